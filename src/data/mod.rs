@@ -1,0 +1,3 @@
+//! Types and files; no statistics.
+
+pub mod progress;

@@ -1,0 +1,2 @@
+//! The `caz` binary.
+fn main() {}
