@@ -116,7 +116,10 @@ impl SparseVectors {
     /// If the dimensions are not strictly ascending and below `dims`: a bug of the caller.
     pub fn push(&mut self, row: Vec<(u32, f64)>) {
         assert!(row.is_sorted_by(|a, b| a.0 < b.0), "dimensions of a sparse row must ascend");
-        assert!(row.last().is_none_or(|&(dim, _)| (dim as usize) < self.dims), "dimension too large");
+        assert!(
+            row.last().is_none_or(|&(dim, _)| (dim as usize) < self.dims),
+            "dimension too large"
+        );
         self.rows.push(row);
     }
 

@@ -1,0 +1,174 @@
+//! What is wrong with an input: collected, counted, and reported together.
+//!
+//! Reading never stops at the first problem: a chair who repairs a file wants the whole list.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// How many problems are shown in full; the rest are only counted.
+pub const SHOWN_PROBLEMS: usize = 10;
+
+/// One thing wrong at one place, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The file as the user named it, `-` for standard input.
+    pub file: String,
+    /// Line in the file, from 1; `None` if it concerns the whole file.
+    pub line: Option<u64>,
+    /// Name of the column or JSON key; `None` if it concerns the whole line.
+    pub column: Option<String>,
+    /// What is wrong, with the values, and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        if let Some(column) = &self.column {
+            write!(f, ": column `{column}`")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+/// Collects problems: keeps the first [`SHOWN_PROBLEMS`] and counts all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Problems {
+    shown: Vec<Problem>,
+    total: u64,
+}
+
+impl Problems {
+    /// Nothing wrong so far.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a problem; kept in full while there are fewer than [`SHOWN_PROBLEMS`].
+    pub fn push(&mut self, problem: Problem) {
+        self.total += 1;
+        if self.shown.len() < SHOWN_PROBLEMS {
+            self.shown.push(problem);
+        }
+    }
+
+    /// The first problems, in the order found.
+    pub fn shown(&self) -> &[Problem] {
+        &self.shown
+    }
+
+    /// How many problems there were, shown or not.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// `Ok` if nothing is wrong.
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::Invalid`] with all that was collected.
+    pub fn into_result(self) -> Result<(), DataError> {
+        if self.is_empty() { Ok(()) } else { Err(DataError::Invalid(self)) }
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let noun = if self.total == 1 { "problem" } else { "problems" };
+        write!(f, "{} {noun} in the input:", self.total)?;
+        for problem in &self.shown {
+            write!(f, "\n  {problem}")?;
+        }
+        let hidden = self.total - self.shown.len() as u64;
+        if hidden > 0 {
+            write!(f, "\n  ... and {hidden} more")?;
+        }
+        Ok(())
+    }
+}
+
+/// Why an input could not be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// The file does not exist.
+    #[error("no such file: `{path}`; check the name and the folder you are in")]
+    Missing {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// The file exists but cannot be read.
+    #[error("cannot read `{path}`")]
+    Unreadable {
+        /// The path as given.
+        path: PathBuf,
+        /// What the operating system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Compressed data end early or are damaged.
+    #[error(
+        "`{path}` is not a complete gzip file ({decoded} bytes could be decoded); \
+         copy or download it again"
+    )]
+    BrokenGzip {
+        /// The path as given.
+        path: PathBuf,
+        /// How many bytes came out before the damage.
+        decoded: u64,
+        /// What the decoder said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// More data than caz is willing to hold in memory.
+    #[error("`{path}` holds more than {limit} bytes of data; split it into several runs")]
+    TooLarge {
+        /// The path as given.
+        path: PathBuf,
+        /// The limit in bytes, after decompression.
+        limit: u64,
+    },
+    /// The content breaks the format.
+    #[error("{0}")]
+    Invalid(Problems),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(line: u64) -> Problem {
+        Problem {
+            file: "a.csv".into(),
+            line: Some(line),
+            column: Some("text".into()),
+            message: "is empty; write the review or drop the row".into(),
+        }
+    }
+
+    #[test]
+    fn a_problem_names_file_line_and_column() {
+        assert_eq!(
+            problem(3).to_string(),
+            "a.csv:3: column `text`: is empty; write the review or drop the row"
+        );
+    }
+
+    #[test]
+    fn ten_problems_are_shown_and_all_are_counted() {
+        let mut problems = Problems::new();
+        (1..=12).for_each(|line| problems.push(problem(line)));
+        assert_eq!(problems.shown().len(), 10);
+        let text = problems.to_string();
+        assert!(text.starts_with("12 problems in the input:\n  a.csv:1:"), "{text}");
+        assert!(text.ends_with("... and 2 more"), "{text}");
+    }
+}

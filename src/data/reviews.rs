@@ -1,0 +1,418 @@
+//! Reviews by people, and Z: the reviews that an LLM wrote of the same papers.
+
+use std::collections::HashMap;
+
+use super::content::{CONTENT_COLUMNS, Content, ContentReader, ContentShape};
+use super::duplicates::Duplicates;
+use super::ids::Ids;
+use super::problem::{DataError, Problems};
+use super::rows::{Column, FileProblems, Row, read_rows};
+use super::source::Source;
+use super::warning::{Warning, first_names};
+
+const PAPER: Column = Column {
+    name: "paper",
+    synonyms: &["item", "task", "submission", "forum", "paper_id"],
+    required: true,
+};
+const REVIEWER: Column = Column {
+    name: "reviewer",
+    synonyms: &["worker", "signature", "annotator", "reviewer_id"],
+    required: true,
+};
+const SOURCE: Column = Column { name: "source", synonyms: &["model"], required: false };
+const SAMPLE: Column = Column { name: "sample", synonyms: &[], required: false };
+
+/// A review of one paper by one reviewer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Review {
+    /// Number of the paper in [`ReviewSet::papers`].
+    pub paper: u32,
+    /// Number of the reviewer in [`ReviewSet::reviewers`].
+    pub reviewer: u32,
+    /// What was handed in.
+    pub content: Content,
+}
+
+/// One LLM review of one paper.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ZReview {
+    /// Number of the paper in [`ReviewSet::papers`].
+    pub paper: u32,
+    /// Number of the LLM and sample it came from, in [`ReviewSet::sources`].
+    pub source: u32,
+    /// What the LLM wrote.
+    pub content: Content,
+}
+
+/// All reviews of a run and the LLM reviews of the same papers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReviewSet {
+    /// Papers, in order of first appearance among the reviews.
+    pub papers: Ids,
+    /// Reviewers, in order of first appearance.
+    pub reviewers: Ids,
+    /// `source` or `source/sample` of every Z, in order of first appearance.
+    pub sources: Ids,
+    /// At most one per paper and reviewer, in file order.
+    pub reviews: Vec<Review>,
+    /// At most one per paper and source, in file order.
+    pub z: Vec<ZReview>,
+    /// What all contents have in common.
+    pub shape: ContentShape,
+}
+
+/// A review set with what the reader has to say about it.
+#[derive(Debug, Clone)]
+pub struct LoadedReviews {
+    /// The reviews and Z.
+    pub set: ReviewSet,
+    /// Rows read from the reviews, then from every file of Z.
+    pub rows: Vec<u64>,
+    /// What was dropped or is missing.
+    pub warnings: Vec<Warning>,
+}
+
+/// Reads reviews and any number of Z files, and checks them together.
+///
+/// Reviews need `paper`, `reviewer` and one of `text`, `vector` and `judgments`; Z needs `paper`
+/// and the same content, optionally `source` and `sample`. A Z without `source` is named after
+/// its file. A Z of a paper that nobody reviewed is dropped with a warning; papers without Z and
+/// papers with a single review are kept, with a warning, since they carry no pair to score.
+///
+/// # Errors
+///
+/// [`DataError::Invalid`] with every problem of every file.
+pub fn read_reviews(
+    reviews: &Source,
+    z: &[Source],
+    duplicates: Duplicates,
+) -> Result<LoadedReviews, DataError> {
+    let mut problems = Problems::new();
+    let mut loader = Loader::default();
+    let mut rows = vec![loader.read_reviews(reviews, duplicates, &mut problems)];
+    for source in z {
+        rows.push(loader.read_z(source, duplicates, &mut problems));
+    }
+    problems.into_result()?;
+    let warnings = loader.warnings();
+    let mut set = loader.set;
+    set.shape = loader.contents.into_shape();
+    Ok(LoadedReviews { set, rows, warnings })
+}
+
+#[derive(Default)]
+struct Loader {
+    set: ReviewSet,
+    contents: ContentReader,
+    replaced: usize,
+    unknown_papers: Vec<String>,
+}
+
+/// Where a report of one key was first seen.
+struct Seen {
+    position: usize,
+    line: u64,
+}
+
+impl Loader {
+    fn read_reviews(
+        &mut self,
+        source: &Source,
+        duplicates: Duplicates,
+        problems: &mut Problems,
+    ) -> u64 {
+        let [text, vector, judgments] = CONTENT_COLUMNS;
+        let schema = [PAPER, REVIEWER, text, vector, judgments];
+        let mut seen: HashMap<(u32, u32), Seen> = HashMap::new();
+        let mut problems = FileProblems::new(source, problems);
+        read_rows(source, &schema, &mut problems, &mut |row, problems| {
+            let Some(paper) = name(row, 0, &PAPER, problems) else { return };
+            let Some(reviewer) = name(row, 1, &REVIEWER, problems) else { return };
+            let Some(content) = self.contents.read(row, 2, problems) else { return };
+            let key = (self.set.papers.intern(&paper), self.set.reviewers.intern(&reviewer));
+            let review = Review { paper: key.0, reviewer: key.1, content };
+            let describe = || format!("reviewer `{reviewer}` has a second review of `{paper}`");
+            let reviews = &mut self.set.reviews;
+            match place(&mut seen, key, row, reviews.len(), duplicates, describe, problems) {
+                Place::Append => reviews.push(review),
+                Place::Replace(position) => {
+                    reviews[position] = review;
+                    self.replaced += 1;
+                }
+                Place::Drop => self.replaced += 1,
+                Place::Problem => {}
+            }
+        })
+    }
+
+    fn read_z(&mut self, source: &Source, duplicates: Duplicates, problems: &mut Problems) -> u64 {
+        let [text, vector, judgments] = CONTENT_COLUMNS;
+        let schema = [PAPER, SOURCE, SAMPLE, text, vector, judgments];
+        let mut seen: HashMap<(u32, u32), Seen> = HashMap::new();
+        let mut problems = FileProblems::new(source, problems);
+        let stem = source.stem();
+        let earlier = self.set.sources.len();
+        read_rows(source, &schema, &mut problems, &mut |row, problems| {
+            let Some(paper) = name(row, 0, &PAPER, problems) else { return };
+            let Some(content) = self.contents.read(row, 3, problems) else { return };
+            let Some(paper_id) = self.set.papers.get(&paper) else {
+                self.unknown_papers.push(paper);
+                return;
+            };
+            let origin = row.fields[1].as_name().map_or_else(|| stem.clone(), Into::into);
+            let origin = match row.fields[2].as_name() {
+                Some(sample) => format!("{origin}/{sample}"),
+                None => origin,
+            };
+            let key = (paper_id, self.set.sources.intern(&origin));
+            if (key.1 as usize) < earlier {
+                let message = format!(
+                    "`{origin}` is the name of a source in an earlier file of Z; \
+                     give the files different names, or their rows a `source`"
+                );
+                problems.report(Some(row.line), Some("source"), message);
+                return;
+            }
+            let review = ZReview { paper: key.0, source: key.1, content };
+            let describe = || {
+                format!(
+                    "`{origin}` has a second review of `{paper}`; \
+                     number independent ones in a column `sample`"
+                )
+            };
+            let z = &mut self.set.z;
+            match place(&mut seen, key, row, z.len(), duplicates, describe, problems) {
+                Place::Append => z.push(review),
+                Place::Replace(position) => {
+                    z[position] = review;
+                    self.replaced += 1;
+                }
+                Place::Drop => self.replaced += 1,
+                Place::Problem => {}
+            }
+        })
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        let set = &self.set;
+        let mut warnings = Vec::new();
+        if self.replaced > 0 {
+            let message = format!("{} duplicate reviews were dropped", self.replaced);
+            warnings.push(Warning::new("duplicates_dropped", self.replaced, message));
+        }
+        if !self.unknown_papers.is_empty() {
+            let count = self.unknown_papers.len();
+            let names = first_names(&self.unknown_papers);
+            let message = format!("{count} Z reviews are of papers that nobody reviewed: {names}");
+            warnings.push(Warning::new("z_of_unknown_papers", count, message));
+        }
+        let mut reviews_of = vec![0_usize; set.papers.len()];
+        let mut has_z = vec![false; set.papers.len()];
+        set.reviews.iter().for_each(|review| reviews_of[review.paper as usize] += 1);
+        set.z.iter().for_each(|z| has_z[z.paper as usize] = true);
+        let papers_where = |wanted: &dyn Fn(usize) -> bool| -> Vec<&str> {
+            (0..set.papers.len())
+                .filter(|&paper| wanted(paper))
+                .map(|paper| set.papers.names()[paper].as_str())
+                .collect()
+        };
+        let without_z = papers_where(&|paper| !has_z[paper]);
+        if !without_z.is_empty() {
+            let count = without_z.len();
+            let pairs: usize = (0..set.papers.len())
+                .filter(|&paper| !has_z[paper])
+                .map(|paper| reviews_of[paper] * reviews_of[paper].saturating_sub(1) / 2)
+                .sum();
+            let message = format!(
+                "{count} of {} papers have no Z; their {pairs} pairs of reviews are left out of \
+                 the scores that need it: {}",
+                set.papers.len(),
+                first_names(&without_z)
+            );
+            warnings.push(Warning::new("papers_without_z", count, message));
+        }
+        let single = papers_where(&|paper| reviews_of[paper] == 1);
+        if !single.is_empty() {
+            let count = single.len();
+            let names = first_names(&single);
+            let message =
+                format!("{count} papers have a single review, which no peer can support: {names}");
+            warnings.push(Warning::new("papers_with_one_review", count, message));
+        }
+        warnings
+    }
+}
+
+fn name(
+    row: &Row<'_>,
+    index: usize,
+    column: &Column,
+    problems: &mut FileProblems<'_>,
+) -> Option<String> {
+    let name = row.fields[index].as_name();
+    if name.is_none() {
+        let message = "is empty or not a name; give every row one";
+        problems.report(Some(row.line), Some(column.name), message);
+    }
+    name.map(Into::into)
+}
+
+enum Place {
+    Append,
+    Replace(usize),
+    Drop,
+    Problem,
+}
+
+fn place(
+    seen: &mut HashMap<(u32, u32), Seen>,
+    key: (u32, u32),
+    row: &Row<'_>,
+    next: usize,
+    duplicates: Duplicates,
+    describe: impl Fn() -> String,
+    problems: &mut FileProblems<'_>,
+) -> Place {
+    let Some(first) = seen.get(&key) else {
+        seen.insert(key, Seen { position: next, line: row.line });
+        return Place::Append;
+    };
+    match duplicates {
+        Duplicates::First => Place::Drop,
+        Duplicates::Last => Place::Replace(first.position),
+        Duplicates::Error => {
+            let message = format!(
+                "{} (the first is in line {}); remove one, or use --duplicates first|last",
+                describe(),
+                first.line
+            );
+            problems.report(Some(row.line), None, message);
+            Place::Problem
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn source(name: &str, text: &str) -> Source {
+        Source::from_reader(Path::new(name), text.as_bytes()).unwrap()
+    }
+
+    fn load(reviews: &str, z: &str) -> Result<LoadedReviews, DataError> {
+        let z = source("gpt.jsonl", z);
+        read_reviews(&source("r.jsonl", reviews), &[z], Duplicates::Error)
+    }
+
+    fn problem(reviews: &str, z: &str) -> String {
+        let DataError::Invalid(problems) = load(reviews, z).unwrap_err() else {
+            panic!("not a problem of the content")
+        };
+        assert_eq!(problems.total(), 1, "{problems}");
+        problems.shown()[0].to_string()
+    }
+
+    const REVIEW: &str = "{\"paper\":\"p\",\"reviewer\":\"a\",\"text\":\"x\"}\n";
+    const Z: &str = "{\"paper\":\"p\",\"text\":\"z\"}\n";
+
+    fn vector(reviewer: &str, vector: &str) -> String {
+        format!("{{\"paper\":\"p\",\"reviewer\":\"{reviewer}\",\"vector\":{vector}}}\n")
+    }
+
+    fn judgments(reviewer: &str, judgments: &str) -> String {
+        format!("{{\"paper\":\"p\",\"reviewer\":\"{reviewer}\",\"judgments\":{judgments}}}\n")
+    }
+
+    #[test]
+    fn synonyms_sources_and_samples_are_read_from_csv() {
+        let reviews = source("r.csv", "submission,signature,text\n7,a,one\n7,b,two\n");
+        let z = source("z.csv", "forum,text,model,sample\n7,zed,gpt,1\n7,zee,gpt,2\n");
+        let loaded = read_reviews(&reviews, &[z], Duplicates::Error).unwrap();
+        assert_eq!(loaded.set.papers.names(), ["7"]);
+        assert_eq!(loaded.set.reviewers.names(), ["a", "b"]);
+        assert_eq!(loaded.set.sources.names(), ["gpt/1", "gpt/2"]);
+        assert_eq!(loaded.rows, [2, 2]);
+        assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    }
+
+    #[test]
+    fn a_source_is_named_after_its_file_and_may_not_come_from_two() {
+        assert_eq!(load(REVIEW, Z).unwrap().set.sources.names(), ["gpt"]);
+        let files = [source("a/gpt.jsonl", Z), source("b/gpt.jsonl", Z)];
+        let error = read_reviews(&source("r.jsonl", REVIEW), &files, Duplicates::Error);
+        assert!(error.unwrap_err().to_string().contains("give the files different names"));
+    }
+
+    #[test]
+    fn duplicates_are_an_error_unless_one_is_chosen() {
+        let twice = format!("{REVIEW}{}", REVIEW.replace("\"x\"", "\"y\""));
+        let message = problem(&twice, Z);
+        assert!(message.starts_with("r.jsonl:2: reviewer `a` has a second review of `p`"));
+        assert!(message.contains("the first is in line 1"), "{message}");
+        for (choice, text) in [(Duplicates::First, "x"), (Duplicates::Last, "y")] {
+            let loaded =
+                read_reviews(&source("r.jsonl", &twice), &[source("z.jsonl", Z)], choice).unwrap();
+            assert_eq!(loaded.set.reviews.len(), 1);
+            assert_eq!(loaded.set.reviews[0].content.text.as_deref(), Some(text));
+            assert_eq!(loaded.warnings[0].code, "duplicates_dropped");
+        }
+    }
+
+    #[test]
+    fn blank_text_is_a_problem() {
+        let message = problem("{\"paper\":\"p\",\"reviewer\":\"a\",\"text\":\" \\n\"}\n", Z);
+        assert!(message.starts_with("r.jsonl:1: column `text`: is empty"), "{message}");
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_are_problems() {
+        let csv = source("r.csv", "paper,reviewer,vector\np,a,1 NaN\np,b,1;-inf\np,c,1 x\n");
+        let error = read_reviews(&csv, &[], Duplicates::Error).unwrap_err().to_string();
+        assert!(error.contains("r.csv:2: column `vector`: entry 2 is NaN"), "{error}");
+        assert!(error.contains("r.csv:3: column `vector`: entry 2 is -inf"), "{error}");
+        assert!(error.contains("r.csv:4: column `vector`: entry 2 is `x`"), "{error}");
+    }
+
+    #[test]
+    fn vectors_of_two_lengths_are_a_problem_also_across_files() {
+        let z = "{\"paper\":\"p\",\"vector\":[1,2]}\n";
+        let message = problem(&(vector("a", "[1,2]") + &vector("b", "[1,2,3]")), z);
+        assert!(message.contains("r.jsonl:2: column `vector`: has 3 numbers"), "{message}");
+        let message = problem(&vector("a", "[1]"), z);
+        assert!(message.starts_with("gpt.jsonl:1: column `vector`: has 2 numbers"), "{message}");
+    }
+
+    #[test]
+    fn judgments_are_read_by_name_and_must_be_complete_and_in_range() {
+        let z = "{\"paper\":\"p\",\"judgments\":{\"A\":1,\"B\":-1}}\n";
+        let first = judgments("a", "{\"B\":0.5,\"A\":0}");
+        let loaded = load(&first, z).unwrap();
+        assert_eq!(loaded.set.shape.categories, ["A", "B"]);
+        assert_eq!(loaded.set.reviews[0].content.judgments, Some(vec![0.0, 0.5]));
+        for (bad, part) in [
+            ("{\"A\":1}", "lacks the category `B`"),
+            ("{\"A\":1,\"B\":0,\"C\":0}", "has the category `C`"),
+            ("{\"A\":2,\"B\":0}", "must be a number from -1 to 1"),
+            ("[1]", "is not an object but a list"),
+        ] {
+            let message = problem(&(first.clone() + &judgments("b", bad)), z);
+            assert!(message.contains(part), "{message}");
+        }
+    }
+
+    #[test]
+    fn unknown_papers_papers_without_z_and_single_reviews_are_counted() {
+        let reviews = format!("{REVIEW}{}", REVIEW.replace("\"p\"", "\"q\""));
+        let z = format!("{Z}{}", Z.replace("\"p\"", "\"other\""));
+        let loaded = load(&reviews, &z).unwrap();
+        let codes: Vec<_> = loaded.warnings.iter().map(|w| (w.code, w.count)).collect();
+        assert_eq!(
+            codes,
+            [("z_of_unknown_papers", 1), ("papers_without_z", 1), ("papers_with_one_review", 2)]
+        );
+        assert_eq!(loaded.set.z.len(), 1);
+    }
+}

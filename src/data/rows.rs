@@ -1,0 +1,517 @@
+//! Rows of a table in any of the formats, as fields under agreed column names.
+//!
+//! One reader serves every kind of table, so that the same mistake gets the same message
+//! whether it is in a file of labels, of reviews or of Z. Column names are matched without
+//! regard to case; a column may have synonyms, and two candidates for one column are an error,
+//! because a guess would silently score the wrong thing.
+
+use std::borrow::Cow;
+
+use super::problem::{Problem, Problems};
+use super::source::{Format, Source};
+
+/// Longest record, in bytes: more is a broken file, such as a quote that never closes.
+pub const MAX_RECORD_BYTES: usize = 16 << 20;
+
+/// A column that a table may have.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// The name in messages.
+    pub name: &'static str,
+    /// Other names that mean the same.
+    pub synonyms: &'static [&'static str],
+    /// Whether every table of this kind must have it.
+    pub required: bool,
+}
+
+impl Column {
+    fn matches(&self, header: &str) -> bool {
+        let header = header.trim();
+        std::iter::once(&self.name)
+            .chain(self.synonyms)
+            .any(|name| name.eq_ignore_ascii_case(header))
+    }
+
+    fn names(&self) -> String {
+        let mut names = format!("`{}`", self.name);
+        if !self.synonyms.is_empty() {
+            names.push_str(&format!(" (or {})", self.synonyms.join(", ")));
+        }
+        names
+    }
+}
+
+/// One field of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Field<'a> {
+    /// Absent column, empty cell or JSON null.
+    Missing,
+    /// A cell of a CSV file or a JSON string.
+    Text(Cow<'a, str>),
+    /// Any other JSON value.
+    Json(serde_json::Value),
+}
+
+impl Field<'_> {
+    /// The value as an identifier or label: text trimmed of white space, or a JSON number or
+    /// boolean as written. `None` if missing, blank, or a JSON list or object.
+    pub fn as_name(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Text(text) => {
+                let text = text.trim();
+                (!text.is_empty()).then_some(Cow::Borrowed(text))
+            }
+            Self::Json(value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_))) => {
+                Some(Cow::Owned(value.to_string()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether nothing was given.
+    pub fn is_missing(&self) -> bool {
+        match self {
+            Self::Missing => true,
+            Self::Text(text) => text.trim().is_empty(),
+            Self::Json(_) => false,
+        }
+    }
+}
+
+/// One row: a field per column of the schema, in the order of the schema.
+#[derive(Debug)]
+pub struct Row<'a> {
+    /// Line in the file where the row starts, from 1.
+    pub line: u64,
+    /// One field per column of the schema.
+    pub fields: &'a [Field<'a>],
+}
+
+/// Collects problems of one file, so that messages need not repeat its name.
+#[derive(Debug)]
+pub struct FileProblems<'a> {
+    file: String,
+    problems: &'a mut Problems,
+}
+
+impl<'a> FileProblems<'a> {
+    /// Problems of `source` go to `problems`.
+    pub fn new(source: &Source, problems: &'a mut Problems) -> Self {
+        Self { file: source.name(), problems }
+    }
+
+    /// Reports a problem at a line and column, where known.
+    pub fn report(&mut self, line: Option<u64>, column: Option<&str>, message: impl Into<String>) {
+        self.problems.push(Problem {
+            file: self.file.clone(),
+            line,
+            column: column.map(str::to_owned),
+            message: message.into(),
+        });
+    }
+}
+
+/// Reads every row of `source` and hands it to `visit`; returns the number of rows handed over.
+///
+/// What is wrong with the file or a row goes to `problems`; such a row is not handed over, the
+/// next one is still read. Blank lines are skipped. `visit` may report problems of its own.
+pub fn read_rows(
+    source: &Source,
+    schema: &[Column],
+    problems: &mut FileProblems<'_>,
+    visit: &mut dyn FnMut(&Row<'_>, &mut FileProblems<'_>),
+) -> u64 {
+    if source.bytes.iter().all(u8::is_ascii_whitespace) {
+        problems.report(None, None, "the file is empty; it needs at least one row of data");
+        return 0;
+    }
+    if source.bytes.starts_with(b"\xff\xfe") || source.bytes.starts_with(b"\xfe\xff") {
+        problems.report(None, None, "the file is UTF-16; save it as UTF-8");
+        return 0;
+    }
+    let seen = problems.problems.total();
+    let rows = match source.format {
+        Format::Csv => read_delimited(source, b',', schema, problems, visit),
+        Format::Tsv => read_delimited(source, b'\t', schema, problems, visit),
+        Format::JsonLines => read_json_lines(source, schema, problems, visit),
+    };
+    if rows == 0 && problems.problems.total() == seen {
+        problems.report(None, None, "there is a header but no row of data");
+    }
+    rows
+}
+
+fn read_delimited(
+    source: &Source,
+    delimiter: u8,
+    schema: &[Column],
+    problems: &mut FileProblems<'_>,
+    visit: &mut dyn FnMut(&Row<'_>, &mut FileProblems<'_>),
+) -> u64 {
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .flexible(true)
+        .has_headers(false)
+        .from_reader(source.bytes.as_slice());
+    let mut record = csv::ByteRecord::new();
+    // Reading from memory cannot fail and `flexible` accepts every width, so the only outcomes
+    // are "a record" and "the end".
+    if !matches!(reader.read_byte_record(&mut record), Ok(true)) {
+        return 0;
+    }
+    let Some(positions) = header_positions(&record, schema, problems) else { return 0 };
+    let width = record.len();
+
+    let mut rows = 0;
+    let mut lines = LineCounter::default();
+    lines.record(&source.bytes, &reader);
+    while matches!(reader.read_byte_record(&mut record), Ok(true)) {
+        let (line, bytes) = lines.record(&source.bytes, &reader);
+        if bytes.len() > MAX_RECORD_BYTES {
+            problems.report(Some(line), None, too_long(bytes.len()));
+            continue;
+        }
+        if lines.offset >= source.bytes.len() && open_quote(bytes) {
+            problems.report(
+                Some(line),
+                None,
+                "a quote is opened here and never closed; close it, or double it inside a field",
+            );
+            continue;
+        }
+        if record.len() == 1 && record[0].iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        if record.len() != width {
+            let found = record.len();
+            let message = format!(
+                "the row has {found} fields, the header has {width}; \
+                 put fields that contain the separator in double quotes"
+            );
+            problems.report(Some(line), None, message);
+            continue;
+        }
+        if let Some(fields) = decode_fields(&record, &positions, schema, line, problems) {
+            rows += 1;
+            visit(&Row { line, fields: &fields }, problems);
+        }
+    }
+    rows
+}
+
+/// Finds the line and the bytes of each record.
+///
+/// The csv crate's own line numbers are of the end of the record before, which is another line
+/// after blank lines and after CRLF.
+#[derive(Default)]
+struct LineCounter {
+    offset: usize,
+    newlines: u64,
+}
+
+impl LineCounter {
+    /// Line (from 1) and bytes of the record that `reader` has just read.
+    fn record<'a>(&mut self, all: &'a [u8], reader: &csv::Reader<&[u8]>) -> (u64, &'a [u8]) {
+        let end = usize::try_from(reader.position().byte()).unwrap_or(all.len()).min(all.len());
+        let bytes = &all[self.offset..end];
+        self.offset = end;
+        let blank = bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        let newlines = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let line = self.newlines + newlines(&bytes[..blank]) + 1;
+        self.newlines += newlines(bytes);
+        (line, &bytes[blank..])
+    }
+}
+
+/// Whether the bytes of a record that ends the file hold an odd number of quotes.
+fn open_quote(bytes: &[u8]) -> bool {
+    bytes.iter().filter(|&&byte| byte == b'"').count() % 2 == 1
+}
+
+fn too_long(bytes: usize) -> String {
+    format!(
+        "the record has {bytes} bytes, at most {MAX_RECORD_BYTES} are allowed; \
+         is it really one record a line?"
+    )
+}
+
+/// Position in the record of each column of the schema; `None` if the header is unusable.
+fn header_positions(
+    header: &csv::ByteRecord,
+    schema: &[Column],
+    problems: &mut FileProblems<'_>,
+) -> Option<Vec<Option<usize>>> {
+    let names: Vec<Cow<'_, str>> = header.iter().map(String::from_utf8_lossy).collect();
+    let mut usable = true;
+    let mut positions = Vec::with_capacity(schema.len());
+    for column in schema {
+        let found: Vec<usize> =
+            (0..names.len()).filter(|&index| column.matches(&names[index])).collect();
+        if found.len() > 1 {
+            let candidates: Vec<String> =
+                found.iter().map(|&index| format!("`{}`", names[index].trim())).collect();
+            problems.report(Some(1), Some(column.name), ambiguous(&candidates));
+            usable = false;
+        }
+        if found.is_empty() && column.required {
+            let header = names.iter().map(|name| name.trim()).collect::<Vec<_>>().join(", ");
+            let message = format!("the header lacks {}; it has: {header}", column.names());
+            problems.report(Some(1), Some(column.name), message);
+            usable = false;
+        }
+        positions.push(found.first().copied());
+    }
+    usable.then_some(positions)
+}
+
+fn ambiguous(candidates: &[String]) -> String {
+    format!("{} both name it; keep one of them", candidates.join(" and "))
+}
+
+fn decode_fields<'a>(
+    record: &'a csv::ByteRecord,
+    positions: &[Option<usize>],
+    schema: &[Column],
+    line: u64,
+    problems: &mut FileProblems<'_>,
+) -> Option<Vec<Field<'a>>> {
+    let mut fields = Vec::with_capacity(positions.len());
+    for (position, column) in positions.iter().zip(schema) {
+        let Some(position) = *position else {
+            fields.push(Field::Missing);
+            continue;
+        };
+        match std::str::from_utf8(&record[position]) {
+            Ok("") => fields.push(Field::Missing),
+            Ok(text) => fields.push(Field::Text(Cow::Borrowed(text))),
+            Err(error) => {
+                problems.report(Some(line), Some(column.name), bad_utf8(error.valid_up_to()));
+                return None;
+            }
+        }
+    }
+    Some(fields)
+}
+
+fn bad_utf8(byte: usize) -> String {
+    format!("is not valid UTF-8 at byte {}; save the file as UTF-8", byte + 1)
+}
+
+fn read_json_lines(
+    source: &Source,
+    schema: &[Column],
+    problems: &mut FileProblems<'_>,
+    visit: &mut dyn FnMut(&Row<'_>, &mut FileProblems<'_>),
+) -> u64 {
+    let mut rows = 0;
+    for (index, bytes) in source.bytes.split(|&byte| byte == b'\n').enumerate() {
+        let line = index as u64 + 1;
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        if bytes.len() > MAX_RECORD_BYTES {
+            problems.report(Some(line), None, too_long(bytes.len()));
+            continue;
+        }
+        let object = match parse_object(bytes) {
+            Ok(object) => object,
+            Err(message) => {
+                problems.report(Some(line), None, message);
+                if bytes.starts_with(b"[") {
+                    // One JSON list over many lines would only repeat the same problem.
+                    return rows;
+                }
+                continue;
+            }
+        };
+        if let Some(fields) = pick_fields(object, schema, line, problems) {
+            rows += 1;
+            visit(&Row { line, fields: &fields }, problems);
+        }
+    }
+    rows
+}
+
+fn parse_object(bytes: &[u8]) -> Result<serde_json::Map<String, serde_json::Value>, String> {
+    let text = std::str::from_utf8(bytes).map_err(|error| bad_utf8(error.valid_up_to()))?;
+    match serde_json::from_str(text) {
+        Ok(serde_json::Value::Object(object)) => Ok(object),
+        Ok(serde_json::Value::Array(_)) => {
+            Err("is a JSON list; write one object a line (`jq -c '.[]'` does it)".into())
+        }
+        Ok(_) => Err("is not a JSON object; write one object a line".into()),
+        Err(error) => {
+            let hint = if text.starts_with('[') {
+                "; write one object a line, not a list (`jq -c '.[]'` does it)"
+            } else {
+                "; write one complete object a line"
+            };
+            // serde's message ends in "at line 1 column N"; the line is ours, the column is its.
+            let cause = error.to_string();
+            let cause = cause.split(" at line ").next().unwrap_or_default();
+            Err(format!("is not valid JSON at character {}: {cause}{hint}", error.column()))
+        }
+    }
+}
+
+fn pick_fields(
+    mut object: serde_json::Map<String, serde_json::Value>,
+    schema: &[Column],
+    line: u64,
+    problems: &mut FileProblems<'_>,
+) -> Option<Vec<Field<'static>>> {
+    let mut fields = Vec::with_capacity(schema.len());
+    let mut usable = true;
+    for column in schema {
+        let found: Vec<String> = object.keys().filter(|key| column.matches(key)).cloned().collect();
+        if found.len() > 1 {
+            let candidates: Vec<String> = found.iter().map(|key| format!("`{key}`")).collect();
+            problems.report(Some(line), Some(column.name), ambiguous(&candidates));
+            usable = false;
+        }
+        let value = found.first().and_then(|key| object.remove(key));
+        if value.is_none() && column.required {
+            let message = format!("the object lacks the key {}", column.names());
+            problems.report(Some(line), Some(column.name), message);
+            usable = false;
+        }
+        fields.push(match value {
+            None | Some(serde_json::Value::Null) => Field::Missing,
+            Some(serde_json::Value::String(text)) => Field::Text(Cow::Owned(text)),
+            Some(value) => Field::Json(value),
+        });
+    }
+    usable.then_some(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    const SCHEMA: [Column; 2] = [
+        Column { name: "paper", synonyms: &["task"], required: true },
+        Column { name: "text", synonyms: &[], required: false },
+    ];
+
+    /// The rows as `line:paper|text`, and the problems.
+    fn rows_of(name: &str, bytes: &[u8]) -> (Vec<String>, Problems) {
+        let source = Source::from_reader(Path::new(name), bytes).unwrap();
+        let mut problems = Problems::new();
+        let mut rows = Vec::new();
+        read_rows(
+            &source,
+            &SCHEMA,
+            &mut FileProblems::new(&source, &mut problems),
+            &mut |row, _| {
+                let name = |field: &Field<'_>| field.as_name().map_or("?".into(), Cow::into_owned);
+                rows.push(format!(
+                    "{}:{}|{}",
+                    row.line,
+                    name(&row.fields[0]),
+                    name(&row.fields[1])
+                ));
+            },
+        );
+        (rows, problems)
+    }
+
+    fn only_problem(name: &str, bytes: &[u8]) -> String {
+        let (_, problems) = rows_of(name, bytes);
+        assert_eq!(problems.total(), 1, "{problems}");
+        problems.shown()[0].to_string()
+    }
+
+    #[test]
+    fn crlf_byte_order_mark_and_blank_lines_are_accepted() {
+        let (rows, problems) = rows_of("a.csv", b"\xef\xbb\xbfPaper,text\r\np1,x\r\n\r\np2,y\r\n");
+        assert_eq!(rows, ["2:p1|x", "4:p2|y"]);
+        assert!(problems.is_empty(), "{problems}");
+        let (rows, problems) = rows_of("a.jsonl", b"\xef\xbb\xbf{\"task\":1,\"text\":\"x\"}\r\n\n");
+        assert_eq!(rows, ["1:1|x"]);
+        assert!(problems.is_empty(), "{problems}");
+    }
+
+    #[test]
+    fn quoted_newlines_stay_in_the_field_and_lines_still_count() {
+        let (rows, _) = rows_of("a.csv", b"paper,text\np1,\"a\nb\"\np2,c\n");
+        assert_eq!(rows, ["2:p1|a\nb", "4:p2|c"]);
+    }
+
+    #[test]
+    fn an_open_quote_is_reported_where_it_opens() {
+        let problem = only_problem("a.csv", b"paper,text\np1,x\np2,\"never\np3,y\n");
+        assert!(problem.starts_with("a.csv:3: a quote is opened here"), "{problem}");
+    }
+
+    #[test]
+    fn bad_utf8_names_line_column_and_byte() {
+        let problem = only_problem("a.csv", b"paper,text\np1,ab\xffc\n");
+        assert!(problem.starts_with("a.csv:2: column `text`: is not valid UTF-8 at byte 3"));
+        let problem = only_problem("a.jsonl", b"{\"paper\":\"\xff\"}\n");
+        assert!(problem.starts_with("a.jsonl:1: is not valid UTF-8 at byte 11"), "{problem}");
+    }
+
+    #[test]
+    fn a_missing_column_lists_its_synonyms_and_the_header() {
+        assert_eq!(
+            only_problem("a.csv", b"id,text\n1,x\n"),
+            "a.csv:1: column `paper`: the header lacks `paper` (or task); it has: id, text"
+        );
+        assert_eq!(
+            only_problem("a.jsonl", b"{\"text\":\"x\"}\n"),
+            "a.jsonl:1: column `paper`: the object lacks the key `paper` (or task)"
+        );
+    }
+
+    #[test]
+    fn two_candidates_for_a_column_are_not_guessed_between() {
+        let problem = only_problem("a.csv", b"paper,task,text\n1,2,x\n");
+        assert!(problem.contains("`paper` and `task` both name it"), "{problem}");
+    }
+
+    #[test]
+    fn a_row_of_another_width_is_reported_and_the_next_is_read() {
+        let (rows, problems) = rows_of("a.csv", b"paper,text\np1,x,y\np2,z\n");
+        assert_eq!(rows, ["3:p2|z"]);
+        assert!(problems.shown()[0].to_string().starts_with("a.csv:2: the row has 3 fields"));
+    }
+
+    #[test]
+    fn broken_json_names_the_character_and_the_next_line_is_read() {
+        let (rows, problems) = rows_of("a.jsonl", b"{\"paper\":NaN}\n{\"paper\":\"p\"}\n");
+        assert_eq!(rows, ["2:p|?"]);
+        let problem = problems.shown()[0].to_string();
+        assert!(problem.starts_with("a.jsonl:1: is not valid JSON at character"), "{problem}");
+    }
+
+    #[test]
+    fn a_json_list_is_explained_once() {
+        let problem = only_problem("a.json", b"[\n{\"paper\":1},\n{\"paper\":2}\n]\n");
+        assert!(problem.contains("one object a line"), "{problem}");
+    }
+
+    #[test]
+    fn empty_files_and_lone_headers_are_problems() {
+        assert!(only_problem("a.csv", b" \n").contains("the file is empty"));
+        assert!(only_problem("a.csv", b"paper,text\n").contains("no row of data"));
+    }
+
+    #[test]
+    fn a_record_of_100_megabytes_is_refused_and_the_next_is_read() {
+        let mut bytes = b"{\"paper\":\"p1\",\"text\":\"".to_vec();
+        bytes.resize(100 << 20, b'x');
+        bytes.extend_from_slice(b"\"}\n{\"paper\":\"p2\"}\n");
+        let (rows, problems) = rows_of("a.jsonl", &bytes);
+        assert_eq!(rows, ["2:p2|?"]);
+        assert!(problems.shown()[0].message.contains("at most 16777216"), "{problems}");
+
+        let mut bytes = b"paper,text\np1,".to_vec();
+        bytes.resize(100 << 20, b'x');
+        bytes.extend_from_slice(b"\np2,y\n");
+        let (rows, problems) = rows_of("a.csv", &bytes);
+        assert_eq!(rows, ["3:p2|y"]);
+        assert_eq!(problems.total(), 1);
+    }
+}
