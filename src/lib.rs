@@ -1,4 +1,9 @@
 //! caz: does this person's review or label add information beyond what an LLM already says?
 
 pub mod data;
+pub mod report;
+pub mod stats;
 pub mod text;
+
+#[cfg(feature = "cli")]
+pub mod cli;

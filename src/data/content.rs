@@ -38,11 +38,6 @@ pub(crate) struct ContentReader {
 }
 
 impl ContentReader {
-    /// Goes on with the shape of contents read before.
-    pub(crate) fn with_shape(shape: ContentShape) -> Self {
-        Self { shape }
-    }
-
     /// The shape common to all contents read.
     pub(crate) fn into_shape(self) -> ContentShape {
         self.shape

@@ -33,11 +33,10 @@ impl Column {
     }
 
     fn names(&self) -> String {
-        let mut names = format!("`{}`", self.name);
-        if !self.synonyms.is_empty() {
-            names.push_str(&format!(" (or {})", self.synonyms.join(", ")));
+        if self.synonyms.is_empty() {
+            return format!("`{}`", self.name);
         }
-        names
+        format!("`{}` (or {})", self.name, self.synonyms.join(", "))
     }
 }
 
@@ -216,7 +215,7 @@ impl LineCounter {
         let bytes = &all[self.offset..end];
         self.offset = end;
         let blank = bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-        let newlines = |bytes: &[u8]| bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let newlines = |bytes: &[u8]| bytecount::count(bytes, b'\n') as u64;
         let line = self.newlines + newlines(&bytes[..blank]) + 1;
         self.newlines += newlines(bytes);
         (line, &bytes[blank..])
@@ -225,7 +224,7 @@ impl LineCounter {
 
 /// Whether the bytes of a record that ends the file hold an odd number of quotes.
 fn open_quote(bytes: &[u8]) -> bool {
-    bytes.iter().filter(|&&byte| byte == b'"').count() % 2 == 1
+    bytecount::count(bytes, b'"') % 2 == 1
 }
 
 fn too_long(bytes: usize) -> String {

@@ -1,5 +1,6 @@
 //! Opens an input: a file or standard input, plain or gzip, and finds out its format.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -110,7 +111,10 @@ impl Source {
 }
 
 fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    digest.iter().fold(String::with_capacity(2 * digest.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn format_of_name(path: &Path) -> Option<Format> {

@@ -1,0 +1,124 @@
+//! Flags that every subcommand takes.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+
+use super::exit::UsageError;
+
+/// Format of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// Aligned columns for people, with a footer in words
+    Table,
+    /// Comma-separated values, full precision
+    Csv,
+    /// One JSON envelope: inputs, settings, results, warnings
+    Json,
+    /// One JSON object per row
+    Jsonl,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set or TERM is dumb
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Flags that every subcommand takes.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Common options")]
+pub struct Common {
+    /// Format of the result [default: by the ending of --output, else table]
+    #[arg(long, global = true, value_enum)]
+    pub format: Option<OutputFormat>,
+    /// Write the result to FILE instead of standard output
+    #[arg(long, short, global = true, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Seed of everything random; the same seed gives the same bytes
+    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Number of threads; never changes a result [default: all cores]
+    #[arg(long, global = true, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Say nothing on standard error but errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Show no progress bars
+    #[arg(long, global = true)]
+    pub no_progress: bool,
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t)]
+    pub color: ColorChoice,
+    /// Make no network connection at all
+    #[arg(long, global = true)]
+    pub offline: bool,
+}
+
+impl Common {
+    /// The format asked for, by flag, by the ending of `--output`, or the table.
+    ///
+    /// # Errors
+    ///
+    /// [`UsageError`] if the ending of `--output` says nothing and no `--format` is given.
+    pub fn resolved_format(&self) -> Result<OutputFormat> {
+        if let Some(format) = self.format {
+            return Ok(format);
+        }
+        let Some(path) = &self.output else { return Ok(OutputFormat::Table) };
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        match ending.as_deref() {
+            Some("csv") => Ok(OutputFormat::Csv),
+            Some("json") => Ok(OutputFormat::Json),
+            Some("jsonl" | "ndjson") => Ok(OutputFormat::Jsonl),
+            Some("txt") => Ok(OutputFormat::Table),
+            _ => Err(UsageError(format!(
+                "cannot tell the format of `{}`; end it in .csv, .json, .jsonl or .txt, or add --format",
+                path.display()
+            ))
+            .into()),
+        }
+    }
+
+    /// Whether to colour what goes to standard output.
+    pub fn use_color(&self) -> bool {
+        match self.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
+                let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+                    || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+                !plain && self.output.is_none() && std::io::stdout().is_terminal()
+            }
+        }
+    }
+
+    /// Whether progress bars may be drawn.
+    pub fn show_progress(&self) -> bool {
+        !self.quiet && !self.no_progress && std::io::stderr().is_terminal()
+    }
+
+    /// Runs `work` on as many threads as asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`UsageError`] for zero threads; what `work` reports.
+    pub fn in_thread_pool<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        if self.threads == Some(0) {
+            return Err(UsageError("--threads must be at least 1".into()).into());
+        }
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(self.threads.unwrap_or(0))
+            .build()
+            .context("cannot start threads")?
+            .install(work)
+    }
+}

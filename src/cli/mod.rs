@@ -1,0 +1,38 @@
+//! The command line: one file per subcommand; the only module that prints, reads environment
+//! variables or decides exit codes.
+
+mod common;
+mod exit;
+mod output;
+mod progress;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+pub use self::common::Common;
+pub use self::exit::{ExitStatus, UsageError, status_of};
+
+/// Does this person's review or label add information beyond what an LLM already says?
+///
+/// caz scores people by what their answers share with their peers beyond what both share with an
+/// LLM's answer to the same task. A score is a reason to look, never a verdict.
+#[derive(Debug, Parser)]
+#[command(name = "caz", version, propagate_version = true, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {}
+
+/// Runs a parsed command line.
+///
+/// # Errors
+///
+/// What the subcommand reports; [`status_of`] gives its exit code.
+pub fn run(cli: &Cli) -> Result<ExitStatus> {
+    cli.common.in_thread_pool(|| match cli.command {})
+}

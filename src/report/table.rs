@@ -1,0 +1,98 @@
+//! A table of results: named columns, rows of cells, missing cells kept apart from zero.
+
+/// One value of a result.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// Undefined: an empty cell, `null` in JSON.
+    Missing,
+    /// A name, a flag or a sentence.
+    Text(String),
+    /// A count or a rank.
+    Integer(u64),
+    /// A finite number.
+    Number(f64),
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<usize> for Cell {
+    fn from(count: usize) -> Self {
+        Self::Integer(count as u64)
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(count: u64) -> Self {
+        Self::Integer(count)
+    }
+}
+
+/// A number that is not finite is undefined, so it becomes [`Cell::Missing`].
+impl From<f64> for Cell {
+    fn from(number: f64) -> Self {
+        if number.is_finite() { Self::Number(number) } else { Self::Missing }
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Missing, Into::into)
+    }
+}
+
+/// Rows under named columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    columns: Vec<&'static str>,
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// No rows yet.
+    pub fn new(columns: &[&'static str]) -> Self {
+        Self { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    /// Appends a row.
+    ///
+    /// # Panics
+    ///
+    /// If the row does not have one cell per column: a bug of the caller.
+    pub fn push(&mut self, row: Vec<Cell>) {
+        assert_eq!(row.len(), self.columns.len(), "one cell per column");
+        self.rows.push(row);
+    }
+
+    /// The column names, lower-case with underscores.
+    pub fn columns(&self) -> &[&'static str] {
+        &self.columns
+    }
+
+    /// The rows in order.
+    pub fn rows(&self) -> &[Vec<Cell>] {
+        &self.rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn undefined_numbers_become_missing_cells() {
+        assert_eq!(Cell::from(f64::NAN), Cell::Missing);
+        assert_eq!(Cell::from(f64::INFINITY), Cell::Missing);
+        assert_eq!(Cell::from(None::<f64>), Cell::Missing);
+        assert_eq!(Cell::from(Some(0.0)), Cell::Number(0.0));
+    }
+}

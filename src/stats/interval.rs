@@ -1,0 +1,139 @@
+//! Student intervals, one-sided tests, and the Benjamini-Hochberg adjustment.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Level of every interval that caz prints.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// A mean with what is needed to judge it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The estimate.
+    pub value: f64,
+    /// Its standard error, at least 0; `None` if one observation is all there is.
+    pub standard_error: Option<f64>,
+    /// Degrees of freedom of the standard error, at least 1 where there is one.
+    pub degrees_of_freedom: f64,
+}
+
+impl Estimate {
+    /// Mean of independent observations, with the standard error of the mean and `n - 1` degrees
+    /// of freedom. `None` without observations.
+    pub fn of_mean(observations: &[f64]) -> Option<Self> {
+        let count = observations.len() as f64;
+        if observations.is_empty() {
+            return None;
+        }
+        let value = observations.iter().sum::<f64>() / count;
+        let variance = sample_variance(observations);
+        Some(Self {
+            value,
+            standard_error: variance.map(|variance| (variance / count).sqrt()),
+            degrees_of_freedom: count - 1.0,
+        })
+    }
+
+    /// Two-sided interval of Student's t at level [`CONFIDENCE`], low end first.
+    ///
+    /// `None` without a standard error or with less than one degree of freedom.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        let error = self.standard_error?;
+        let quantile = self.distribution()?.inverse_cdf(0.5 + CONFIDENCE / 2.0);
+        Some((self.value - quantile * error, self.value + quantile * error))
+    }
+
+    /// One-sided p-value of "the true value is at most 0" by the t test.
+    ///
+    /// With a standard error of 0 the value is taken as certain: 0 if positive, else 1.
+    pub fn p_not_positive(&self) -> Option<f64> {
+        let error = self.standard_error?;
+        let distribution = self.distribution()?;
+        if error == 0.0 {
+            return Some(if self.value > 0.0 { 0.0 } else { 1.0 });
+        }
+        Some(distribution.sf(self.value / error))
+    }
+
+    fn distribution(&self) -> Option<StudentsT> {
+        if self.degrees_of_freedom < 1.0 {
+            return None;
+        }
+        StudentsT::new(0.0, 1.0, self.degrees_of_freedom).ok()
+    }
+}
+
+/// Variance with divisor `n - 1`, two passes; `None` for fewer than two observations.
+pub fn sample_variance(observations: &[f64]) -> Option<f64> {
+    if observations.len() < 2 {
+        return None;
+    }
+    let count = observations.len() as f64;
+    let mean = observations.iter().sum::<f64>() / count;
+    let squares: f64 = observations.iter().map(|value| (value - mean).powi(2)).sum();
+    Some(squares / (count - 1.0))
+}
+
+/// Adjusted p-values of Benjamini and Hochberg (1995), which control the false discovery rate.
+///
+/// `p[i] * m / rank`, made monotone from the largest down, where `m` counts the values that are
+/// not missing. Missing stays missing.
+pub fn benjamini_hochberg(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
+    let mut order: Vec<(usize, f64)> =
+        p_values.iter().enumerate().filter_map(|(index, p)| Some((index, (*p)?))).collect();
+    order.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let tests = order.len() as f64;
+    let mut adjusted = vec![None; p_values.len()];
+    let mut least = 1.0_f64;
+    for (rank, &(index, p)) in order.iter().enumerate().rev() {
+        least = least.min(p * tests / (rank as f64 + 1.0));
+        adjusted[index] = Some(least);
+    }
+    adjusted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(a: f64, b: f64, tolerance: f64) -> bool {
+        (a - b).abs() <= tolerance
+    }
+
+    #[test]
+    fn interval_of_a_mean_by_hand() {
+        // Mean 2, variance ((1)² + 0 + (1)²) / 2 = 1, se = 1/√3; t(0.975, 2) = 4.302653 (tables).
+        let estimate = Estimate::of_mean(&[1.0, 2.0, 3.0]).unwrap();
+        let (low, high) = estimate.interval().unwrap();
+        let half = 4.302_652_7 / 3.0_f64.sqrt();
+        assert!(close(low, 2.0 - half, 1e-6) && close(high, 2.0 + half, 1e-6), "{low} {high}");
+    }
+
+    #[test]
+    fn p_value_with_one_degree_of_freedom_is_cauchy() {
+        // t = 1 with 1 degree of freedom: 1/2 - atan(1)/π = 1/4.
+        let estimate = Estimate { value: 3.0, standard_error: Some(3.0), degrees_of_freedom: 1.0 };
+        assert!(close(estimate.p_not_positive().unwrap(), 0.25, 1e-9));
+    }
+
+    #[test]
+    fn one_observation_has_a_value_and_no_interval() {
+        let estimate = Estimate::of_mean(&[0.4]).unwrap();
+        assert!(close(estimate.value, 0.4, 0.0));
+        assert_eq!(estimate.standard_error, None);
+        assert_eq!(estimate.interval(), None);
+        assert_eq!(estimate.p_not_positive(), None);
+        assert_eq!(Estimate::of_mean(&[]), None);
+    }
+
+    #[test]
+    fn benjamini_hochberg_matches_r() {
+        // p.adjust(c(0.01, 0.04, 0.03, 0.005, 0.5), "BH") in R:
+        // 0.025 0.050 0.050 0.025 0.500
+        let p = [0.01, 0.04, 0.03, 0.005, 0.5].map(Some);
+        let expected = [0.025, 0.05, 0.05, 0.025, 0.5];
+        for (got, want) in benjamini_hochberg(&p).iter().zip(expected) {
+            assert!(close(got.unwrap(), want, 1e-12), "{got:?} {want}");
+        }
+        assert_eq!(benjamini_hochberg(&[None, Some(0.2)]), [None, Some(0.2)]);
+    }
+}

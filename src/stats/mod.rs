@@ -1,0 +1,6 @@
+//! Numerics that every score shares: intervals, tests, flags, ranks and seeds.
+
+pub mod flag;
+pub mod interval;
+pub mod rank;
+pub mod seed;

@@ -1,0 +1,51 @@
+//! Ranks and medians of scores, some of which may be missing.
+
+/// Rank of each score, 1 for the highest; equal scores share the better rank and the next one is
+/// skipped (1, 2, 2, 4). Missing scores have no rank.
+pub fn descending_ranks(scores: &[Option<f64>]) -> Vec<Option<u64>> {
+    let mut order: Vec<(usize, f64)> =
+        scores.iter().enumerate().filter_map(|(index, score)| Some((index, (*score)?))).collect();
+    order.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut ranks = vec![None; scores.len()];
+    let mut rank = 0;
+    for (position, &(index, score)) in order.iter().enumerate() {
+        let tied = position > 0 && order[position - 1].1.total_cmp(&score).is_eq();
+        if !tied {
+            rank = position as u64 + 1;
+        }
+        ranks[index] = Some(rank);
+    }
+    ranks
+}
+
+/// Middle value, the mean of the two middle ones for an even number; `None` without values.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    if sorted.is_empty() {
+        None
+    } else if sorted.len().is_multiple_of(2) {
+        Some((sorted[middle - 1] + sorted[middle]) / 2.0)
+    } else {
+        Some(sorted[middle])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_share_the_better_rank_and_missing_has_none() {
+        let scores = [Some(0.5), None, Some(0.9), Some(0.5), Some(-1.0)];
+        assert_eq!(descending_ranks(&scores), [Some(2), None, Some(1), Some(2), Some(4)]);
+    }
+
+    #[test]
+    fn median_of_odd_even_and_none() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(median(&[]), None);
+    }
+}
