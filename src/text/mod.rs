@@ -1,4 +1,9 @@
 //! Free text: sentences, embeddings, projection on what the LLM did not say, similarity.
 
 pub mod embed;
+pub mod pairs;
+pub mod projection;
+pub mod score;
+pub mod similarity;
+pub mod space;
 pub mod vectors;

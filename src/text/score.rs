@@ -1,0 +1,201 @@
+//! Scores of reviewers from the similarities of their reviews.
+//!
+//! The score of a reviewer is the mean, over all pairs of one of their reviews and another review
+//! of the same paper, of the cosine similarity of the two
+//!
+//! - `projected`: after everything that the LLM's reviews of the paper say is removed
+//!   (Zhang, Pang, Zhu, Liu, NeurIPS 2025, appendix F),
+//! - `cosine`: as they are, a baseline that rewards what both took from an LLM,
+//! - `negative`: minus the mean cosine with the LLM's reviews, a baseline that rewards any text
+//!   that is unlike them, off-topic ones included.
+//!
+//! Pairs with a review of which nothing is left count as 0.
+
+use rayon::prelude::*;
+
+use super::pairs::{PairTable, Paper, ZCombine, plain_pairs, projected_pairs, z_similarities};
+use super::space::Space;
+use crate::data::reviews::ReviewSet;
+use crate::stats::interval::{Estimate, sample_variance};
+
+/// A score of reviewers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScoreName {
+    /// Cosine with peers beyond the LLM.
+    Projected,
+    /// Cosine with peers.
+    Cosine,
+    /// Minus cosine with the LLM.
+    Negative,
+}
+
+impl ScoreName {
+    /// The word on the command line and in tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Projected => "projected",
+            Self::Cosine => "cosine",
+            Self::Negative => "negative",
+        }
+    }
+
+    /// Whether a value of 0 means "adds nothing", so that flags make sense.
+    ///
+    /// The negative similarity has no such point: it is below 0 for everybody.
+    pub fn has_zero(self) -> bool {
+        self != Self::Negative
+    }
+
+    /// Whether papers without Z are left out.
+    pub fn needs_z(self) -> bool {
+        self != Self::Cosine
+    }
+}
+
+/// The score of one reviewer and what it rests on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReviewerScore {
+    /// The score in `[-1, 1]` with its standard error; `None` if no pair could be compared.
+    pub estimate: Option<Estimate>,
+    /// Papers with at least one comparison.
+    pub n_papers: usize,
+    /// Comparisons: with peers, or with Z for [`ScoreName::Negative`].
+    pub n_pairs: usize,
+    /// Those of them that count as 0 because nothing is left of one side.
+    pub n_zero: usize,
+}
+
+/// The comparisons of one reviewer, paper by paper.
+#[derive(Debug, Clone, Default)]
+struct Evidence {
+    paper_means: Vec<f64>,
+    sum: f64,
+    pairs: usize,
+    zero: usize,
+}
+
+impl Evidence {
+    fn add_paper(&mut self, values: impl Iterator<Item = Option<f64>>) {
+        let (mut sum, mut pairs) = (0.0, 0_usize);
+        for value in values {
+            sum += value.unwrap_or(0.0);
+            pairs += 1;
+            self.zero += usize::from(value.is_none());
+        }
+        if pairs > 0 {
+            self.paper_means.push(sum / pairs as f64);
+            self.sum += sum;
+            self.pairs += pairs;
+        }
+    }
+
+    /// Mean over pairs; standard error clustered by paper: `√(variance of paper means / papers)`.
+    fn score(&self) -> ReviewerScore {
+        let papers = self.paper_means.len();
+        let estimate = (self.pairs > 0).then(|| Estimate {
+            value: self.sum / self.pairs as f64,
+            standard_error: sample_variance(&self.paper_means)
+                .map(|variance| (variance / papers as f64).sqrt()),
+            degrees_of_freedom: papers as f64 - 1.0,
+        });
+        ReviewerScore { estimate, n_papers: papers, n_pairs: self.pairs, n_zero: self.zero }
+    }
+}
+
+/// Plain cosine with peers, one entry per reviewer.
+pub fn cosine_scores(set: &ReviewSet, papers: &[Paper], space: &Space) -> Vec<ReviewerScore> {
+    let tables: Vec<Option<PairTable>> =
+        papers.par_iter().map(|paper| Some(plain_pairs(space, paper))).collect();
+    scores_of_pairs(set, papers, &tables)
+}
+
+/// Cosine with peers beyond Z, one entry per reviewer; papers without a usable Z are left out.
+///
+/// With [`ZCombine::Min`] every source of Z gives a score on the papers it covers, and a reviewer
+/// keeps the lowest, with its own counts.
+pub fn projected_scores(
+    set: &ReviewSet,
+    papers: &[Paper],
+    space: &Space,
+    combine: ZCombine,
+) -> Vec<ReviewerScore> {
+    let score_with = |keep: &(dyn Fn(u32) -> bool + Sync)| {
+        let tables: Vec<Option<PairTable>> = papers
+            .par_iter()
+            .map(|paper| {
+                let z: Vec<usize> =
+                    paper.z.iter().copied().filter(|&z| keep(set.z[z].source)).collect();
+                projected_pairs(space, paper, &z, combine == ZCombine::Mean)
+            })
+            .collect();
+        scores_of_pairs(set, papers, &tables)
+    };
+    if combine != ZCombine::Min || set.sources.is_empty() {
+        return score_with(&|_| true);
+    }
+    let sources = 0..u32::try_from(set.sources.len()).unwrap_or(u32::MAX);
+    let mut lowest: Option<Vec<ReviewerScore>> = None;
+    for source in sources {
+        let scores = score_with(&|other| other == source);
+        lowest = Some(match lowest {
+            None => scores,
+            Some(lowest) => lowest.into_iter().zip(scores).map(|(a, b)| lower(a, b)).collect(),
+        });
+    }
+    lowest.unwrap_or_default()
+}
+
+/// The score with the lower value; one that is defined before one that is not.
+fn lower(a: ReviewerScore, b: ReviewerScore) -> ReviewerScore {
+    match (a.estimate, b.estimate) {
+        (Some(first), Some(second)) if second.value < first.value => b,
+        (None, Some(_)) => b,
+        _ => a,
+    }
+}
+
+/// Minus the mean cosine with the Z of each paper, one entry per reviewer.
+pub fn negative_scores(set: &ReviewSet, papers: &[Paper], space: &Space) -> Vec<ReviewerScore> {
+    let tables: Vec<Vec<Vec<f64>>> =
+        papers.par_iter().map(|paper| z_similarities(space, paper)).collect();
+    let mut evidence = vec![Evidence::default(); set.reviewers.len()];
+    for (paper, table) in papers.iter().zip(&tables) {
+        let usable: Vec<bool> =
+            paper.z.iter().map(|z| !space.is_zero(space.first_z() + z)).collect();
+        for (&review, similarities) in paper.reviews.iter().zip(table) {
+            let reviewer = set.reviews[review].reviewer as usize;
+            let zero = space.is_zero(review);
+            let values = similarities.iter().zip(&usable).filter(|(_, usable)| **usable);
+            evidence[reviewer].add_paper(values.map(|(value, _)| (!zero).then_some(-value)));
+        }
+    }
+    evidence.iter().map(Evidence::score).collect()
+}
+
+fn scores_of_pairs(
+    set: &ReviewSet,
+    papers: &[Paper],
+    tables: &[Option<PairTable>],
+) -> Vec<ReviewerScore> {
+    let mut evidence = vec![Evidence::default(); set.reviewers.len()];
+    for (paper, table) in papers.iter().zip(tables) {
+        let Some(table) = table else { continue };
+        for (a, &review) in paper.reviews.iter().enumerate() {
+            let reviewer = set.reviews[review].reviewer as usize;
+            let peers = (0..table.size()).filter(|&b| b != a);
+            evidence[reviewer].add_paper(peers.map(|b| table.get(a, b)));
+        }
+    }
+    evidence.iter().map(Evidence::score).collect()
+}
+
+/// How many Z vectors have no direction, and how many reviews.
+pub fn zero_counts(set: &ReviewSet, space: &Space) -> (usize, usize) {
+    let count = |rows: std::ops::Range<usize>| rows.filter(|&row| space.is_zero(row)).count();
+    let first_z = space.first_z();
+    (count(first_z..first_z + set.z.len()), count(0..first_z))
+}
+
+#[cfg(test)]
+mod tests;
