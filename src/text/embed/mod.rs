@@ -1,5 +1,13 @@
 //! Embedders: from a text to a vector. One file per embedder, all behind [`Embedder`].
 
+#[cfg(feature = "bert")]
+pub mod distill;
+#[cfg(feature = "bert")]
+mod principal_components;
+pub mod static_model;
+mod trie;
+pub mod wordpiece;
+
 use crate::data::progress::Progress;
 use crate::text::vectors::Vectors;
 
