@@ -1,0 +1,3 @@
+//! How well a score does what it should, given the truth.
+
+pub mod auc;
