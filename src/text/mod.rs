@@ -2,8 +2,10 @@
 
 pub mod embed;
 pub mod pairs;
+pub mod pooling;
 pub mod projection;
 pub mod score;
+pub mod sentences;
 pub mod similarity;
 pub mod space;
 pub mod vectors;

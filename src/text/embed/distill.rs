@@ -66,13 +66,17 @@ pub enum DistillError {
         source: serde_json::Error,
     },
     /// The tokenizer cuts texts in another way than static models do.
-    #[error("the tokenizer has {what}; only uncased BERT tokenizers (WordPiece, `##`) can be distilled")]
+    #[error(
+        "the tokenizer has {what}; only uncased BERT tokenizers (WordPiece, `##`) can be distilled"
+    )]
     Tokenizer {
         /// What is different.
         what: String,
     },
     /// More entries asked for than there are, or none.
-    #[error("{dims} dimensions asked for, the encoder has {hidden}; use --dims between 1 and {hidden}")]
+    #[error(
+        "{dims} dimensions asked for, the encoder has {hidden}; use --dims between 1 and {hidden}"
+    )]
     Dims {
         /// Asked for.
         dims: usize,
@@ -80,7 +84,9 @@ pub enum DistillError {
         hidden: usize,
     },
     /// The encoder cannot be loaded or run.
-    #[error("the encoder cannot be run; check that config.json and model.safetensors belong together")]
+    #[error(
+        "the encoder cannot be run; check that config.json and model.safetensors belong together"
+    )]
     Encoder(
         /// What candle says.
         #[from]
@@ -334,9 +340,9 @@ fn encode_pieces(
 ) -> Result<Vec<f32>, DistillError> {
     let rank = |special: &str| {
         let index = pieces.iter().position(|piece| piece == special);
-        index.and_then(|index| u32::try_from(index).ok()).ok_or_else(|| DistillError::Tokenizer {
-            what: format!("no piece `{special}`"),
-        })
+        index
+            .and_then(|index| u32::try_from(index).ok())
+            .ok_or_else(|| DistillError::Tokenizer { what: format!("no piece `{special}`") })
     };
     let (start, end) = (rank("[CLS]")?, rank("[SEP]")?);
     let device = Device::Cpu;

@@ -5,6 +5,8 @@ pub mod distill;
 #[cfg(feature = "bert")]
 mod principal_components;
 pub mod static_model;
+mod stop_words;
+pub mod tfidf;
 mod trie;
 pub mod wordpiece;
 

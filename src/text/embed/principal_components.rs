@@ -118,9 +118,8 @@ mod tests {
     fn all_axes_together_keep_every_distance() {
         let rows: Vec<f32> = (0_u16..60).map(|i| f32::from(i * i % 17) - 4.0).collect();
         let projected = PrincipalComponents::fit(&rows, 4, 4).project(&rows);
-        let squared = |a: &[f64], b: &[f64]| -> f64 {
-            a.iter().zip(b).map(|(x, y)| (x - y).powi(2)).sum()
-        };
+        let squared =
+            |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(x, y)| (x - y).powi(2)).sum() };
         let wide: Vec<f64> = rows.iter().map(|&x| f64::from(x)).collect();
         for i in 0..15 {
             for j in 0..15 {

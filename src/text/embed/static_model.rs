@@ -72,14 +72,18 @@ pub enum StaticModelError {
         source: io::Error,
     },
     /// The configuration is not what this version writes.
-    #[error("{CONFIG_FILE} of the static model is not understood; make the folder again with `caz models distill`")]
+    #[error(
+        "{CONFIG_FILE} of the static model is not understood; make the folder again with `caz models distill`"
+    )]
     Config {
         /// Where it fails.
         #[source]
         source: serde_json::Error,
     },
     /// The folder has another layout, e.g., that of a later version.
-    #[error("the static model has format `{found}`, this version reads `{FORMAT}`; make the folder again with `caz models distill`")]
+    #[error(
+        "the static model has format `{found}`, this version reads `{FORMAT}`; make the folder again with `caz models distill`"
+    )]
     Format {
         /// What the configuration says.
         found: String,
@@ -88,14 +92,18 @@ pub enum StaticModelError {
     #[error("the static model keeps upper case, which is not supported; distil an uncased model")]
     Cased,
     /// The vocabulary is not UTF-8.
-    #[error("{VOCABULARY_FILE} of the static model is not UTF-8; make the folder again with `caz models distill`")]
+    #[error(
+        "{VOCABULARY_FILE} of the static model is not UTF-8; make the folder again with `caz models distill`"
+    )]
     Vocabulary {
         /// Where it fails.
         #[source]
         source: std::str::Utf8Error,
     },
     /// The table is not a safetensors file with the two tensors.
-    #[error("{TABLE_FILE} of the static model is not understood; make the folder again with `caz models distill`")]
+    #[error(
+        "{TABLE_FILE} of the static model is not understood; make the folder again with `caz models distill`"
+    )]
     Table {
         /// Where it fails.
         #[source]
@@ -119,7 +127,9 @@ pub enum StaticModelError {
         expected: Vec<usize>,
     },
     /// The vocabulary and the table have different lengths.
-    #[error("the static model has {pieces} vocabulary pieces and {rows} rows; make the folder again with `caz models distill`")]
+    #[error(
+        "the static model has {pieces} vocabulary pieces and {rows} rows; make the folder again with `caz models distill`"
+    )]
     Length {
         /// Lines of the vocabulary.
         pieces: usize,
@@ -130,7 +140,9 @@ pub enum StaticModelError {
     #[error("the static model has 0 dimensions; make the folder again with `caz models distill`")]
     NoDimensions,
     /// A scale is not a finite number.
-    #[error("row {row} of the static model has scale {scale}; make the folder again with `caz models distill`")]
+    #[error(
+        "row {row} of the static model has scale {scale}; make the folder again with `caz models distill`"
+    )]
     Scale {
         /// Row of the table, from 0.
         row: usize,
@@ -158,10 +170,14 @@ impl StaticModel {
     ///
     /// Never: the tests read the bundled files.
     pub fn bundled() -> Self {
-        const CONFIG: &[u8] =
-            include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/models/static-minilm-128/config.json"));
-        const VOCABULARY: &[u8] =
-            include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/models/static-minilm-128/vocab.txt"));
+        const CONFIG: &[u8] = include_bytes!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/models/static-minilm-128/config.json"
+        ));
+        const VOCABULARY: &[u8] = include_bytes!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/models/static-minilm-128/vocab.txt"
+        ));
         const TABLE: &[u8] = include_bytes!(concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/models/static-minilm-128/model.safetensors"
@@ -212,8 +228,8 @@ impl StaticModel {
         if config.dims == 0 {
             return Err(StaticModelError::NoDimensions);
         }
-        let vocabulary = str::from_utf8(vocabulary)
-            .map_err(|source| StaticModelError::Vocabulary { source })?;
+        let vocabulary =
+            str::from_utf8(vocabulary).map_err(|source| StaticModelError::Vocabulary { source })?;
         let wordpiece = WordPiece::from_vocabulary(vocabulary);
         if wordpiece.len() != config.pieces {
             return Err(StaticModelError::Length { pieces: wordpiece.len(), rows: config.pieces });
@@ -337,15 +353,14 @@ impl Embedder for StaticModel {
     fn embed(&self, texts: &[&str], progress: &dyn Progress) -> Result<Embeddings, EmbedError> {
         let dims = self.config.dims;
         let mut values = vec![0.0; texts.len() * dims];
-        values
-            .par_chunks_mut(TEXTS_PER_JOB * dims)
-            .zip(texts.par_chunks(TEXTS_PER_JOB))
-            .for_each(|(vectors, texts)| {
+        values.par_chunks_mut(TEXTS_PER_JOB * dims).zip(texts.par_chunks(TEXTS_PER_JOB)).for_each(
+            |(vectors, texts)| {
                 for (vector, text) in vectors.chunks_exact_mut(dims).zip(texts) {
                     self.embed_into(text, vector);
                 }
                 progress.advance(texts.len() as u64);
-            });
+            },
+        );
         let vectors = Vectors::Dense(DenseVectors::from_values(dims, values));
         Ok(Embeddings { vectors, long_texts: 0 })
     }

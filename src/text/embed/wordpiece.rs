@@ -192,3 +192,44 @@ fn is_cjk(c: char) -> bool {
             | '\u{2f800}'..='\u{2fa1f}'
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = "the\nun\n##aff\n##able\n.\n,\nna\n##ive\n\u{597d}\n##\na";
+
+    fn pieces(text: &str) -> Vec<Option<u32>> {
+        WordPiece::from_vocabulary(SMALL).pieces(text)
+    }
+
+    #[test]
+    fn the_longest_pieces_win_and_a_word_that_cannot_be_spelt_is_unknown_as_a_whole() {
+        assert_eq!(pieces("The unaffable."), [Some(0), Some(1), Some(2), Some(3), Some(4)]);
+        assert_eq!(pieces("unaffably, the"), [None, Some(5), Some(0)]);
+    }
+
+    #[test]
+    fn case_accents_and_control_characters_go_and_ideographs_stand_alone() {
+        assert_eq!(pieces("NA\u{cf}VE"), [Some(6), Some(7)]);
+        assert_eq!(pieces("nai\u{308}\u{ad}v\u{1}e"), [Some(6), Some(7)]);
+        assert_eq!(pieces("the\u{597d}\u{597d}the"), [Some(0), Some(8), Some(8), Some(0)]);
+    }
+
+    #[test]
+    fn a_word_over_the_limit_is_unknown_in_both_paths() {
+        let vocabulary = WordPiece::from_vocabulary("a\n##a");
+        assert_eq!(vocabulary.pieces(&"a".repeat(100)).len(), 100);
+        assert_eq!(vocabulary.pieces(&"a".repeat(101)), [None]);
+        assert_eq!(vocabulary.pieces(&"\u{e4}".repeat(100)).len(), 100);
+        assert_eq!(vocabulary.pieces(&"\u{e4}".repeat(101)), [None]);
+    }
+
+    #[test]
+    fn the_mark_alone_is_a_word_and_special_tokens_are_plain_text() {
+        // "##" in a text is two punctuation marks, neither of which is in the vocabulary.
+        assert_eq!(pieces("##"), [None, None]);
+        assert_eq!(pieces("[MASK]"), [None, None, None]);
+        assert_eq!(pieces(" \n\u{3000}"), []);
+    }
+}

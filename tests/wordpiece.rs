@@ -1,0 +1,77 @@
+//! The tokens of the static model are those of the `tokenizers` crate on any text.
+
+#![cfg(feature = "bert")]
+
+use std::collections::BTreeSet;
+
+use caz::text::embed::static_model::StaticModel;
+use proptest::prelude::*;
+use tokenizers::Tokenizer;
+
+const VOCABULARY: &str = include_str!("../models/static-minilm-128/vocab.txt");
+
+/// The reference: BERT's steps as the `tokenizers` crate has them, over the bundled vocabulary.
+fn reference() -> Tokenizer {
+    let vocabulary: serde_json::Map<String, serde_json::Value> = VOCABULARY
+        .lines()
+        .zip(0_u32..)
+        .map(|(piece, rank)| (piece.to_owned(), rank.into()))
+        .collect();
+    let json = serde_json::json!({
+        "version": "1.0", "truncation": null, "padding": null, "added_tokens": [],
+        "normalizer": {"type": "BertNormalizer", "clean_text": true,
+            "handle_chinese_chars": true, "strip_accents": null, "lowercase": true},
+        "pre_tokenizer": {"type": "BertPreTokenizer"}, "post_processor": null, "decoder": null,
+        "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100, "vocab": vocabulary},
+    });
+    json.to_string().parse().expect("a tokenizer")
+}
+
+fn expected(reference: &Tokenizer, text: &str) -> Vec<Option<u32>> {
+    let unknown = reference.token_to_id("[UNK]");
+    let encoding = reference.encode_fast(text, false).expect("tokens");
+    encoding.get_ids().iter().map(|&id| (Some(id) != unknown).then_some(id)).collect()
+}
+
+#[test]
+fn every_single_character_is_cut_as_the_reference_does() {
+    let (reference, model) = (reference(), StaticModel::bundled());
+    let mut different = BTreeSet::new();
+    for c in '\0'..=char::MAX {
+        let text = format!("on{c}ly {c}");
+        if model.wordpiece().pieces(&text) != expected(&reference, &text) {
+            different.insert(c);
+        }
+    }
+    assert!(different.is_empty(), "{} differ: {different:x?}", different.len());
+}
+
+fn nasty_text() -> impl Strategy<Value = String> {
+    let vocabulary: Vec<&'static str> = VOCABULARY.lines().collect();
+    let piece = prop_oneof![
+        4 => prop::sample::select(vocabulary).prop_map(str::to_owned),
+        2 => "[ \n\t\r.,;(-]{1,2}",
+        2 => "[a-zA-Z0-9]{1,12}",
+        1 => "\\PC{1,4}",
+        1 => prop::collection::vec(any::<char>(), 1..4).prop_map(|c| c.into_iter().collect()),
+        1 => "[\u{300}-\u{330}\u{94d}\u{302e}\u{1b44}\u{16ff0}\u{e9}\u{130}\u{3a3}\u{ac00}-\u{ac20}]{1,4}",
+        1 => "[\u{0}\u{b}\u{c}\u{1c}\u{7f}\u{85}\u{a0}\u{ad}\u{200b}\u{2028}\u{feff}\u{fffd}\u{3000}]{1,3}",
+        1 => "[\u{4e00}-\u{4e20}\u{f900}\u{2f800}\u{3042}\u{30a2}]{1,3}",
+        1 => Just("x\u{301}".repeat(60)),
+        1 => Just("Ab".repeat(50)),
+    ];
+    prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
+}
+
+#[test]
+fn random_texts_are_cut_as_the_reference_does() {
+    let (reference, model) = (reference(), StaticModel::bundled());
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(5000));
+    runner
+        .run(&nasty_text(), |text| {
+            prop_assert_eq!(model.wordpiece().pieces(&text), expected(&reference, &text));
+            Ok(())
+        })
+        .unwrap();
+}
