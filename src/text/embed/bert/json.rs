@@ -31,10 +31,6 @@ impl JsonFile {
             .ok_or_else(|| BertError::MissingFile { folder: folder.into(), wanted: name })
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     pub(super) fn value(&self) -> &Value {
         &self.value
     }

@@ -61,11 +61,6 @@ impl Kernels {
     pub(super) fn softmax(self, rows: &mut [f32], columns: usize) {
         self.arch.dispatch(Softmax { rows, columns });
     }
-
-    /// Adds `row` to `sum`.
-    pub(super) fn accumulate(self, sum: &mut [f32], row: &[f32]) {
-        self.arch.dispatch(AddBias { rows: sum, bias: row });
-    }
 }
 
 /// Scale, shift and epsilon of a layer norm.

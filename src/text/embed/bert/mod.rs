@@ -41,6 +41,8 @@ mod matmul;
 mod modern;
 mod post_norm;
 mod schedule;
+#[cfg(test)]
+mod tests;
 mod tokens;
 mod weights;
 

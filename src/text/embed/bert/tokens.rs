@@ -50,6 +50,10 @@ impl TextTokenizer {
 
     /// The token ids of a text without special tokens; empty if no token is known.
     pub(super) fn encode(&self, text: &str) -> Result<Vec<u32>, tokenizers::Error> {
+        // SentencePiece tokenizers would make a word boundary of it, which is a known token.
+        if text.trim().is_empty() {
+            return Ok(vec![]);
+        }
         let encoding = if self.lowercase {
             self.tokenizer.encode_fast(text.to_lowercase(), false)?
         } else {
