@@ -13,6 +13,9 @@ pub mod wordpiece;
 use crate::data::progress::Progress;
 use crate::text::vectors::Vectors;
 
+#[cfg(feature = "bert")]
+pub mod bert;
+
 /// Turns texts into vectors. Object-safe; implementations are shared between threads.
 pub trait Embedder: Send + Sync {
     /// The name as the command line takes it, e.g. `static` or `bert:DIR`.
@@ -72,4 +75,8 @@ pub enum EmbedError {
         /// The model's largest number of tokens.
         limit: usize,
     },
+    /// A transformer encoder could not be run.
+    #[cfg(feature = "bert")]
+    #[error(transparent)]
+    Bert(#[from] bert::BertError),
 }

@@ -1,0 +1,438 @@
+//! The element-wise steps of an encoder layer, each one pass over its rows.
+//!
+//! The loops are plain Rust in a form that the compiler vectorizes; pulp compiles each for several
+//! instruction sets and chooses at run time, so a portable binary runs them at full width. They
+//! use no fused multiply-add and sum into [`LANES`] fixed accumulators, so the result is the same
+//! bits on every instruction set and depends on nothing but the row.
+#![expect(
+    clippy::inline_always,
+    reason = "a kernel must be inlined into the function that carries the target features"
+)]
+
+use pulp::{Simd, WithSimd};
+
+use super::config::Activation;
+
+/// Accumulators of a sum or maximum, one AVX-512 register.
+const LANES: usize = 16;
+
+/// Runs the kernels with the widest vectors this processor has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kernels {
+    arch: pulp::Arch,
+}
+
+impl Kernels {
+    pub(super) fn detect() -> Self {
+        Self { arch: pulp::Arch::new() }
+    }
+
+    /// Adds `bias` to every row.
+    pub(super) fn add_bias(self, rows: &mut [f32], bias: &[f32]) {
+        self.arch.dispatch(AddBias { rows, bias });
+    }
+
+    /// Adds `bias` to every row, then applies the activation function.
+    pub(super) fn bias_activation(self, rows: &mut [f32], bias: &[f32], activation: Activation) {
+        match activation {
+            Activation::GeluErf => self.arch.dispatch(BiasGeluErf { rows, bias }),
+            Activation::GeluTanh => self.arch.dispatch(BiasGeluTanh { rows, bias }),
+            Activation::Relu => self.arch.dispatch(BiasRelu { rows, bias }),
+        }
+    }
+
+    /// `residual = layer_norm(residual + update + bias)` for every row.
+    pub(super) fn add_norm(
+        self,
+        residual: &mut [f32],
+        update: &[f32],
+        bias: &[f32],
+        norm: &LayerNorm,
+    ) {
+        self.arch.dispatch(AddNorm { residual, update, bias, norm });
+    }
+
+    /// Layer norm of every row in place.
+    pub(super) fn norm(self, rows: &mut [f32], norm: &LayerNorm) {
+        self.arch.dispatch(Norm { rows, norm });
+    }
+
+    /// Softmax of every row of `columns` entries in place.
+    pub(super) fn softmax(self, rows: &mut [f32], columns: usize) {
+        self.arch.dispatch(Softmax { rows, columns });
+    }
+}
+
+/// Scale, shift and epsilon of a layer norm.
+pub(super) struct LayerNorm {
+    pub(super) scale: Vec<f32>,
+    pub(super) shift: Vec<f32>,
+    pub(super) epsilon: f32,
+}
+
+struct AddBias<'a> {
+    rows: &'a mut [f32],
+    bias: &'a [f32],
+}
+
+impl WithSimd for AddBias<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        for row in self.rows.chunks_exact_mut(self.bias.len()) {
+            for (value, bias) in row.iter_mut().zip(self.bias) {
+                *value += bias;
+            }
+        }
+    }
+}
+
+struct BiasGeluErf<'a> {
+    rows: &'a mut [f32],
+    bias: &'a [f32],
+}
+
+impl WithSimd for BiasGeluErf<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        for row in self.rows.chunks_exact_mut(self.bias.len()) {
+            for (value, bias) in row.iter_mut().zip(self.bias) {
+                *value = gelu_erf(*value + bias);
+            }
+        }
+    }
+}
+
+struct BiasGeluTanh<'a> {
+    rows: &'a mut [f32],
+    bias: &'a [f32],
+}
+
+impl WithSimd for BiasGeluTanh<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        for row in self.rows.chunks_exact_mut(self.bias.len()) {
+            for (value, bias) in row.iter_mut().zip(self.bias) {
+                *value = gelu_tanh(*value + bias);
+            }
+        }
+    }
+}
+
+struct BiasRelu<'a> {
+    rows: &'a mut [f32],
+    bias: &'a [f32],
+}
+
+impl WithSimd for BiasRelu<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        for row in self.rows.chunks_exact_mut(self.bias.len()) {
+            for (value, bias) in row.iter_mut().zip(self.bias) {
+                let sum = *value + bias;
+                // Not `max`, which would turn NaN into 0.
+                *value = if sum < 0.0 { 0.0 } else { sum };
+            }
+        }
+    }
+}
+
+struct AddNorm<'a> {
+    residual: &'a mut [f32],
+    update: &'a [f32],
+    bias: &'a [f32],
+    norm: &'a LayerNorm,
+}
+
+impl WithSimd for AddNorm<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let columns = self.bias.len();
+        let rows = self.residual.chunks_exact_mut(columns);
+        for (row, update) in rows.zip(self.update.chunks_exact(columns)) {
+            for ((value, update), bias) in row.iter_mut().zip(update).zip(self.bias) {
+                *value += update + bias;
+            }
+            norm_row(row, self.norm);
+        }
+    }
+}
+
+struct Norm<'a> {
+    rows: &'a mut [f32],
+    norm: &'a LayerNorm,
+}
+
+impl WithSimd for Norm<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        for row in self.rows.chunks_exact_mut(self.norm.scale.len()) {
+            norm_row(row, self.norm);
+        }
+    }
+}
+
+struct Softmax<'a> {
+    rows: &'a mut [f32],
+    columns: usize,
+}
+
+impl WithSimd for Softmax<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        for row in self.rows.chunks_exact_mut(self.columns) {
+            softmax_row(row);
+        }
+    }
+}
+
+/// `(x - mean) / sqrt(variance + epsilon) * scale + shift`, the variance over `n`.
+#[inline(always)]
+fn norm_row(row: &mut [f32], norm: &LayerNorm) {
+    let count = row.len() as f32;
+    let mean = sum(row, |value| value) / count;
+    let variance = sum(row, |value| (value - mean) * (value - mean)) / count;
+    let factor = 1.0 / (variance + norm.epsilon).sqrt();
+    for ((value, scale), shift) in row.iter_mut().zip(&norm.scale).zip(&norm.shift) {
+        *value = (*value - mean) * factor * scale + shift;
+    }
+}
+
+#[inline(always)]
+fn softmax_row(row: &mut [f32]) {
+    let largest = maximum(row);
+    let mut lanes = [0.0; LANES];
+    let (chunks, rest) = row.as_chunks_mut::<LANES>();
+    for chunk in chunks {
+        for (lane, value) in lanes.iter_mut().zip(chunk) {
+            *value = exp_not_positive(*value - largest);
+            *lane += *value;
+        }
+    }
+    for (lane, value) in lanes.iter_mut().zip(rest) {
+        *value = exp_not_positive(*value - largest);
+        *lane += *value;
+    }
+    let factor = 1.0 / fold(&lanes);
+    for value in row {
+        *value *= factor;
+    }
+}
+
+#[inline(always)]
+fn sum(row: &[f32], term: impl Fn(f32) -> f32) -> f32 {
+    let mut lanes = [0.0; LANES];
+    let (chunks, rest) = row.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (lane, &value) in lanes.iter_mut().zip(chunk) {
+            *lane += term(value);
+        }
+    }
+    for (lane, &value) in lanes.iter_mut().zip(rest) {
+        *lane += term(value);
+    }
+    fold(&lanes)
+}
+
+/// The sum of the lanes, pairwise.
+#[inline(always)]
+fn fold(lanes: &[f32; LANES]) -> f32 {
+    let mut lanes = *lanes;
+    let mut half = LANES / 2;
+    while half > 0 {
+        for i in 0..half {
+            lanes[i] += lanes[i + half];
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
+#[inline(always)]
+fn maximum(row: &[f32]) -> f32 {
+    let mut lanes = [f32::NEG_INFINITY; LANES];
+    let (chunks, rest) = row.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (lane, &value) in lanes.iter_mut().zip(chunk) {
+            *lane = if value > *lane { value } else { *lane };
+        }
+    }
+    for (lane, &value) in lanes.iter_mut().zip(rest) {
+        *lane = if value > *lane { value } else { *lane };
+    }
+    lanes.iter().fold(f32::NEG_INFINITY, |largest, &lane| largest.max(lane))
+}
+
+/// `e^x` for `x <= 0`, relative error below 2e-7; NaN stays NaN.
+///
+/// Range reduction and polynomial of Moshier's Cephes library (`expf.c`): `x = n ln 2 + r` with
+/// `|r| <= ln 2 / 2`, then `2^n e^r`.
+#[inline(always)]
+fn exp_not_positive(x: f32) -> f32 {
+    /// Below, 2^n would be a subnormal number; e^-87 is 2e-38.
+    const SMALLEST: f32 = -87.0;
+    /// 1.5 * 2^23: adding it rounds to a whole number, which then stands in the lowest bits.
+    const ROUND: f32 = 12_582_912.0;
+    /// `LN_2` in two parts; the first has few bits, so that `n * LN_2_HIGH` is exact.
+    const LN_2_HIGH: f32 = 0.693_359_375;
+    const LN_2_LOW: f32 = -2.121_944_4e-4;
+    let x = if x < SMALLEST { SMALLEST } else { x };
+    let rounded = x * std::f32::consts::LOG2_E + ROUND;
+    let n = rounded - ROUND;
+    let r = x - n * LN_2_HIGH - n * LN_2_LOW;
+    let mut polynomial = 1.987_569_1e-4;
+    polynomial = polynomial * r + 1.398_199_9e-3;
+    polynomial = polynomial * r + 8.333_452e-3;
+    polynomial = polynomial * r + 4.166_579_6e-2;
+    polynomial = polynomial * r + 0.166_666_65;
+    polynomial = polynomial * r + 0.5;
+    let power = polynomial * r * r + r + 1.0;
+    // Moves n into the exponent field; the bits of ROUND itself are shifted out.
+    let scale = f32::from_bits((rounded.to_bits() << 23).wrapping_add(1.0_f32.to_bits()));
+    power * scale
+}
+
+/// `x Φ(x) = x/2 (1 + erf(x / √2))`.
+#[inline(always)]
+fn gelu_erf(x: f32) -> f32 {
+    0.5 * x * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2))
+}
+
+/// The error function, absolute error below 5e-7; NaN stays NaN.
+///
+/// A rational approximation on [-4, 4], outside of which `erf` is ±1 in single precision; the
+/// coefficients are those of Eigen's and XLA's `erf` for floats.
+#[inline(always)]
+fn erf(x: f32) -> f32 {
+    const LIMIT: f32 = 4.0;
+    let x = if x > LIMIT { LIMIT } else { x };
+    let x = if x < -LIMIT { -LIMIT } else { x };
+    let square = x * x;
+    let mut numerator = -2.726_142_3e-10;
+    numerator = numerator * square + 2.770_681_4e-8;
+    numerator = numerator * square + -2.101_024e-6;
+    numerator = numerator * square + -5.692_506_5e-5;
+    numerator = numerator * square + -7.349_906_3e-4;
+    numerator = numerator * square + -2.954_599_8e-3;
+    numerator = numerator * square + -1.609_603_3e-2;
+    let mut denominator = -1.456_607_2e-5;
+    denominator = denominator * square + -2.133_740_6e-4;
+    denominator = denominator * square + -1.682_827e-3;
+    denominator = denominator * square + -7.373_329e-3;
+    denominator = denominator * square + -1.426_474e-2;
+    x * numerator / denominator
+}
+
+/// `x/2 (1 + tanh(√(2/π) (x + 0.044715 x³)))`.
+#[inline(always)]
+fn gelu_tanh(x: f32) -> f32 {
+    const SQRT_2_OVER_PI: f32 = 0.797_884_6;
+    0.5 * x * (1.0 + (SQRT_2_OVER_PI * (x + 0.044_715 * x * x * x)).tanh())
+}
+
+#[cfg(test)]
+mod tests {
+    use statrs::function::erf::erf as reference_erf;
+
+    use super::*;
+
+    /// Values in [-limit, limit], evenly spaced.
+    fn grid(limit: f32) -> impl Iterator<Item = f32> {
+        (-200_000..=200_000).map(move |i| limit * i as f32 / 200_000.0)
+    }
+
+    #[test]
+    fn exp_equals_the_exact_function_to_its_stated_error() {
+        for x in grid(87.0).filter(|&x| x <= 0.0) {
+            let expected = f64::from(x).exp();
+            let error = (f64::from(exp_not_positive(x)) - expected).abs() / expected;
+            assert!(error < 2e-7, "exp({x}) is off by {error}");
+        }
+        assert_eq!(exp_not_positive(0.0), 1.0);
+        assert!(exp_not_positive(-1e30) < 1e-37);
+        assert!(exp_not_positive(f32::NEG_INFINITY) < 1e-37);
+        assert!(exp_not_positive(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn gelu_equals_the_exact_function_to_five_in_ten_million_per_unit() {
+        for x in grid(8.0) {
+            let exact = f64::from(x);
+            let expected = 0.5 * exact * (1.0 + reference_erf(exact / std::f64::consts::SQRT_2));
+            let error = (f64::from(gelu_erf(x)) - expected).abs() / exact.abs().max(1.0);
+            assert!(error < 5e-7, "gelu({x}) is off by {error}");
+        }
+        assert!(gelu_erf(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn gelu_tanh_differs_from_the_erf_form_by_less_than_five_in_ten_thousand() {
+        let largest = grid(8.0).map(|x| (gelu_tanh(x) - gelu_erf(x)).abs()).fold(0.0_f32, f32::max);
+        // The two forms are known to differ by 4.7e-4 at most; equal would mean a mix-up.
+        assert!((1e-4..5e-4).contains(&largest), "{largest}");
+    }
+
+    #[test]
+    fn softmax_rows_sum_to_one_and_keep_ratios() {
+        // exp(ln 3) : exp(0) = 3 : 1.
+        let mut rows = vec![3.0_f32.ln() + 50.0, 50.0, 0.0, 0.0];
+        Kernels::detect().softmax(&mut rows, 2);
+        for (found, expected) in rows.iter().zip([0.75, 0.25, 0.5, 0.5]) {
+            assert!((found - expected).abs() < 1e-6, "{rows:?}");
+        }
+    }
+
+    #[test]
+    fn long_softmax_rows_equal_the_definition() {
+        for columns in [1, 15, 16, 17, 33, 218] {
+            let mut row: Vec<f32> = (0..columns).map(|i| (i * 37 % 23) as f32 / 3.0).collect();
+            let total: f64 = row.iter().map(|&x| f64::from(x).exp()).sum();
+            let expected: Vec<f64> = row.iter().map(|&x| f64::from(x).exp() / total).collect();
+            Kernels::detect().softmax(&mut row, columns);
+            for (found, expected) in row.iter().zip(expected) {
+                assert!((f64::from(*found) - expected).abs() < 1e-6, "{columns}");
+            }
+        }
+    }
+
+    #[test]
+    fn layer_norm_of_one_and_three_is_minus_one_and_one() {
+        // Mean 2, variance 1: (-1, 1), then times (2, 3) plus (10, 20).
+        let norm = LayerNorm { scale: vec![2.0, 3.0], shift: vec![10.0, 20.0], epsilon: 0.0 };
+        let mut rows = vec![1.0, 3.0];
+        Kernels::detect().norm(&mut rows, &norm);
+        assert_eq!(rows, [8.0, 23.0]);
+        // The same through the fused form: 0.5 + 0.25 + 0.25 = 1 and 1 + 1.5 + 0.5 = 3.
+        let mut rows = vec![0.5, 1.0];
+        Kernels::detect().add_norm(&mut rows, &[0.25, 1.5], &[0.25, 0.5], &norm);
+        assert_eq!(rows, [8.0, 23.0]);
+    }
+
+    #[test]
+    fn the_result_is_the_same_bits_without_vector_instructions() {
+        let values: Vec<f32> = (0..37 * 5).map(|i| (i * 71 % 97) as f32 / 13.0 - 3.5).collect();
+        let bias: Vec<f32> = (0..37).map(|i| i as f32 / 40.0).collect();
+        let norm = LayerNorm { scale: bias.clone(), shift: bias.clone(), epsilon: 1e-5 };
+        let run = |kernels: Kernels| {
+            let mut rows = values.clone();
+            kernels.bias_activation(&mut rows, &bias, Activation::GeluErf);
+            kernels.add_norm(&mut rows, &values, &bias, &norm);
+            kernels.softmax(&mut rows, 37);
+            rows
+        };
+        assert_eq!(run(Kernels::detect()), run(Kernels { arch: pulp::Arch::Scalar }));
+    }
+}
