@@ -1,10 +1,18 @@
 //! The command line: one file per subcommand; the only module that prints, reads environment
 //! variables or decides exit codes.
 
+mod bert;
 mod common;
+mod completions;
+mod doctor;
+mod embed;
+mod embedding;
 mod exit;
+mod explain;
+mod models;
 mod output;
 mod progress;
+mod reviews;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -26,7 +34,16 @@ pub struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    Reviews(reviews::ReviewsArgs),
+    Embed(embed::EmbedArgs),
+    Models(models::ModelsArgs),
+    /// Say what is installed, which models are there and where the caches are
+    Doctor,
+    Completions(completions::CompletionsArgs),
+    /// Print the manual page
+    Man,
+}
 
 /// Runs a parsed command line.
 ///
@@ -34,5 +51,13 @@ enum Command {}
 ///
 /// What the subcommand reports; [`status_of`] gives its exit code.
 pub fn run(cli: &Cli) -> Result<ExitStatus> {
-    cli.common.in_thread_pool(|| match cli.command {})
+    let common = &cli.common;
+    common.in_thread_pool(|| match &cli.command {
+        Command::Reviews(args) => reviews::run(args, common),
+        Command::Embed(args) => embed::run(args, common),
+        Command::Models(args) => models::run(args, common),
+        Command::Doctor => doctor::run(common),
+        Command::Completions(args) => completions::completions(args),
+        Command::Man => completions::man(),
+    })
 }

@@ -12,4 +12,5 @@ pub mod progress;
 pub mod reviews;
 pub mod rows;
 pub mod source;
+pub mod texts;
 pub mod warning;

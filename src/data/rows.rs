@@ -67,6 +67,14 @@ impl Field<'_> {
         }
     }
 
+    /// The text as written; `None` if blank or not a string.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) if !text.trim().is_empty() => Some(text),
+            _ => None,
+        }
+    }
+
     /// Whether nothing was given.
     pub fn is_missing(&self) -> bool {
         match self {

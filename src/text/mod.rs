@@ -1,6 +1,7 @@
 //! Free text: sentences, embeddings, projection on what the LLM did not say, similarity.
 
 pub mod embed;
+pub mod explain;
 pub mod pairs;
 pub mod pooling;
 pub mod projection;

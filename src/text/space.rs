@@ -18,6 +18,11 @@ impl Space {
         Self { vectors, reviews, center: None }
     }
 
+    /// Number of dimensions.
+    pub fn dims(&self) -> usize {
+        self.vectors.dims()
+    }
+
     /// Row of the first Z.
     pub fn first_z(&self) -> usize {
         self.reviews

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "bert")]
 pub mod distill;
+pub mod given;
 #[cfg(feature = "bert")]
 mod principal_components;
 pub mod static_model;

@@ -1,0 +1,44 @@
+//! `caz doctor`: what is installed and where things are.
+
+use anyhow::Result;
+use serde_json::Map;
+
+use super::common::Common;
+use super::exit::ExitStatus;
+use super::output::emit;
+use crate::report::{Cell, Report, Table};
+use crate::text::embed::static_model::StaticModel;
+
+/// Runs the command. Nothing is downloaded and no connection is made.
+pub(super) fn run(common: &Common) -> Result<ExitStatus> {
+    let mut table = Table::new(&["what", "value"]);
+    let mut row = |what: &str, value: String| table.push(vec![what.into(), Cell::from(value)]);
+    row("version", env!("CARGO_PKG_VERSION").into());
+    row("features", features().join(", "));
+    row("system", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH));
+    row("threads", rayon::current_num_threads().to_string());
+    let model = StaticModel::bundled();
+    row("model static", format!("bundled, {} dimensions", model.dims()));
+    for (what, value) in super::models::places() {
+        row(&what, value);
+    }
+    let report = Report {
+        command: "doctor",
+        inputs: Vec::new(),
+        settings: Map::new(),
+        table,
+        warnings: Vec::new(),
+        footer: vec!["No connection was made. caz sends nothing anywhere unless you name a server or a model to download.".into()],
+        prose: None,
+    };
+    emit(&report, common)?;
+    Ok(ExitStatus::Done)
+}
+
+fn features() -> Vec<&'static str> {
+    let mut features = vec!["cli"];
+    if cfg!(feature = "bert") {
+        features.push("bert");
+    }
+    features
+}

@@ -1,0 +1,444 @@
+//! `caz reviews`: score reviewers from the text of their reviews.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+
+use super::common::Common;
+use super::embedding::{Embedded, EmbeddingArgs};
+use super::exit::{ExitStatus, UsageError};
+use super::output::{check_output, emit};
+use crate::data::duplicates::Duplicates;
+use crate::data::reviews::{LoadedReviews, ReviewSet, read_reviews};
+use crate::data::source::Source;
+use crate::data::warning::Warning;
+use crate::report::{Cell, Input, Report, Table};
+use crate::stats::flag::{FALSE_DISCOVERY_RATE, Flag, FlagSettings, flags};
+use crate::stats::rank::descending_ranks;
+use crate::text::embed::VectorKind;
+use crate::text::pairs::{Paper, ZCombine, papers_of};
+use crate::text::pooling::TextUnit;
+use crate::text::score::{
+    ReviewerScore, ScoreName, cosine_scores, negative_scores, projected_scores, zero_counts,
+};
+use crate::text::space::Space;
+
+/// Score reviewers by what their reviews share with their peers' beyond an LLM's review
+///
+/// Every review becomes a vector; what the LLM's reviews of the same paper already say is removed;
+/// a reviewer's score is the mean similarity of what is left with the reviews of their peers.
+/// Reviewers who hand in LLM text share nothing beyond it and end at the bottom.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Files: CSV, TSV or JSON lines, plain or .gz; `-` is standard input.
+  REVIEWS  paper, reviewer, and one of text, vector, judgments
+  --z      paper, and one of text, vector, judgments; optional source, sample
+
+Example: caz reviews reviews.jsonl --z llm-reviews.jsonl --output scores.csv")]
+pub(super) struct ReviewsArgs {
+    /// Reviews by people: paper, reviewer, text
+    reviews: PathBuf,
+    /// LLM reviews of the same papers; several files, or sources in one, are used together
+    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    z: Vec<PathBuf>,
+    /// Scores to report
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "projected", value_name = "S")]
+    score: Vec<ScoreChoice>,
+    /// Subtract the mean review before projecting; auto: for text, not for judgments
+    #[arg(long, value_enum, default_value_t)]
+    center: Center,
+    /// How several LLM reviews of one paper are used together
+    #[arg(long, value_enum, default_value_t)]
+    z_combine: CombineChoice,
+    /// Fewer papers than this give the flag too_few
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    min_papers: usize,
+    /// False discovery rate of the flag `informative`
+    #[arg(long, value_name = "F", default_value_t = FALSE_DISCOVERY_RATE)]
+    fdr: f64,
+    /// Bound of the flag `uninformative` [default: a quarter of the median score]
+    #[arg(long, value_name = "F")]
+    margin: Option<f64>,
+    /// What to do with a second review of the same paper by the same reviewer
+    #[arg(long, value_enum, default_value_t)]
+    duplicates: DuplicatesChoice,
+    /// Show the evidence for one reviewer instead of the scores of all
+    #[arg(long, value_name = "REVIEWER")]
+    explain: Option<String>,
+    #[command(flatten)]
+    embedding: EmbeddingArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ScoreChoice {
+    /// Similarity with peers beyond the LLM
+    Projected,
+    /// Similarity with peers; rewards what both took from an LLM
+    Cosine,
+    /// Minus the similarity with the LLM; rewards off-topic text
+    Negative,
+    /// All of them
+    All,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Center {
+    /// On for embeddings and word weights, off for judgments
+    #[default]
+    Auto,
+    /// Subtract the mean
+    On,
+    /// Leave vectors as they are
+    Off,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum CombineChoice {
+    /// Remove everything that any of them says
+    #[default]
+    Span,
+    /// Score with each source alone and keep the lowest
+    Min,
+    /// Remove their mean direction
+    Mean,
+}
+
+/// Which of several reports of one person on one thing counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum DuplicatesChoice {
+    /// None: it is an error
+    #[default]
+    Error,
+    /// The first
+    First,
+    /// The last
+    Last,
+}
+
+impl From<DuplicatesChoice> for Duplicates {
+    fn from(choice: DuplicatesChoice) -> Self {
+        match choice {
+            DuplicatesChoice::Error => Self::Error,
+            DuplicatesChoice::First => Self::First,
+            DuplicatesChoice::Last => Self::Last,
+        }
+    }
+}
+
+/// Everything that scores and explanations are made from.
+struct Run {
+    loaded: LoadedReviews,
+    inputs: Vec<Input>,
+    papers: Vec<Paper>,
+    embedded: Embedded,
+    plain: Space,
+    projected: Space,
+    centered: bool,
+    combine: ZCombine,
+    warnings: Vec<Warning>,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
+    common.resolved_format()?;
+    check_output(common.output.as_deref())?;
+    args.check()?;
+    let run = prepare(args, common)?;
+    let report = match &args.explain {
+        Some(reviewer) => super::explain::report(&run.evidence(), reviewer, &run.context(args))?,
+        None => scores_report(args, &run),
+    };
+    emit(&report, common)?;
+    Ok(ExitStatus::Done)
+}
+
+impl ReviewsArgs {
+    fn check(&self) -> Result<()> {
+        let standard_inputs =
+            self.z.iter().chain([&self.reviews]).filter(|path| path.as_os_str() == "-").count();
+        if standard_inputs > 1 {
+            return Err(UsageError("standard input (`-`) can be read only once".into()).into());
+        }
+        if !(0.0..=1.0).contains(&self.fdr) {
+            return Err(UsageError(format!("--fdr is {}, it must be from 0 to 1", self.fdr)).into());
+        }
+        Ok(())
+    }
+
+    fn scores(&self) -> Vec<ScoreName> {
+        let mut scores = Vec::new();
+        for choice in &self.score {
+            let names: &[ScoreName] = match choice {
+                ScoreChoice::Projected => &[ScoreName::Projected],
+                ScoreChoice::Cosine => &[ScoreName::Cosine],
+                ScoreChoice::Negative => &[ScoreName::Negative],
+                ScoreChoice::All => &[ScoreName::Projected, ScoreName::Cosine, ScoreName::Negative],
+            };
+            for name in names {
+                if !scores.contains(name) {
+                    scores.push(*name);
+                }
+            }
+        }
+        scores
+    }
+}
+
+fn prepare(args: &ReviewsArgs, common: &Common) -> Result<Run> {
+    let reviews = Source::read(&args.reviews)?;
+    let z = args.z.iter().map(|path| Source::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let loaded = read_reviews(&reviews, &z, args.duplicates.into())?;
+    let inputs: Vec<Input> = std::iter::once(&reviews)
+        .chain(&z)
+        .zip(&loaded.rows)
+        .map(|(source, &rows)| Input::new(source, rows))
+        .collect();
+    drop((reviews, z));
+
+    let set = &loaded.set;
+    let contents: Vec<_> = set
+        .reviews
+        .iter()
+        .map(|review| &review.content)
+        .chain(set.z.iter().map(|z| &z.content))
+        .collect();
+    let embedded = args.embedding.embed(&contents, TextUnit::Sentence, common)?;
+    let centered = match args.center {
+        Center::Auto => embedded.kind != VectorKind::Judgments,
+        Center::On => true,
+        Center::Off => false,
+    };
+    let plain = Space::new(embedded.vectors.clone(), set.reviews.len());
+    let projected = if centered { plain.clone().centered() } else { plain.clone() };
+    let mut warnings = loaded.warnings.clone();
+    warnings.extend(embedded.warnings.iter().cloned());
+    warnings.extend(direction_warnings(set, &plain));
+    let combine = match args.z_combine {
+        CombineChoice::Span => ZCombine::Span,
+        CombineChoice::Min => ZCombine::Min,
+        CombineChoice::Mean => ZCombine::Mean,
+    };
+    let papers = papers_of(set);
+    Ok(Run { papers, loaded, inputs, embedded, plain, projected, centered, combine, warnings })
+}
+
+fn direction_warnings(set: &ReviewSet, space: &Space) -> Vec<Warning> {
+    let (z, reviews) = zero_counts(set, space);
+    let mut warnings = Vec::new();
+    if z > 0 {
+        let message = format!("{z} Z vectors are zero, carry no direction and are skipped");
+        warnings.push(Warning::new("zero_z", z, message));
+    }
+    if reviews > 0 {
+        let message = format!(
+            "{reviews} reviews have a zero vector (no word the embedder knows); \
+             their pairs count as 0"
+        );
+        warnings.push(Warning::new("zero_reviews", reviews, message));
+    }
+    warnings
+}
+
+impl Run {
+    fn scores(&self, name: ScoreName) -> Vec<ReviewerScore> {
+        let (set, papers) = (&self.loaded.set, &self.papers);
+        match name {
+            ScoreName::Projected => projected_scores(set, papers, &self.projected, self.combine),
+            ScoreName::Cosine => cosine_scores(set, papers, &self.plain),
+            ScoreName::Negative => negative_scores(set, papers, &self.plain),
+        }
+    }
+
+    fn evidence(&self) -> crate::text::explain::Evidence<'_> {
+        crate::text::explain::Evidence {
+            set: &self.loaded.set,
+            papers: &self.papers,
+            plain: &self.plain,
+            projected: &self.projected,
+            combine: self.combine,
+            embedder: self.embedded.embedder.as_deref(),
+        }
+    }
+
+    fn context(&self, args: &ReviewsArgs) -> super::explain::Context {
+        let name = ScoreName::Projected;
+        super::explain::Context {
+            inputs: self.inputs.clone(),
+            settings: self.settings(args),
+            scores: self.scores(name),
+            embedder: self.embedded.name.clone(),
+        }
+    }
+
+    fn settings(&self, args: &ReviewsArgs) -> Map<String, Value> {
+        let scores: Vec<&str> = args.scores().iter().map(|score| score.as_str()).collect();
+        let settings = json!({
+            "embedder": self.embedded.name,
+            "granularity": self.embedded.granularity,
+            "dims": self.plain.dims(),
+            "score": scores,
+            "centered": self.centered,
+            "z_combine": self.combine,
+            "min_papers": args.min_papers,
+            "fdr": args.fdr,
+            "margin": args.margin,
+            "duplicates": Duplicates::from(args.duplicates),
+        });
+        settings.as_object().cloned().unwrap_or_default()
+    }
+}
+
+/// Columns of the result, a contract with scripts.
+const COLUMNS: [&str; 12] = [
+    "reviewer",
+    "score_name",
+    "embedder",
+    "score",
+    "se",
+    "ci_low",
+    "ci_high",
+    "n_papers",
+    "n_pairs",
+    "n_zero",
+    "rank",
+    "flag",
+];
+
+fn scores_report(args: &ReviewsArgs, run: &Run) -> Report {
+    let settings = FlagSettings {
+        false_discovery_rate: args.fdr,
+        margin: args.margin,
+        min_count: args.min_papers,
+    };
+    let set = &run.loaded.set;
+    let mut table = Table::new(&COLUMNS);
+    let mut footer = vec![scope(run)];
+    for name in args.scores() {
+        let scores = run.scores(name);
+        let people: Vec<_> = scores.iter().map(|score| (score.estimate, score.n_papers)).collect();
+        let flags = flags(&people, &settings);
+        push_rows(&mut table, run, name, &scores, &flags);
+        footer.push(meaning(name, run.centered).to_owned());
+        footer.extend(left_out(set, name, &scores));
+    }
+    footer.push(
+        "Worst first; rank 1 is the best. ci_low to ci_high is a 95 % interval over papers. A flag \
+         is a reason to look, never a verdict: `--explain REVIEWER` shows the evidence."
+            .into(),
+    );
+    Report {
+        command: "reviews",
+        inputs: run.inputs.clone(),
+        settings: run.settings(args),
+        table,
+        warnings: run.warnings.clone(),
+        footer,
+        prose: None,
+    }
+}
+
+fn push_rows(
+    table: &mut Table,
+    run: &Run,
+    name: ScoreName,
+    scores: &[ReviewerScore],
+    flags: &[Flag],
+) {
+    let reviewers = &run.loaded.set.reviewers;
+    let values: Vec<Option<f64>> =
+        scores.iter().map(|score| score.estimate.map(|estimate| estimate.value)).collect();
+    let ranks = descending_ranks(&values);
+    for index in worst_first(&values, reviewers.names()) {
+        let score = &scores[index];
+        let interval = score.estimate.and_then(|estimate| estimate.interval());
+        // Only scores whose zero means "adds nothing" can be called informative or not.
+        let flag = (name.has_zero() || flags[index] == Flag::TooFew).then(|| flags[index].as_str());
+        table.push(vec![
+            reviewers.names()[index].as_str().into(),
+            name.as_str().into(),
+            run.embedded.name.as_str().into(),
+            values[index].into(),
+            score.estimate.and_then(|estimate| estimate.standard_error).into(),
+            interval.map(|(low, _)| low).into(),
+            interval.map(|(_, high)| high).into(),
+            score.n_papers.into(),
+            score.n_pairs.into(),
+            score.n_zero.into(),
+            ranks[index].into(),
+            flag.map_or(Cell::Missing, Cell::from),
+        ]);
+    }
+}
+
+/// Positions by ascending score, missing ones last, ties by name.
+fn worst_first(values: &[Option<f64>], names: &[String]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| {
+        let by_score = match (values[a], values[b]) {
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        };
+        by_score.then_with(|| names[a].cmp(&names[b]))
+    });
+    order
+}
+
+fn scope(run: &Run) -> String {
+    let set = &run.loaded.set;
+    let units = match run.embedded.granularity {
+        Some("sentence") => ", sentence by sentence",
+        _ => "",
+    };
+    format!(
+        "Scored {} reviewers by {} reviews of {} papers, given {} LLM reviews from {} sources; \
+         embedder {}{units}.",
+        set.reviewers.len(),
+        set.reviews.len(),
+        set.papers.len(),
+        set.z.len(),
+        set.sources.len(),
+        run.embedded.name,
+    )
+}
+
+fn meaning(name: ScoreName, centered: bool) -> &'static str {
+    match (name, centered) {
+        (ScoreName::Projected, true) => {
+            "projected: mean similarity with the other reviews of the same papers, after removing \
+             what the LLM's reviews of them say (vectors centered). Near 0: adds nothing beyond the LLM."
+        }
+        (ScoreName::Projected, false) => {
+            "projected: mean similarity with the other reviews of the same papers, after removing \
+             what the LLM's reviews of them say. Near 0: adds nothing beyond the LLM."
+        }
+        (ScoreName::Cosine, _) => {
+            "cosine: mean similarity with the other reviews as they are; a baseline that rewards \
+             what reviewers took from an LLM."
+        }
+        (ScoreName::Negative, _) => {
+            "negative: minus the mean similarity with the LLM's reviews; a baseline that rewards \
+             off-topic text, so it has no flags."
+        }
+    }
+}
+
+fn left_out(set: &ReviewSet, name: ScoreName, scores: &[ReviewerScore]) -> Option<String> {
+    let without: Vec<&str> = scores
+        .iter()
+        .zip(set.reviewers.names())
+        .filter(|(score, _)| score.estimate.is_none())
+        .map(|(_, name)| name.as_str())
+        .collect();
+    if without.is_empty() {
+        return None;
+    }
+    let why = match name {
+        ScoreName::Projected => "none of their papers has both a peer and a usable LLM review",
+        ScoreName::Cosine => "none of their papers has a peer",
+        ScoreName::Negative => "none of their papers has a usable LLM review",
+    };
+    let names = crate::data::warning::first_names(&without);
+    Some(format!("{} reviewers have no {} score: {why}: {names}.", without.len(), name.as_str()))
+}

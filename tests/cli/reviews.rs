@@ -1,0 +1,132 @@
+//! `caz reviews` on the sample of the project and on vectors by hand.
+
+use super::{Folder, sample};
+
+fn scores(arguments: &[&str]) -> super::Run {
+    let (reviews, z) = (sample("reviews.jsonl"), sample("llm-reviews.jsonl"));
+    let mut all = vec!["reviews", &reviews, "--z", &z];
+    all.extend(arguments);
+    Folder::new().caz(&all)
+}
+
+#[test]
+fn the_copier_of_the_sample_is_last_in_rank_and_first_in_the_list() {
+    for embedder in ["static", "tfidf"] {
+        let rows = scores(&["--embedder", embedder, "--format", "csv"]).succeeded().csv();
+        assert_eq!(
+            rows[0].join(","),
+            "reviewer,score_name,embedder,score,se,ci_low,ci_high,n_papers,n_pairs,n_zero,rank,flag"
+        );
+        assert_eq!(rows.len(), 7);
+        assert_eq!((rows[1][0].as_str(), rows[1][10].as_str()), ("finn", "6"), "{embedder}");
+        assert_eq!(rows[6][10], "1");
+    }
+}
+
+#[test]
+fn a_score_by_hand_from_given_vectors() {
+    // z = (0, 0, 3); a = (1, 2, 2) leaves (1, 2, 0), b = (2, 1, 0) leaves itself: 4 / 5.
+    let folder = Folder::new();
+    folder.write("r.csv", "paper,reviewer,vector\np,a,1 2 2\np,b,\"[2, 1, 0]\"\n");
+    folder.write("z.csv", "paper,vector\np,0 0 3\n");
+    let run = folder
+        .caz(&[
+            "reviews", "r.csv", "--z", "z.csv", "--center", "off", "--score", "all", "--format",
+            "csv",
+        ])
+        .succeeded();
+    let rows = run.csv();
+    let number = |row: usize, column: usize| rows[row][column].parse::<f64>().unwrap();
+    assert!((number(1, 3) - 0.8).abs() < 1e-12);
+    assert!((number(3, 3) - 4.0 / (3.0 * 5.0_f64.sqrt())).abs() < 1e-12);
+    // negative: a has cosine 2/3 with z, b has 0.
+    let negative: Vec<(&str, f64)> =
+        (5..7).map(|row| (rows[row][0].as_str(), number(row, 3))).collect();
+    assert_eq!(negative[0].0, "a");
+    assert!((negative[0].1 + 2.0 / 3.0).abs() < 1e-12);
+    // One paper gives no standard error, no interval and the flag too_few.
+    assert_eq!(rows[1][4..7], ["", "", ""]);
+    assert_eq!(rows[1][11], "too_few");
+}
+
+#[test]
+fn judgments_are_scored_without_centering() {
+    let folder = Folder::new();
+    folder.write(
+        "r.jsonl",
+        "{\"paper\":1,\"reviewer\":\"a\",\"judgments\":{\"x\":1,\"y\":-1}}\n\
+         {\"paper\":1,\"reviewer\":\"b\",\"judgments\":{\"y\":-1,\"x\":0}}\n",
+    );
+    folder.write("z.jsonl", "{\"paper\":1,\"judgments\":{\"x\":1,\"y\":0}}\n");
+    let run = folder.caz(&["reviews", "r.jsonl", "--z", "z.jsonl", "--format", "json"]).succeeded();
+    let value: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(value["settings"]["centered"], false);
+    assert_eq!(value["results"][0]["embedder"], "given");
+    assert_eq!(value["results"][0]["score"], 1.0);
+}
+
+#[test]
+fn the_same_bytes_whatever_the_threads() {
+    let with = |threads: &str| {
+        scores(&["--score", "all", "--format", "json", "--threads", threads]).succeeded().stdout
+    };
+    assert_eq!(with("1"), with("3"));
+}
+
+#[test]
+fn json_names_inputs_settings_and_warnings() {
+    let run = scores(&["--format", "json"]).succeeded();
+    let value: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(value["schema_version"], 1);
+    assert_eq!(value["command"], "reviews");
+    assert_eq!(value["inputs"][0]["rows"], 24);
+    assert_eq!(value["inputs"][0]["sha256"].as_str().unwrap().len(), 64);
+    assert_eq!(value["settings"]["centered"], true);
+    assert_eq!(value["results"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn explain_shows_the_evidence() {
+    let run = scores(&["--explain", "finn"]).succeeded();
+    for part in [
+        "Reviewer finn",
+        "projected score",
+        "Paper P1",
+        "similarity with the LLM",
+        "sentences closest to the LLM's",
+        "sentences with most support by peers beyond the LLM",
+    ] {
+        assert!(run.stdout.contains(part), "no `{part}` in {}", run.stdout);
+    }
+    let rows = scores(&["--explain", "ada", "--format", "csv"]).succeeded().csv();
+    assert_eq!(rows[0][..4], ["paper", "kind", "with", "similarity"]);
+    let count = |kind: &str| rows.iter().filter(|row| row[1] == kind).count();
+    // ada reviewed P1 and P2 and P4 with three peers each where finn is one of them.
+    assert_eq!((count("peer"), count("z")), (9, 3));
+    assert_eq!((count("said_by_z"), count("supported_by_peers")), (9, 9));
+}
+
+#[test]
+fn an_unknown_reviewer_is_a_usage_error_with_a_hint() {
+    scores(&["--explain", "fin"]).failed(2, &["no reviewer is called `fin`; did you mean `finn`?"]);
+}
+
+#[test]
+fn standard_input_is_read_once() {
+    scores(&[]).succeeded();
+    Folder::new().caz(&["reviews", "-", "--z", "-"]).failed(2, &["can be read only once"]);
+}
+
+#[test]
+fn output_files_choose_their_format_and_appear_whole() {
+    let folder = Folder::new();
+    let (reviews, z) = (sample("reviews.jsonl"), sample("llm-reviews.jsonl"));
+    let run = |output: &str| folder.caz(&["reviews", &reviews, "--z", &z, "--output", output]);
+    assert_eq!(run("scores.csv").succeeded().stdout, "");
+    assert!(std::fs::read_to_string(folder.path("scores.csv")).unwrap().starts_with("reviewer,"));
+    run("scores.jsonl").succeeded();
+    let lines = std::fs::read_to_string(folder.path("scores.jsonl")).unwrap();
+    assert_eq!(lines.lines().count(), 6);
+    run("scores.xyz").failed(2, &["cannot tell the format of `scores.xyz`"]);
+    run("none/scores.csv").failed(4, &["the folder `none` for the output does not exist"]);
+}
