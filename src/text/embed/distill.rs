@@ -16,22 +16,17 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use candle_core::{DType, Device, Tensor};
-use candle_nn::VarBuilder;
-use candle_transformers::models::bert::{BertModel, Config};
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::data::progress::Progress;
+use crate::text::embed::bert::{BertEmbedder, BertError, BertOptions, weight_paths};
 use crate::text::embed::principal_components::PrincipalComponents;
 use crate::text::embed::static_model::{
     CONFIG_FILE, FORMAT, StaticConfig, StaticModel, TABLE_FILE, VOCABULARY_FILE,
 };
-
-/// Pieces that go through the encoder together.
-const PIECES_PER_BATCH: usize = 256;
 
 /// Largest size of a stored entry; 8 bits with a sign, symmetric.
 const LARGEST_ENTRY: f64 = 127.0;
@@ -48,7 +43,7 @@ pub struct DistillOptions {
 #[non_exhaustive]
 pub enum DistillError {
     /// A file of the encoder is missing or cannot be read.
-    #[error("cannot read `{}`; an encoder is a folder with config.json, tokenizer.json and model.safetensors", path.display())]
+    #[error("cannot read `{}`; an encoder is a folder with config.json, tokenizer.json and weights", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -84,14 +79,8 @@ pub enum DistillError {
         hidden: usize,
     },
     /// The encoder cannot be loaded or run.
-    #[error(
-        "the encoder cannot be run; check that config.json and model.safetensors belong together"
-    )]
-    Encoder(
-        /// What candle says.
-        #[from]
-        candle_core::Error,
-    ),
+    #[error(transparent)]
+    Encoder(#[from] BertError),
     /// The table cannot be written as safetensors.
     #[error("the table cannot be stored")]
     Table(
@@ -121,7 +110,8 @@ pub struct Distilled {
     explained: f64,
 }
 
-/// Distils the BERT encoder in `folder` (`config.json`, `tokenizer.json`, `model.safetensors`).
+/// Distils the BERT encoder in `folder`: `config.json`, `tokenizer.json` and weights, as
+/// [`BertEmbedder::load`] reads them.
 ///
 /// The same bytes for any number of threads; another processor may round differently in the last
 /// digits. `progress` hears of every piece of the vocabulary.
@@ -135,16 +125,17 @@ pub fn distill(
     progress: &dyn Progress,
 ) -> Result<Distilled, DistillError> {
     let pieces = read_pieces(&folder.join("tokenizer.json"))?;
-    let config_path = folder.join("config.json");
-    let config: Config = serde_json::from_slice(&read(&config_path)?)
-        .map_err(|source| DistillError::Json { path: config_path, source })?;
-    if options.dims == 0 || options.dims > config.hidden_size {
-        return Err(DistillError::Dims { dims: options.dims, hidden: config.hidden_size });
+    let encoder = BertEmbedder::load(folder, "bert", BertOptions::default())?;
+    if options.dims == 0 || options.dims > encoder.dims() {
+        return Err(DistillError::Dims { dims: options.dims, hidden: encoder.dims() });
     }
-    let weights = read(&folder.join("model.safetensors"))?;
-    let source_sha256 = hexadecimal(&Sha256::digest(&weights));
-    let vectors = encode_pieces(&pieces, weights, &config, progress)?;
-    let components = PrincipalComponents::fit(&vectors, config.hidden_size, options.dims);
+    let source_sha256 = weights_sha256(folder)?;
+    let (start, end) = encoder.special_tokens();
+    let ranks = (0_u32..).take(pieces.len());
+    let alone: Vec<Vec<u32>> = ranks.map(|piece| [start, &[piece], end].concat()).collect();
+    let vectors = encoder.mean_hidden_states(&alone, progress)?;
+    let vectors: Vec<f64> = vectors.rows().flatten().copied().collect();
+    let components = PrincipalComponents::fit(&vectors, encoder.dims(), options.dims);
     let mut rows = components.project(&vectors);
     for (rank, row) in rows.chunks_exact_mut(options.dims).enumerate() {
         let weight = (rank as f64).ln_1p();
@@ -331,33 +322,13 @@ fn in_rank_order(vocabulary: BTreeMap<String, usize>) -> Result<Vec<String>, Dis
     Ok(pieces.into_iter().flatten().collect())
 }
 
-/// One vector per piece, row-major `(pieces, hidden)`.
-fn encode_pieces(
-    pieces: &[String],
-    weights: Vec<u8>,
-    config: &Config,
-    progress: &dyn Progress,
-) -> Result<Vec<f32>, DistillError> {
-    let rank = |special: &str| {
-        let index = pieces.iter().position(|piece| piece == special);
-        index
-            .and_then(|index| u32::try_from(index).ok())
-            .ok_or_else(|| DistillError::Tokenizer { what: format!("no piece `{special}`") })
-    };
-    let (start, end) = (rank("[CLS]")?, rank("[SEP]")?);
-    let device = Device::Cpu;
-    let weights = VarBuilder::from_buffered_safetensors(weights, DType::F32, &device)?;
-    let encoder = BertModel::load(weights, config)?;
-    let ranks: Vec<u32> = (0..).take(pieces.len()).collect();
-    let mut vectors = Vec::with_capacity(pieces.len() * config.hidden_size);
-    for batch in ranks.chunks(PIECES_PER_BATCH) {
-        let ids: Vec<u32> = batch.iter().flat_map(|&piece| [start, piece, end]).collect();
-        let ids = Tensor::from_vec(ids, (batch.len(), 3), &device)?;
-        let last_layer = encoder.forward(&ids, &ids.zeros_like()?, None)?;
-        vectors.extend(last_layer.mean(1)?.flatten_all()?.to_vec1::<f32>()?);
-        progress.advance(batch.len() as u64);
+/// SHA-256 of the weight files, one after the other as they are read.
+fn weights_sha256(folder: &Path) -> Result<String, DistillError> {
+    let mut hash = Sha256::new();
+    for path in weight_paths(folder)? {
+        hash.update(read(&path)?);
     }
-    Ok(vectors)
+    Ok(hexadecimal(&hash.finalize()))
 }
 
 /// The safetensors file of the weighted rows.
@@ -382,4 +353,114 @@ fn store(rows: &[f64], config: &StaticConfig) -> Result<Vec<u8>, DistillError> {
         ("scales", TensorView::new(Dtype::F32, vec![config.pieces], &scales)?),
     ];
     Ok(safetensors::serialize(tensors, None)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::progress::NoProgress;
+    use crate::text::embed::{Embedder, static_model};
+
+    fn tiny(family: &str) -> PathBuf {
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/tiny")).join(family)
+    }
+
+    fn distil(dims: usize) -> Distilled {
+        distill(&tiny("bert"), DistillOptions { dims }, &NoProgress).unwrap()
+    }
+
+    fn cosine(a: &[f64], b: &[f64]) -> f64 {
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+        dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+    }
+
+    #[test]
+    fn with_all_dimensions_rows_have_the_angles_of_the_centered_encoder_vectors() {
+        // A rotation keeps angles, so only centering and 8 bits stand between the two.
+        let distilled = distil(16);
+        let model = distilled.model("tiny");
+        let encoder = BertEmbedder::load(&tiny("bert"), "tiny", BertOptions::default()).unwrap();
+        let sequences: Vec<Vec<u32>> = (0..57).map(|piece| vec![2, piece, 3]).collect();
+        let vectors = encoder.mean_hidden_states(&sequences, &NoProgress).unwrap();
+        let mean: Vec<f64> = (0..16)
+            .map(|dim| vectors.rows().map(|row| row[dim]).sum::<f64>() / vectors.len() as f64)
+            .collect();
+        let centered = |piece: usize| -> Vec<f64> {
+            vectors.row(piece).iter().zip(&mean).map(|(x, mean)| x - mean).collect()
+        };
+        assert_eq!(vectors.len(), model.wordpiece().len());
+        for a in 1..57_u16 {
+            for b in 1..a {
+                let stored = |piece: u16| model.piece_vector(u32::from(piece)).unwrap();
+                let expected = cosine(&centered(a.into()), &centered(b.into()));
+                let found = cosine(&stored(a), &stored(b));
+                assert!((found - expected).abs() < 0.02, "{a}, {b}: {found} is not {expected}");
+            }
+        }
+        assert!((distilled.explained_variance() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn rows_grow_with_the_logarithm_of_their_rank() {
+        let distilled = distil(16);
+        // ln(1 + 0) = 0.
+        assert_eq!(distilled.rows[..16], [0.0; 16]);
+        let encoder = BertEmbedder::load(&tiny("bert"), "tiny", BertOptions::default()).unwrap();
+        let sequences: Vec<Vec<u32>> = (0..57).map(|piece| vec![2, piece, 3]).collect();
+        let vectors = encoder.mean_hidden_states(&sequences, &NoProgress).unwrap();
+        let distance = |a: usize, b: usize, weight_a: f64, weight_b: f64| {
+            let (a, b) = (&distilled.rows[16 * a..][..16], &distilled.rows[16 * b..][..16]);
+            a.iter().zip(b).map(|(a, b)| (a / weight_a - b / weight_b).powi(2)).sum::<f64>().sqrt()
+        };
+        // Without the weights, distances are those of the encoder's vectors.
+        let expected = vectors.row(9).iter().zip(vectors.row(40)).map(|(a, b)| (a - b).powi(2));
+        let found = distance(9, 40, 10.0_f64.ln(), 41.0_f64.ln());
+        assert!((found - expected.sum::<f64>().sqrt()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_bytes_do_not_depend_on_the_number_of_threads() {
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| distil(5))
+        };
+        let (one, three) = (with(1), with(3));
+        assert_eq!(one.table, three.table);
+        assert_eq!(one.vocabulary, three.vocabulary);
+    }
+
+    #[test]
+    fn what_is_written_reads_as_the_same_model_and_is_close_to_the_exact_one() {
+        let distilled = distil(8);
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("new").join("model");
+        distilled.write(&folder).unwrap();
+        // A second time replaces the first.
+        distilled.write(&folder).unwrap();
+        let read = StaticModel::from_folder(&folder).unwrap();
+        let text = "The cat sat";
+        let vectors = read.embed(&[text], &NoProgress).unwrap().vectors;
+        assert_eq!(vectors, distilled.model("x").embed(&[text], &NoProgress).unwrap().vectors);
+        let mut vector = [0.0; 8];
+        read.embed_into(text, &mut vector);
+        assert!(cosine(&vector, &distilled.exact_vector(&read, text)) > 0.999);
+        let files = [static_model::CONFIG_FILE, VOCABULARY_FILE, TABLE_FILE];
+        let bytes: u64 =
+            files.iter().map(|file| fs::metadata(folder.join(file)).unwrap().len()).sum();
+        assert_eq!(bytes, distilled.size() as u64);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn other_tokenizers_and_dimensions_are_errors_that_say_what_to_do() {
+        let fails = |family: &str, dims| {
+            distill(&tiny(family), DistillOptions { dims }, &NoProgress).unwrap_err()
+        };
+        assert!(matches!(fails("bert", 0), DistillError::Dims { dims: 0, hidden: 16 }));
+        let error = fails("bert", 17);
+        assert!(error.to_string().contains("between 1 and 16"), "{error}");
+        let error = fails("xlm-roberta", 4);
+        assert!(error.to_string().contains("only BERT encoders with a WordPiece"), "{error}");
+        assert!(matches!(fails("missing", 4), DistillError::Read { .. }));
+    }
 }

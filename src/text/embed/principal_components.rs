@@ -27,7 +27,7 @@ impl PrincipalComponents {
     /// # Panics
     ///
     /// If `dims` is larger than `width`, or there is no row: bugs of the caller.
-    pub(super) fn fit(rows: &[f32], width: usize, dims: usize) -> Self {
+    pub(super) fn fit(rows: &[f64], width: usize, dims: usize) -> Self {
         assert!(dims <= width && !rows.is_empty(), "{dims} axes of {width} columns");
         let mean = mean(rows, width);
         let covariance = covariance(rows, &mean);
@@ -48,12 +48,12 @@ impl PrincipalComponents {
     }
 
     /// The coordinates of every row along the axes, row-major.
-    pub(super) fn project(&self, rows: &[f32]) -> Vec<f64> {
+    pub(super) fn project(&self, rows: &[f64]) -> Vec<f64> {
         let width = self.mean.len();
         rows.par_chunks_exact(width)
             .flat_map_iter(|row| {
                 self.axes.chunks_exact(width).map(move |axis| {
-                    let centered = row.iter().zip(&self.mean).map(|(&x, mean)| f64::from(x) - mean);
+                    let centered = row.iter().zip(&self.mean).map(|(x, mean)| x - mean);
                     centered.zip(axis).map(|(x, entry)| x * entry).sum::<f64>()
                 })
             })
@@ -61,10 +61,10 @@ impl PrincipalComponents {
     }
 }
 
-fn mean(rows: &[f32], width: usize) -> Vec<f64> {
+fn mean(rows: &[f64], width: usize) -> Vec<f64> {
     let mut mean = vec![0.0; width];
     for row in rows.chunks_exact(width) {
-        mean.iter_mut().zip(row).for_each(|(sum, &x)| *sum += f64::from(x));
+        mean.iter_mut().zip(row).for_each(|(sum, &x)| *sum += x);
     }
     let count = (rows.len() / width) as f64;
     mean.iter_mut().for_each(|sum| *sum /= count);
@@ -72,15 +72,14 @@ fn mean(rows: &[f32], width: usize) -> Vec<f64> {
 }
 
 /// Divided by the number of rows; the axes do not depend on the divisor.
-fn covariance(rows: &[f32], mean: &[f64]) -> DMatrix<f64> {
+fn covariance(rows: &[f64], mean: &[f64]) -> DMatrix<f64> {
     let width = mean.len();
     let sums: Vec<Vec<f64>> = rows
         .par_chunks(ROWS_PER_SUM * width)
         .map(|rows| {
             let mut products = vec![0.0; width * width];
             for row in rows.chunks_exact(width) {
-                let centered: Vec<f64> =
-                    row.iter().zip(mean).map(|(&x, mean)| f64::from(x) - mean).collect();
+                let centered: Vec<f64> = row.iter().zip(mean).map(|(x, mean)| x - mean).collect();
                 for (line, &x) in products.chunks_exact_mut(width).zip(&centered) {
                     line.iter_mut().zip(&centered).for_each(|(sum, &y)| *sum += x * y);
                 }
@@ -116,14 +115,13 @@ mod tests {
 
     #[test]
     fn all_axes_together_keep_every_distance() {
-        let rows: Vec<f32> = (0_u16..60).map(|i| f32::from(i * i % 17) - 4.0).collect();
+        let rows: Vec<f64> = (0_u16..60).map(|i| f64::from(i * i % 17) - 4.0).collect();
         let projected = PrincipalComponents::fit(&rows, 4, 4).project(&rows);
         let squared =
             |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(x, y)| (x - y).powi(2)).sum() };
-        let wide: Vec<f64> = rows.iter().map(|&x| f64::from(x)).collect();
         for i in 0..15 {
             for j in 0..15 {
-                let before = squared(&wide[4 * i..4 * i + 4], &wide[4 * j..4 * j + 4]);
+                let before = squared(&rows[4 * i..4 * i + 4], &rows[4 * j..4 * j + 4]);
                 let after = squared(&projected[4 * i..4 * i + 4], &projected[4 * j..4 * j + 4]);
                 assert!((before - after).abs() < 1e-9, "{before} is not {after}");
             }

@@ -54,6 +54,7 @@ use modern::ModernBertEncoder;
 use post_norm::{PostNormEncoder, Workspace};
 use tokens::TextTokenizer;
 use weights::Weights;
+pub(super) use weights::weight_paths;
 
 /// What happens to a text with more tokens than the model takes at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

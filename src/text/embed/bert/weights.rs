@@ -274,7 +274,8 @@ fn tensor_values(tensor: &Tensor) -> candle_core::Result<Vec<f32>> {
 }
 
 /// The weight files of a folder: one file, or the shards named by its index.
-fn weight_paths(folder: &Path) -> Result<Vec<PathBuf>, BertError> {
+/// The files with the weights of the model in `folder`, in the order they are read.
+pub(in crate::text::embed) fn weight_paths(folder: &Path) -> Result<Vec<PathBuf>, BertError> {
     for (single, index) in [(SAFETENSORS, SAFETENSORS_INDEX), (PYTORCH, PYTORCH_INDEX)] {
         let path = folder.join(single);
         if path.is_file() {
