@@ -274,7 +274,7 @@ fn tensor_values(tensor: &Tensor) -> candle_core::Result<Vec<f32>> {
 }
 
 /// The weight files of a folder: one file, or the shards named by its index.
-fn weight_paths(folder: &Path) -> Result<Vec<PathBuf>, BertError> {
+pub(in crate::text::embed) fn weight_paths(folder: &Path) -> Result<Vec<PathBuf>, BertError> {
     for (single, index) in [(SAFETENSORS, SAFETENSORS_INDEX), (PYTORCH, PYTORCH_INDEX)] {
         let path = folder.join(single);
         if path.is_file() {
@@ -289,7 +289,7 @@ fn weight_paths(folder: &Path) -> Result<Vec<PathBuf>, BertError> {
 }
 
 /// The file names in a weight index, each once, sorted.
-pub(super) fn shard_names(index: &JsonFile) -> Result<BTreeSet<String>, BertError> {
+fn shard_names(index: &JsonFile) -> Result<BTreeSet<String>, BertError> {
     let map = index.get("weight_map").and_then(serde_json::Value::as_object);
     let map = map.ok_or_else(|| index.missing("weight_map"))?;
     map.values()
