@@ -16,6 +16,8 @@ use crate::text::vectors::Vectors;
 
 #[cfg(feature = "bert")]
 pub mod bert;
+#[cfg(feature = "bert")]
+pub mod hub;
 
 /// Turns texts into vectors. Object-safe; implementations are shared between threads.
 pub trait Embedder: Send + Sync {

@@ -12,6 +12,14 @@ use super::json::JsonFile;
 /// The encoder families that caz computes, as error messages name them.
 pub const FAMILIES: &str = "bert, roberta, xlm-roberta, camembert, distilbert and modernbert";
 
+/// The `model_type` of a model folder if caz computes it; the rest of the config is not checked.
+pub(in crate::text::embed) fn supported_family(folder: &Path) -> Option<String> {
+    let file = JsonFile::read(folder, "config.json").ok()?;
+    let family = file.text("model_type").ok()?;
+    let known = ["bert", "roberta", "xlm-roberta", "camembert", "distilbert", "modernbert"];
+    known.contains(&family).then(|| family.to_owned())
+}
+
 /// How the vectors of a text's tokens become one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pooling {

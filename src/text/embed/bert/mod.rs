@@ -49,6 +49,9 @@ mod weights;
 pub use config::{FAMILIES, Pooling};
 pub use error::BertError;
 
+pub(in crate::text::embed) use config::supported_family;
+pub(in crate::text::embed) use weights::weight_paths as weight_files;
+
 use config::{Architecture, SentenceConfig};
 use modern::ModernBertEncoder;
 use post_norm::{PostNormEncoder, Workspace};

@@ -274,7 +274,6 @@ fn tensor_values(tensor: &Tensor) -> candle_core::Result<Vec<f32>> {
 }
 
 /// The weight files of a folder: one file, or the shards named by its index.
-/// The files with the weights of the model in `folder`, in the order they are read.
 pub(in crate::text::embed) fn weight_paths(folder: &Path) -> Result<Vec<PathBuf>, BertError> {
     for (single, index) in [(SAFETENSORS, SAFETENSORS_INDEX), (PYTORCH, PYTORCH_INDEX)] {
         let path = folder.join(single);
@@ -290,7 +289,7 @@ pub(in crate::text::embed) fn weight_paths(folder: &Path) -> Result<Vec<PathBuf>
 }
 
 /// The file names in a weight index, each once, sorted.
-pub(super) fn shard_names(index: &JsonFile) -> Result<BTreeSet<String>, BertError> {
+fn shard_names(index: &JsonFile) -> Result<BTreeSet<String>, BertError> {
     let map = index.get("weight_map").and_then(serde_json::Value::as_object);
     let map = map.ok_or_else(|| index.missing("weight_map"))?;
     map.values()
