@@ -19,7 +19,8 @@ pub(super) fn run(common: &Common) -> Result<ExitStatus> {
     row("threads", rayon::current_num_threads().to_string());
     let model = StaticModel::bundled();
     row("model static", format!("bundled, {} dimensions", model.dims()));
-    for (what, value) in super::models::places() {
+    #[cfg(feature = "bert")]
+    for (what, value) in super::models::places(common) {
         row(&what, value);
     }
     let report = Report {

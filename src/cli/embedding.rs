@@ -216,3 +216,15 @@ impl EmbeddingArgs {
         })
     }
 }
+
+#[cfg(not(feature = "bert"))]
+impl EmbeddingArgs {
+    #[expect(clippy::unused_self, reason = "the same call as with the feature")]
+    fn build_bert(&self, model: &str, _common: &Common) -> Result<Box<dyn Embedder>> {
+        let message = format!(
+            "bert:{model} needs a caz built with the feature `bert`; \
+             build it with default features, or use --embedder static"
+        );
+        Err(UsageError(message).into())
+    }
+}

@@ -32,6 +32,21 @@ impl From<ExitStatus> for ExitCode {
 #[error("{0}")]
 pub struct UsageError(pub String);
 
+#[cfg(feature = "bert")]
+fn model_status(cause: &(dyn std::error::Error + 'static)) -> Option<ExitStatus> {
+    use crate::text::embed::bert::BertError;
+    use crate::text::embed::hub::HubError;
+
+    if let Some(error) = cause.downcast_ref::<HubError>() {
+        return Some(if error.is_network() { ExitStatus::Network } else { ExitStatus::Missing });
+    }
+    let error = cause.downcast_ref::<BertError>()?;
+    Some(match error {
+        BertError::MissingFile { .. } | BertError::Read { .. } => ExitStatus::Missing,
+        _ => ExitStatus::BadInput,
+    })
+}
+
 /// The exit code of an error: that of the first known cause in its chain.
 pub fn status_of(error: &anyhow::Error) -> ExitStatus {
     for cause in error.chain() {
@@ -40,6 +55,10 @@ pub fn status_of(error: &anyhow::Error) -> ExitStatus {
                 DataError::Missing { .. } => ExitStatus::Missing,
                 _ => ExitStatus::BadInput,
             };
+        }
+        #[cfg(feature = "bert")]
+        if let Some(status) = model_status(cause) {
+            return status;
         }
         if cause.is::<UsageError>() {
             return ExitStatus::Usage;

@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand; the only module that prints, reads environment
 //! variables or decides exit codes.
 
+#[cfg(feature = "bert")]
 mod bert;
 mod common;
 mod completions;
@@ -9,6 +10,7 @@ mod embed;
 mod embedding;
 mod exit;
 mod explain;
+#[cfg(feature = "bert")]
 mod models;
 mod output;
 mod progress;
@@ -37,6 +39,7 @@ pub struct Cli {
 enum Command {
     Reviews(reviews::ReviewsArgs),
     Embed(embed::EmbedArgs),
+    #[cfg(feature = "bert")]
     Models(models::ModelsArgs),
     /// Say what is installed, which models are there and where the caches are
     Doctor,
@@ -55,6 +58,7 @@ pub fn run(cli: &Cli) -> Result<ExitStatus> {
     common.in_thread_pool(|| match &cli.command {
         Command::Reviews(args) => reviews::run(args, common),
         Command::Embed(args) => embed::run(args, common),
+        #[cfg(feature = "bert")]
         Command::Models(args) => models::run(args, common),
         Command::Doctor => doctor::run(common),
         Command::Completions(args) => completions::completions(args),

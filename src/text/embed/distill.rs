@@ -272,6 +272,15 @@ struct Normalizer {
     handle_chinese_chars: Option<bool>,
 }
 
+/// Pieces in the vocabulary of the encoder in `folder`: the work that [`distill`] has to do.
+///
+/// # Errors
+///
+/// [`DistillError`] if its tokenizer cannot be read.
+pub fn vocabulary_size(folder: &Path) -> Result<u64, DistillError> {
+    Ok(read_pieces(&folder.join("tokenizer.json"))?.len() as u64)
+}
+
 /// The vocabulary by rank, if the tokenizer is one that static models imitate.
 fn read_pieces(path: &Path) -> Result<Vec<String>, DistillError> {
     let file: TokenizerFile = serde_json::from_slice(&read(path)?)
