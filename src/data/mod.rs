@@ -7,9 +7,11 @@
 pub mod content;
 pub mod duplicates;
 pub mod ids;
+pub mod labels;
 pub mod problem;
 pub mod progress;
 pub mod reviews;
 pub mod rows;
 pub mod source;
 pub mod warning;
+pub mod z;
