@@ -60,7 +60,9 @@ pub struct Reports<'a> {
 
 impl<'a> Reports<'a> {
     /// Pairs of worker (or task) and label.
-    pub fn iter(self) -> impl ExactSizeIterator<Item = (u32, Label)> + DoubleEndedIterator + Clone + 'a {
+    pub fn iter(
+        self,
+    ) -> impl ExactSizeIterator<Item = (u32, Label)> + DoubleEndedIterator + Clone + 'a {
         self.others.iter().copied().zip(self.labels.iter().copied())
     }
 
