@@ -47,6 +47,12 @@ impl Rows {
         let range = self.offsets[row as usize] as usize..self.offsets[row as usize + 1] as usize;
         Reports { others: &self.others[range.clone()], labels: &self.labels[range] }
     }
+
+    /// Whether every row is sorted and free of repeats.
+    fn ascending(&self) -> bool {
+        (0..self.offsets.len() as u32 - 1)
+            .all(|row| self.row(row).others.is_sorted_by(|a, b| a < b))
+    }
 }
 
 /// The reports on one task, or those of one worker.
@@ -103,9 +109,10 @@ impl LabelTable {
             "every label has a name"
         );
         let by_worker = sorted(reports.iter().map(|r| (r.worker, r.task, r.label)), workers.len());
-        let by_task = transposed(&by_worker, tasks.len());
-        let by_task = without_repeats(by_task);
-        let by_worker = transposed(&by_task, workers.len());
+        let by_task = without_repeats(transposed(&by_worker, tasks.len()));
+        // A file sorted by task already has the tasks of every worker in order.
+        let by_worker =
+            if by_worker.ascending() { by_worker } else { transposed(&by_task, workers.len()) };
         Self { tasks, workers, labels, by_task, by_worker }
     }
 
