@@ -6,6 +6,10 @@
 mod bootstrap;
 mod chunks;
 mod correlated_agreement;
+mod dawid_skene;
+#[cfg(test)]
+mod fixtures;
+mod latent_class;
 mod minimum;
 mod negative_agreement;
 mod output_agreement;
@@ -15,6 +19,8 @@ mod strata;
 
 pub use self::bootstrap::Bootstrap;
 pub use self::correlated_agreement::{CorrelatedAgreement, CorrelatedAgreementOptions, Sampling};
+pub use self::dawid_skene::{DawidSkene, DawidSkeneFit, EmSettings, MAX_ITERATIONS, TOLERANCE};
+pub use self::latent_class::MAX_STATE_BYTES;
 pub use self::minimum::MinimumOverSources;
 pub use self::negative_agreement::NegativeAgreement;
 pub use self::output_agreement::OutputAgreement;
@@ -119,6 +125,18 @@ pub enum MechanismError {
         z_tasks: usize,
         /// Tasks of the table.
         tasks: usize,
+    },
+    /// The tables of an iterative fit do not fit in memory.
+    #[error(
+        "{classes} labels need about {gibibytes} GiB, more than the limit of {limit} GiB; merge rare labels or score part of the workers"
+    )]
+    TooLarge {
+        /// Memory needed, rounded up.
+        gibibytes: usize,
+        /// The limit.
+        limit: usize,
+        /// Number of labels.
+        classes: usize,
     },
 }
 
