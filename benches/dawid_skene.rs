@@ -1,6 +1,6 @@
 //! Dawid-Skene and the copy mixture on generated crowds; the time of an iteration is the measure.
 //!
-//! Ids name the crowd. Throughput counts labels times classes times iterations, so that the
+//! Ids name the crowd. Throughput counts reports times classes times iterations, so that the
 //! inverse of the printed rate is the time per label, class and iteration. `RAYON_NUM_THREADS=1`
 //! measures one thread.
 
@@ -8,7 +8,8 @@ use std::hint::black_box;
 
 use caz::data::ids::Ids;
 use caz::data::labels::{LabelNames, LabelReport, LabelTable};
-use caz::mechanism::{DawidSkene, EmSettings};
+use caz::data::z::{ZSample, ZSource};
+use caz::mechanism::{CopyMixture, DawidSkene, EmSettings};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -69,26 +70,48 @@ const CROWDS: [Crowd; 5] = [
     Crowd { tasks: 10_000, per_task: 10, workers: 500, labels: 200 },
 ];
 
-/// Iterations that are timed: the fit minus its set-up, by difference of two fits.
+/// Iterations that are timed, together with one set-up (sorting the reports into cells).
 const ITERATIONS: usize = 10;
 
-fn iterations(count: usize) -> DawidSkene {
-    DawidSkene { settings: EmSettings { tolerance: -1.0, max_iterations: count } }
+fn iterations() -> EmSettings {
+    EmSettings { tolerance: -1.0, max_iterations: ITERATIONS }
 }
 
 fn dawid_skene(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("ds");
     group.sample_size(10);
-    for crowd in CROWDS {
+    for crowd in &CROWDS {
         let table = crowd.table();
         let work = table.report_count() * usize::from(crowd.labels) * ITERATIONS;
         group.throughput(Throughput::Elements(work as u64));
         group.bench_function(BenchmarkId::from_parameter(crowd.id()), |bencher| {
-            bencher.iter(|| black_box(iterations(ITERATIONS).fit(&table)));
+            let model = DawidSkene { settings: iterations() };
+            bencher.iter(|| black_box(model.fit(&table)));
         });
     }
     group.finish();
 }
 
-criterion_group!(benches, dawid_skene);
+/// Z covers four tasks of five, at random.
+fn copy_mixture(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("ds_z");
+    group.sample_size(10);
+    for crowd in &CROWDS[..2] {
+        let table = crowd.table();
+        let mut random = ChaCha8Rng::seed_from_u64(8);
+        let labels = (0..crowd.tasks)
+            .map(|_| random.random_bool(0.8).then(|| random.random_range(0..crowd.labels)))
+            .collect();
+        let samples = vec![ZSample { name: String::new(), labels }];
+        let model = CopyMixture::new(&[ZSource { name: "llm".into(), samples }], iterations());
+        let work = table.report_count() * usize::from(crowd.labels) * ITERATIONS;
+        group.throughput(Throughput::Elements(work as u64));
+        group.bench_function(BenchmarkId::from_parameter(crowd.id()), |bencher| {
+            bencher.iter(|| black_box(model.fit(&table)));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, dawid_skene, copy_mixture);
 criterion_main!(benches);

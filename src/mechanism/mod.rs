@@ -5,6 +5,8 @@
 
 mod bootstrap;
 mod chunks;
+mod copy_mixture;
+mod copy_signals;
 mod correlated_agreement;
 mod dawid_skene;
 #[cfg(test)]
@@ -18,6 +20,7 @@ mod scoring_function;
 mod strata;
 
 pub use self::bootstrap::Bootstrap;
+pub use self::copy_mixture::{CopyMixture, CopyMixtureFit};
 pub use self::correlated_agreement::{CorrelatedAgreement, CorrelatedAgreementOptions, Sampling};
 pub use self::dawid_skene::{DawidSkene, DawidSkeneFit, EmSettings, MAX_ITERATIONS, TOLERANCE};
 pub use self::latent_class::MAX_STATE_BYTES;
