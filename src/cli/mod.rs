@@ -3,6 +3,8 @@
 
 mod common;
 mod exit;
+mod label_scores;
+mod labels;
 mod output;
 mod progress;
 
@@ -26,7 +28,9 @@ pub struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    Labels(labels::LabelsArgs),
+}
 
 /// Runs a parsed command line.
 ///
@@ -34,5 +38,8 @@ enum Command {}
 ///
 /// What the subcommand reports; [`status_of`] gives its exit code.
 pub fn run(cli: &Cli) -> Result<ExitStatus> {
-    cli.common.in_thread_pool(|| match cli.command {})
+    let common = &cli.common;
+    common.in_thread_pool(|| match &cli.command {
+        Command::Labels(args) => labels::run(args, common),
+    })
 }

@@ -23,9 +23,6 @@ pub struct Bootstrap {
     pub seed: u64,
 }
 
-/// Replicates scored at the same time; each holds a copy of the table.
-const AT_ONCE: u32 = 16;
-
 impl Bootstrap {
     /// The scores of `mechanism`, with standard errors where it has none of its own.
     ///
@@ -49,8 +46,10 @@ impl Bootstrap {
             return Ok(scores);
         }
         let mut moments = vec![Moments::default(); table.worker_count()];
-        for start in (0..self.replicates).step_by(AT_ONCE as usize) {
-            let end = self.replicates.min(start + AT_ONCE);
+        // Each replicate holds a copy of the table, so no more at once than there are threads.
+        let at_once = rayon::current_num_threads();
+        for start in (0..self.replicates).step_by(at_once) {
+            let end = self.replicates.min(start.saturating_add(at_once as u32));
             let replicates = (start..end)
                 .into_par_iter()
                 .map(|replicate| {

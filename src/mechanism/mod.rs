@@ -5,12 +5,14 @@
 
 mod bootstrap;
 mod chunks;
+mod consensus;
 mod copy_mixture;
 mod copy_signals;
 mod correlated_agreement;
 mod dawid_skene;
 #[cfg(test)]
 mod fixtures;
+mod given_scores;
 mod latent_class;
 mod minimum;
 mod negative_agreement;
@@ -20,6 +22,7 @@ mod scoring_function;
 mod strata;
 
 pub use self::bootstrap::Bootstrap;
+pub use self::consensus::{Accuracy, consensus_accuracy, worker_accuracy};
 pub use self::copy_mixture::{CopyMixture, CopyMixtureFit};
 pub use self::correlated_agreement::{CorrelatedAgreement, CorrelatedAgreementOptions, Sampling};
 pub use self::dawid_skene::{DawidSkene, DawidSkeneFit, EmSettings, MAX_ITERATIONS, TOLERANCE};
