@@ -20,6 +20,7 @@ mod output_agreement;
 mod sampled_agreement;
 mod scoring_function;
 mod strata;
+mod tvd;
 
 pub use self::bootstrap::Bootstrap;
 pub use self::consensus::{Accuracy, consensus_accuracy, worker_accuracy};
@@ -32,6 +33,7 @@ pub use self::negative_agreement::NegativeAgreement;
 pub use self::output_agreement::OutputAgreement;
 pub use self::scoring_function::{GivenScore, GivenScores, ScoringFunction};
 pub use self::strata::Conditioning;
+pub use self::tvd::ConditionalPairs;
 use crate::data::labels::LabelTable;
 use crate::data::warning::Warning;
 use crate::stats::interval::Estimate;
