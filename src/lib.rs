@@ -1,6 +1,8 @@
 //! caz: does this person's review or label add information beyond what an LLM already says?
 
 pub mod data;
+pub mod experiment;
+pub mod mechanism;
 pub mod metrics;
 pub mod report;
 pub mod stats;

@@ -10,6 +10,8 @@ mod embed;
 mod embedding;
 mod exit;
 mod explain;
+mod label_scores;
+mod labels;
 #[cfg(feature = "bert")]
 mod models;
 mod output;
@@ -38,6 +40,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Reviews(reviews::ReviewsArgs),
+    Labels(labels::LabelsArgs),
     Embed(embed::EmbedArgs),
     #[cfg(feature = "bert")]
     Models(models::ModelsArgs),
@@ -57,6 +60,7 @@ pub fn run(cli: &Cli) -> Result<ExitStatus> {
     let common = &cli.common;
     common.in_thread_pool(|| match &cli.command {
         Command::Reviews(args) => reviews::run(args, common),
+        Command::Labels(args) => labels::run(args, common),
         Command::Embed(args) => embed::run(args, common),
         #[cfg(feature = "bert")]
         Command::Models(args) => models::run(args, common),

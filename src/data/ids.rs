@@ -1,13 +1,25 @@
 //! Names as small numbers: each distinct name gets the next number, from 0.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 /// A list of distinct names in order of first appearance.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Ids {
     names: Vec<String>,
-    index: HashMap<String, u32>,
+    /// Numbers by the hash of their name; the names themselves are stored once.
+    index: HashTable<u32>,
+    hasher: DefaultHashBuilder,
 }
+
+impl PartialEq for Ids {
+    fn eq(&self, other: &Self) -> bool {
+        self.names == other.names
+    }
+}
+
+impl Eq for Ids {}
 
 impl Ids {
     /// No names yet.
@@ -21,18 +33,22 @@ impl Ids {
     ///
     /// After `u32::MAX` distinct names, far more than fit in memory.
     pub fn intern(&mut self, name: &str) -> u32 {
-        if let Some(&id) = self.index.get(name) {
+        let hash = self.hasher.hash_one(name);
+        let same = |&id: &u32| self.names[id as usize] == name;
+        if let Some(&id) = self.index.find(hash, same) {
             return id;
         }
         let id = u32::try_from(self.names.len()).expect("fewer than 2^32 distinct names");
         self.names.push(name.to_owned());
-        self.index.insert(name.to_owned(), id);
+        let (names, hasher) = (&self.names, &self.hasher);
+        self.index.insert_unique(hash, id, |&id| hasher.hash_one(names[id as usize].as_str()));
         id
     }
 
     /// The number of `name`, if it was seen.
     pub fn get(&self, name: &str) -> Option<u32> {
-        self.index.get(name).copied()
+        let same = |&id: &u32| self.names[id as usize] == name;
+        self.index.find(self.hasher.hash_one(name), same).copied()
     }
 
     /// The name with number `id`.

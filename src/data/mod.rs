@@ -1,12 +1,15 @@
 //! Types and files; no statistics.
 //!
 //! [`source`] opens an input, [`rows`] turns any format into rows under agreed column names,
-//! [`reviews`] gives the rows a meaning. What is wrong is collected by [`problem`], what is merely
+//! [`reviews`] and [`label_reader`] give the rows a meaning. What is wrong is collected by [`problem`], what is merely
 //! worth knowing by [`warning`].
 
 pub mod content;
 pub mod duplicates;
 pub mod ids;
+pub mod label_reader;
+pub mod labels;
+mod plain;
 pub mod problem;
 pub mod progress;
 pub mod reviews;
@@ -14,3 +17,4 @@ pub mod rows;
 pub mod source;
 pub mod texts;
 pub mod warning;
+pub mod z;

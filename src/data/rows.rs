@@ -25,7 +25,7 @@ pub struct Column {
 }
 
 impl Column {
-    fn matches(&self, header: &str) -> bool {
+    pub(super) fn matches(&self, header: &str) -> bool {
         let header = header.trim();
         std::iter::once(&self.name)
             .chain(self.synonyms)

@@ -2,5 +2,6 @@
 
 pub mod flag;
 pub mod interval;
+pub mod moments;
 pub mod rank;
 pub mod seed;

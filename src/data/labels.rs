@@ -1,0 +1,322 @@
+//! Labels of a crowd: who said what about which task, in a few bytes per report.
+
+use super::ids::Ids;
+
+/// Number of a label: below [`LabelTable::label_count`] for labels that people gave, at or above
+/// it for labels that only Z or the truth has.
+pub type Label = u16;
+
+/// Most distinct labels, Z and truth included.
+pub const MAX_LABELS: usize = 1 << 16;
+
+/// One report: worker `worker` says that task `task` has label `label`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LabelReport {
+    /// Number of the task.
+    pub task: u32,
+    /// Number of the worker.
+    pub worker: u32,
+    /// Number of the label, in S.
+    pub label: Label,
+}
+
+/// All reports of a crowd, at most one per task and worker.
+///
+/// Stored twice as compressed sparse rows, by task and by worker: 12 bytes per report. Inside a
+/// task the reports are sorted by worker number, inside a worker by task number, so that sums run
+/// in the same order whatever the order of the input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelTable {
+    tasks: Ids,
+    workers: Ids,
+    labels: Ids,
+    by_task: Rows,
+    by_worker: Rows,
+}
+
+/// Compressed sparse rows: row `r` holds `entries[offsets[r]..offsets[r + 1]]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Rows {
+    offsets: Vec<u32>,
+    others: Vec<u32>,
+    labels: Vec<Label>,
+}
+
+impl Rows {
+    fn row(&self, row: u32) -> Reports<'_> {
+        let range = self.offsets[row as usize] as usize..self.offsets[row as usize + 1] as usize;
+        Reports { others: &self.others[range.clone()], labels: &self.labels[range] }
+    }
+
+    /// Whether every row is sorted and free of repeats.
+    fn ascending(&self) -> bool {
+        (0..self.offsets.len() as u32 - 1)
+            .all(|row| self.row(row).others.is_sorted_by(|a, b| a < b))
+    }
+}
+
+/// The reports on one task, or those of one worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reports<'a> {
+    /// Workers of the task, or tasks of the worker, ascending.
+    pub others: &'a [u32],
+    /// The labels, in the same order.
+    pub labels: &'a [Label],
+}
+
+impl<'a> Reports<'a> {
+    /// Pairs of worker (or task) and label.
+    pub fn iter(
+        self,
+    ) -> impl ExactSizeIterator<Item = (u32, Label)> + DoubleEndedIterator + Clone + 'a {
+        self.others.iter().copied().zip(self.labels.iter().copied())
+    }
+
+    /// How many reports there are.
+    pub fn len(self) -> usize {
+        self.others.len()
+    }
+
+    /// Whether there is no report.
+    pub fn is_empty(self) -> bool {
+        self.others.is_empty()
+    }
+}
+
+/// The names behind the numbers of a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabelNames {
+    /// Names of the tasks.
+    pub tasks: Ids,
+    /// Names of the workers.
+    pub workers: Ids,
+    /// The label set S.
+    pub labels: Ids,
+}
+
+impl LabelTable {
+    /// A table of `reports`, in any order. Of several reports of one worker on one task the last
+    /// one counts; a reader that finds this wrong checks before.
+    ///
+    /// # Panics
+    ///
+    /// If a number in a report has no name, or there are 2^32 reports or more.
+    pub fn new(names: LabelNames, reports: &[LabelReport]) -> Self {
+        let LabelNames { tasks, workers, labels } = names;
+        assert!(u32::try_from(reports.len()).is_ok(), "fewer than 2^32 reports");
+        assert!(
+            reports.iter().all(|report| usize::from(report.label) < labels.len()),
+            "every label has a name"
+        );
+        let by_worker = sorted(reports.iter().map(|r| (r.worker, r.task, r.label)), workers.len());
+        let by_task = without_repeats(transposed(&by_worker, tasks.len()));
+        // A file sorted by task already has the tasks of every worker in order.
+        let by_worker =
+            if by_worker.ascending() { by_worker } else { transposed(&by_task, workers.len()) };
+        Self { tasks, workers, labels, by_task, by_worker }
+    }
+
+    /// Names of the tasks.
+    pub fn tasks(&self) -> &Ids {
+        &self.tasks
+    }
+
+    /// Names of the workers.
+    pub fn workers(&self) -> &Ids {
+        &self.workers
+    }
+
+    /// Names of the labels that people gave, the set S.
+    pub fn labels(&self) -> &Ids {
+        &self.labels
+    }
+
+    /// Number of tasks, those without a report included.
+    pub fn task_count(&self) -> usize {
+        self.by_task.offsets.len() - 1
+    }
+
+    /// Number of workers, those without a report included.
+    pub fn worker_count(&self) -> usize {
+        self.by_worker.offsets.len() - 1
+    }
+
+    /// Size of the label set S.
+    pub fn label_count(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Number of reports.
+    pub fn report_count(&self) -> usize {
+        self.by_task.others.len()
+    }
+
+    /// Reports on `task`, by worker number.
+    pub fn of_task(&self, task: u32) -> Reports<'_> {
+        self.by_task.row(task)
+    }
+
+    /// Reports of `worker`, by task number.
+    pub fn of_worker(&self, worker: u32) -> Reports<'_> {
+        self.by_worker.row(worker)
+    }
+
+    /// Position of the first report of `task` in an array with one entry per report, ordered as
+    /// the reports of task 0, of task 1, and so on.
+    pub fn task_start(&self, task: u32) -> usize {
+        self.by_task.offsets[task as usize] as usize
+    }
+
+    /// As [`Self::task_start`] for the reports of worker 0, of worker 1, and so on.
+    pub fn worker_start(&self, worker: u32) -> usize {
+        self.by_worker.offsets[worker as usize] as usize
+    }
+
+    /// All reports by task, then by worker.
+    pub fn reports(&self) -> impl Iterator<Item = LabelReport> + '_ {
+        (0..self.task_count() as u32).flat_map(move |task| {
+            self.of_task(task).iter().map(move |(worker, label)| LabelReport {
+                task,
+                worker,
+                label,
+            })
+        })
+    }
+
+    /// The table whose task `t` is task `tasks[t]` of this one; a task may occur several times,
+    /// as in a bootstrap sample. Its tasks have no names.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such task, or the new table would have 2^32 reports or more.
+    pub fn on_tasks(&self, tasks: &[u32]) -> Self {
+        let mut by_task = Rows::default();
+        by_task.offsets.push(0);
+        for &task in tasks {
+            let reports = self.of_task(task);
+            by_task.others.extend_from_slice(reports.others);
+            by_task.labels.extend_from_slice(reports.labels);
+            let end = u32::try_from(by_task.others.len()).expect("fewer than 2^32 reports");
+            by_task.offsets.push(end);
+        }
+        let by_worker = transposed(&by_task, self.worker_count());
+        Self {
+            tasks: Ids::new(),
+            workers: self.workers.clone(),
+            labels: self.labels.clone(),
+            by_task,
+            by_worker,
+        }
+    }
+}
+
+/// Stable counting sort of `(row, other, label)` by row.
+fn sorted(entries: impl Iterator<Item = (u32, u32, Label)> + Clone, rows: usize) -> Rows {
+    let mut offsets = vec![0_u32; rows + 1];
+    let mut count = 0;
+    for (row, _, _) in entries.clone() {
+        offsets[row as usize + 1] += 1;
+        count += 1;
+    }
+    for row in 0..rows {
+        offsets[row + 1] += offsets[row];
+    }
+    let mut next = offsets.clone();
+    let mut others = vec![0_u32; count];
+    let mut labels = vec![0; count];
+    for (row, other, label) in entries {
+        let position = next[row as usize] as usize;
+        next[row as usize] += 1;
+        others[position] = other;
+        labels[position] = label;
+    }
+    Rows { offsets, others, labels }
+}
+
+/// The same entries by the other index; inside a row they are in the order of the old rows.
+fn transposed(rows: &Rows, others: usize) -> Rows {
+    let entries = (0..rows.offsets.len() as u32 - 1)
+        .flat_map(|row| rows.row(row).iter().map(move |(other, label)| (other, row, label)));
+    sorted(entries, others)
+}
+
+/// Keeps the last of equal neighbours of each row.
+fn without_repeats(mut rows: Rows) -> Rows {
+    let repeats = (0..rows.offsets.len() as u32 - 1)
+        .any(|row| rows.row(row).others.windows(2).any(|pair| pair[0] == pair[1]));
+    if !repeats {
+        return rows;
+    }
+    let mut kept = 0;
+    for row in 0..rows.offsets.len() - 1 {
+        let range = rows.offsets[row] as usize..rows.offsets[row + 1] as usize;
+        // The start of this row has been overwritten by the end of the row before.
+        rows.offsets[row] = kept as u32;
+        for position in range.clone() {
+            let repeated =
+                position + 1 < range.end && rows.others[position] == rows.others[position + 1];
+            if !repeated {
+                rows.others[kept] = rows.others[position];
+                rows.labels[kept] = rows.labels[position];
+                kept += 1;
+            }
+        }
+    }
+    if let Some(last) = rows.offsets.last_mut() {
+        *last = kept as u32;
+    }
+    rows.others.truncate(kept);
+    rows.labels.truncate(kept);
+    rows
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A table from `(task, worker, label)` names.
+    pub(crate) fn table(reports: &[(&str, &str, &str)]) -> LabelTable {
+        let mut names = LabelNames::default();
+        let reports: Vec<LabelReport> = reports
+            .iter()
+            .map(|(task, worker, label)| LabelReport {
+                task: names.tasks.intern(task),
+                worker: names.workers.intern(worker),
+                label: Label::try_from(names.labels.intern(label)).unwrap(),
+            })
+            .collect();
+        LabelTable::new(names, &reports)
+    }
+
+    #[test]
+    fn reports_are_found_by_task_and_by_worker_in_order() {
+        let table = table(&[("q", "b", "x"), ("r", "a", "y"), ("q", "a", "y")]);
+        assert_eq!(table.of_task(0).iter().collect::<Vec<_>>(), [(0, 0), (1, 1)]);
+        assert_eq!(table.of_worker(1).iter().collect::<Vec<_>>(), [(0, 1), (1, 1)]);
+        assert_eq!((table.task_count(), table.worker_count(), table.label_count()), (2, 2, 2));
+        assert_eq!((table.task_start(1), table.worker_start(1)), (2, 1));
+    }
+
+    #[test]
+    fn the_last_of_repeated_reports_counts() {
+        let table = table(&[
+            ("q", "a", "x"),
+            ("q", "b", "x"),
+            ("r", "a", "x"),
+            ("q", "a", "y"),
+            ("r", "a", "y"),
+        ]);
+        assert_eq!(table.report_count(), 3);
+        assert_eq!(table.of_worker(0).labels, [1, 1]);
+        assert_eq!(table.of_task(0).labels, [1, 0]);
+    }
+
+    #[test]
+    fn a_resampled_table_repeats_and_drops_tasks() {
+        let table = table(&[("q", "a", "x"), ("r", "b", "y"), ("r", "a", "y")]);
+        let resampled = table.on_tasks(&[1, 1]);
+        assert_eq!(resampled.task_count(), 2);
+        assert_eq!(resampled.worker_count(), 2);
+        assert_eq!(resampled.of_worker(0).iter().collect::<Vec<_>>(), [(0, 1), (1, 1)]);
+    }
+}

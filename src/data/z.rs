@@ -1,0 +1,70 @@
+//! Z: the labels that the principal's LLMs gave to the tasks of a crowd.
+
+use super::ids::Ids;
+use super::labels::Label;
+
+/// Labels of all LLMs on the tasks of a [`super::labels::LabelTable`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ZLabels {
+    /// The LLMs, in order of first appearance.
+    pub sources: Vec<ZSource>,
+    /// Names of all labels: the label set S of the table under the same numbers, then the labels
+    /// that only Z (or the truth) has. A label outside S makes a stratum of its own.
+    pub labels: Ids,
+}
+
+/// What one LLM said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ZSource {
+    /// Name of the LLM: the column `source`, else the name of the file.
+    pub name: String,
+    /// Independent answers of the same LLM to the same tasks, at least one.
+    pub samples: Vec<ZSample>,
+}
+
+/// One answer of one LLM per task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ZSample {
+    /// The column `sample`; empty if there is none.
+    pub name: String,
+    /// Label of each task, by task number; `None` where the LLM gave none.
+    pub labels: Vec<Option<Label>>,
+}
+
+impl ZSource {
+    /// The label to condition on, by task: that of the first sample that has one.
+    ///
+    /// Samples are independent draws of the same LLM, so that a later one may stand in where an
+    /// earlier one is missing; the others tell how much the LLM varies.
+    pub fn conditioning(&self) -> Vec<Option<Label>> {
+        let Some((first, others)) = self.samples.split_first() else { return Vec::new() };
+        let mut labels = first.labels.clone();
+        for sample in others {
+            for (label, other) in labels.iter_mut().zip(&sample.labels) {
+                *label = label.or(*other);
+            }
+        }
+        labels
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_sample_stands_in_where_the_first_is_missing() {
+        let sample = |name: &str, labels: &[Option<Label>]| ZSample {
+            name: name.into(),
+            labels: labels.to_vec(),
+        };
+        let source = ZSource {
+            name: "gpt".into(),
+            samples: vec![
+                sample("0", &[Some(1), None, None]),
+                sample("1", &[Some(0), Some(2), None]),
+            ],
+        };
+        assert_eq!(source.conditioning(), [Some(1), Some(2), None]);
+    }
+}

@@ -1,0 +1,582 @@
+//! Can conditioning on an LLM work on this crowd, and on which LLM?
+//!
+//! Conditioning on Z takes away what a cheater with an LLM shares with others, if four
+//! hypotheses hold (section 5.2 of *Evaluating LLM-Contaminated Crowdsourcing Data Without Ground
+//! Truth*, Zhang, Pang, Zhu, Liu; NeurIPS 2025), with `I` the conditional mutual information of
+//! [`ConditionalPairs`], `X` answers of people, `Z_i`, `Z_j` those of cheaters:
+//!
+//! 1. `I(Z_i; X_j | Z)` about 0: a cheater shares nothing with people beyond Z;
+//! 2. `I(Z_i; Z_j | Z)` about 0: nor with another cheater;
+//! 3. `I(X_i; X_j | Z) > I(Z_i; X_j | Z)`: people share more than that with each other;
+//! 4. `I(X_i; X_j | Z) > I(Z_i; Z_j | Z)`: also more than two cheaters do.
+//!
+//! Every LLM is Z in turn, by its first sample, and every LLM is the cheater. Another sample of
+//! the same LLM stands for a cheater who asks the LLM of the principal; as in Tables 2-5 of the
+//! paper, in (2) one cheater uses the LLM of Z (its second sample) and the other one any LLM (its
+//! first sample, or the third if that is the LLM of Z).
+//!
+//! Values are plug-in. `excess` is a value minus its null, the mean under permutation of B inside
+//! the strata. Intervals are 95 % bootstrap intervals over tasks: quantiles of the replicates,
+//! moved so that their mean is the estimate, because a replicate of a plug-in value is biased
+//! upwards once more. All values of a replicate come from the same drawn tasks, so differences
+//! are paired.
+
+use rand::RngExt;
+use rayon::prelude::*;
+
+use crate::data::labels::{Label, LabelTable};
+use crate::data::progress::Progress;
+use crate::data::z::{ZLabels, ZSource};
+use crate::mechanism::ConditionalPairs;
+use crate::stats::interval::CONFIDENCE;
+use crate::stats::seed::stream;
+
+/// Default of [`AssumptionSettings::permutations`].
+pub const PERMUTATIONS: u32 = 200;
+
+/// Default of [`AssumptionSettings::replicates`].
+pub const REPLICATES: u32 = 1000;
+
+/// "About 0" means: at most this share of what two people share beyond Z.
+pub const ABOUT_ZERO_SHARE: f64 = 0.25;
+
+/// How much to draw, and from where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AssumptionSettings {
+    /// Permutations behind each null.
+    pub permutations: u32,
+    /// Bootstrap replicates behind each interval.
+    pub replicates: u32,
+    /// Seed; every permutation and replicate has its own stream.
+    pub seed: u64,
+}
+
+impl Default for AssumptionSettings {
+    fn default() -> Self {
+        Self { permutations: PERMUTATIONS, replicates: REPLICATES, seed: 0 }
+    }
+}
+
+/// What the data say about a hypothesis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The whole interval is on the side of the hypothesis.
+    Holds,
+    /// The whole interval is on the other side.
+    Fails,
+    /// The interval covers both; more tasks would be needed.
+    Unclear,
+    /// The LLM has too few samples to play its part.
+    NeedsSamples,
+    /// No tasks where all answers exist, or too few tasks for an interval.
+    TooFewTasks,
+}
+
+impl Verdict {
+    /// The word in tables and files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Fails => "fails",
+            Self::Unclear => "unclear",
+            Self::NeedsSamples => "needs_samples",
+            Self::TooFewTasks => "too_few_tasks",
+        }
+    }
+
+    /// Whether `low..high` is above `bound` as a whole.
+    fn above(bound: f64, interval: Option<(f64, f64)>) -> Self {
+        match interval {
+            None => Self::TooFewTasks,
+            Some((low, _)) if low > bound => Self::Holds,
+            Some((_, high)) if high < bound => Self::Fails,
+            Some(_) => Self::Unclear,
+        }
+    }
+
+    /// Whether `low..high` is below `bound` as a whole.
+    fn below(bound: f64, interval: Option<(f64, f64)>) -> Self {
+        match Self::above(bound, interval) {
+            Self::Holds => Self::Fails,
+            Self::Fails => Self::Holds,
+            other => other,
+        }
+    }
+}
+
+/// A conditional mutual information with its null and interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Measured {
+    /// Tasks where both answers and Z exist.
+    pub n_tasks: usize,
+    /// The plug-in value.
+    pub value: Option<f64>,
+    /// Its mean under permutation.
+    pub null: Option<f64>,
+    /// 95 % interval of [`Self::excess`], low end first.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Measured {
+    /// Value minus null: what is shared beyond chance.
+    pub fn excess(&self) -> Option<f64> {
+        Some(self.value? - self.null?)
+    }
+}
+
+/// What a cheater shares, beside what people share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Comparison {
+    /// `I(Z_i; X_j | Z)` or `I(Z_i; Z_j | Z)`.
+    pub measured: Measured,
+    /// Value of two people minus this value, both plug-in, as in Tables 2-5 of the paper.
+    pub difference: Option<f64>,
+    /// The same difference of the values minus their nulls.
+    pub excess_difference: Option<f64>,
+    /// 95 % interval of [`Self::excess_difference`], low end first.
+    pub interval: Option<(f64, f64)>,
+    /// Hypothesis 1 or 2: the interval of the excess is below [`ABOUT_ZERO_SHARE`] of the excess
+    /// of two people.
+    pub about_zero: Verdict,
+    /// Hypothesis 3 or 4: the interval of the difference is above 0.
+    pub below_humans: Verdict,
+}
+
+/// One LLM as the cheater's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheaterCheck {
+    /// Name of the LLM.
+    pub cheater: String,
+    /// A cheater and a human, hypotheses 1 and 3.
+    pub human: Comparison,
+    /// Two cheaters, hypotheses 2 and 4.
+    pub llm: Comparison,
+}
+
+/// One LLM as Z.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourceCheck {
+    /// Name of the LLM.
+    pub z: String,
+    /// How many samples of it there are.
+    pub samples: usize,
+    /// Two humans.
+    pub humans: Measured,
+    /// Every LLM as the cheater's, in the order of the sources.
+    pub cheaters: Vec<CheaterCheck>,
+}
+
+impl SourceCheck {
+    /// The smallest excess difference over cheaters and hypotheses, with the cheater; `None` if
+    /// none could be computed.
+    pub fn worst_case(&self) -> Option<(&CheaterCheck, &Comparison)> {
+        self.cheaters
+            .iter()
+            .flat_map(|check| [(check, &check.human), (check, &check.llm)])
+            .filter(|(_, comparison)| comparison.excess_difference.is_some())
+            .min_by(|(_, a), (_, b)| {
+                let key = |comparison: &Comparison| comparison.excess_difference.unwrap_or(0.0);
+                key(a).total_cmp(&key(b))
+            })
+    }
+
+    /// Whether the cheater who uses the LLM of Z could be looked at.
+    pub fn is_complete(&self) -> bool {
+        self.samples >= 2
+    }
+}
+
+/// The LLM to condition on: the one whose worst case is best. LLMs with two samples or more come
+/// first, since for the others the cheater who uses the same LLM is out of sight. `None` if no
+/// comparison could be computed.
+pub fn best_source(checks: &[SourceCheck]) -> Option<&SourceCheck> {
+    let mut best: Option<(&SourceCheck, (bool, f64))> = None;
+    for check in checks {
+        let Some(worst) = check.worst_case().and_then(|(_, c)| c.excess_difference) else {
+            continue;
+        };
+        let key = (check.is_complete(), worst);
+        let better = best
+            .is_none_or(|(_, other)| key.0.cmp(&other.0).then(key.1.total_cmp(&other.1)).is_gt());
+        if better {
+            best = Some((check, key));
+        }
+    }
+    best.map(|(check, _)| check)
+}
+
+/// Checks the hypotheses for every source as Z and every source as the cheater.
+///
+/// `z` is for the tasks of `table`. Time: `permutations + replicates` passes over the tasks for
+/// each of `s (1 + 2 s)` values with `s` sources. `progress` hears of each value and replicate.
+pub fn check_assumptions(
+    table: &LabelTable,
+    z: &ZLabels,
+    settings: &AssumptionSettings,
+    progress: &dyn Progress,
+) -> Vec<SourceCheck> {
+    let plan = Plan::new(table, &z.sources);
+    let nulls = plan.nulls(settings, progress);
+    let replicates = plan.replicates(table.task_count(), settings, progress);
+    let measured: Vec<Measured> = plan
+        .pairs
+        .iter()
+        .zip(nulls)
+        .enumerate()
+        .map(|(index, (pairs, null))| {
+            let value = pairs.value();
+            let excess = value.zip(null).map(|(value, null)| value - null);
+            let column: Vec<f64> = replicates.iter().filter_map(|row| row[index]).collect();
+            let interval = excess.and_then(|excess| centered_interval(excess, &column));
+            Measured { n_tasks: pairs.task_count(), value, null, interval }
+        })
+        .collect();
+    plan.sources
+        .iter()
+        .zip(&z.sources)
+        .map(|(source, names)| SourceCheck {
+            z: names.name.clone(),
+            samples: names.samples.len(),
+            humans: measured[source.humans],
+            cheaters: source
+                .cheaters
+                .iter()
+                .zip(&z.sources)
+                .map(|(&(human, llm), cheater)| {
+                    let compare = |index: Option<usize>| match index {
+                        None => not_computed(),
+                        Some(index) => compared(&measured, &replicates, (source.humans, index)),
+                    };
+                    CheaterCheck {
+                        cheater: cheater.name.clone(),
+                        human: compare(human),
+                        llm: compare(llm),
+                    }
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+/// Total of what [`check_assumptions`] reports as progress.
+pub fn progress_total(sources: usize, settings: &AssumptionSettings) -> u64 {
+    (sources * (1 + 2 * sources)) as u64 + u64::from(settings.replicates)
+}
+
+/// All values to compute, and who needs which.
+struct Plan {
+    pairs: Vec<ConditionalPairs>,
+    sources: Vec<PlannedSource>,
+}
+
+/// Positions in [`Plan::pairs`].
+struct PlannedSource {
+    humans: usize,
+    /// Cheater and human, two cheaters; by cheater.
+    cheaters: Vec<(Option<usize>, Option<usize>)>,
+}
+
+impl Plan {
+    fn new(table: &LabelTable, sources: &[ZSource]) -> Self {
+        let mut pairs = Vec::new();
+        let mut push = |value| {
+            pairs.push(value);
+            pairs.len() - 1
+        };
+        let sources = sources
+            .iter()
+            .enumerate()
+            .map(|(index, source)| {
+                let z = sample(source, 0).unwrap_or(&[]);
+                let humans = push(ConditionalPairs::humans(table, z));
+                let cheaters = sources
+                    .iter()
+                    .enumerate()
+                    .map(|(other, cheater)| {
+                        // Z takes the first sample of its LLM, the first cheater the second.
+                        let own = usize::from(other == index);
+                        let with_human = sample(cheater, own).map(|answers| {
+                            push(ConditionalPairs::human_and_llm(table, answers, z))
+                        });
+                        let with_llm = sample(source, 1)
+                            .zip(sample(cheater, 2 * own))
+                            .map(|(a, b)| push(ConditionalPairs::llms(a, b, z)));
+                        (with_human, with_llm)
+                    })
+                    .collect();
+                PlannedSource { humans, cheaters }
+            })
+            .collect();
+        Self { pairs, sources }
+    }
+
+    /// Mean over permutations of each value.
+    fn nulls(&self, settings: &AssumptionSettings, progress: &dyn Progress) -> Vec<Option<f64>> {
+        self.pairs
+            .par_iter()
+            .enumerate()
+            .map(|(index, pairs)| {
+                let mut random = stream(settings.seed, "assumptions null", index as u64);
+                let sum: Option<f64> =
+                    (0..settings.permutations).map(|_| pairs.permuted_value(&mut random)).sum();
+                progress.advance(1);
+                sum.filter(|_| settings.permutations > 0)
+                    .map(|sum| sum / f64::from(settings.permutations))
+            })
+            .collect()
+    }
+
+    /// Row-major replicate by value: every value on the tasks that the replicate drew.
+    fn replicates(
+        &self,
+        tasks: usize,
+        settings: &AssumptionSettings,
+        progress: &dyn Progress,
+    ) -> Vec<Vec<Option<f64>>> {
+        (0..settings.replicates)
+            .into_par_iter()
+            .map(|replicate| {
+                let mut random =
+                    stream(settings.seed, "assumptions bootstrap", u64::from(replicate));
+                let mut weights = vec![0_u32; tasks];
+                for _ in 0..tasks {
+                    weights[random.random_range(0..tasks)] += 1;
+                }
+                let values =
+                    self.pairs.iter().map(|pairs| pairs.resampled_value(&weights)).collect();
+                progress.advance(1);
+                values
+            })
+            .collect()
+    }
+}
+
+fn sample(source: &ZSource, index: usize) -> Option<&[Option<Label>]> {
+    source.samples.get(index).map(|sample| sample.labels.as_slice())
+}
+
+fn not_computed() -> Comparison {
+    Comparison {
+        measured: Measured::default(),
+        difference: None,
+        excess_difference: None,
+        interval: None,
+        about_zero: Verdict::NeedsSamples,
+        below_humans: Verdict::NeedsSamples,
+    }
+}
+
+/// Compares value `cheater` with value `humans`.
+fn compared(
+    measured: &[Measured],
+    replicates: &[Vec<Option<f64>>],
+    (humans, cheater): (usize, usize),
+) -> Comparison {
+    let (people, cheating) = (&measured[humans], &measured[cheater]);
+    let minus = |a: Option<f64>, b: Option<f64>| Some(a? - b?);
+    let excess_difference = minus(people.excess(), cheating.excess());
+    let differences: Vec<f64> =
+        replicates.iter().filter_map(|row| minus(row[humans], row[cheater])).collect();
+    let interval = excess_difference.and_then(|center| centered_interval(center, &differences));
+    // Without anything that people share there is nothing to be small against.
+    let margin = people.excess().unwrap_or(0.0).max(0.0) * ABOUT_ZERO_SHARE;
+    Comparison {
+        measured: *cheating,
+        difference: minus(people.value, cheating.value),
+        excess_difference,
+        interval,
+        about_zero: Verdict::below(margin, cheating.interval),
+        below_humans: Verdict::above(0.0, interval),
+    }
+}
+
+/// Percentile interval of bootstrap `replicates`, moved so that their mean is `estimate`.
+///
+/// `None` for fewer than two replicates.
+fn centered_interval(estimate: f64, replicates: &[f64]) -> Option<(f64, f64)> {
+    if replicates.len() < 2 {
+        return None;
+    }
+    let mut sorted = replicates.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let shift = estimate - sorted.iter().sum::<f64>() / sorted.len() as f64;
+    let tail = (1.0 - CONFIDENCE) / 2.0;
+    Some((quantile(&sorted, tail) + shift, quantile(&sorted, 1.0 - tail) + shift))
+}
+
+/// Linear interpolation between order statistics (type 7 of Hyndman and Fan 1996); `sorted` is
+/// not empty.
+fn quantile(sorted: &[f64], probability: f64) -> f64 {
+    let position = probability * (sorted.len() - 1) as f64;
+    let below = position.floor() as usize;
+    let above = position.ceil() as usize;
+    sorted[below] + (sorted[above] - sorted[below]) * (position - below as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::labels::{LabelNames, LabelReport};
+    use crate::data::progress::NoProgress;
+    use crate::data::z::ZSample;
+
+    /// A crowd with sources `(name, samples)`.
+    struct World {
+        table: LabelTable,
+        z: ZLabels,
+    }
+
+    /// Four people answer each task. `honest` LLM samples depend on the truth only through the
+    /// first sample of their own LLM (hypotheses 1 and 2 hold for it); an `oracle` LLM sees the
+    /// truth by itself each time.
+    fn world(tasks: u32, seed: u64, sources: &[(&str, usize, bool)]) -> World {
+        let mut random = stream(seed, "test", 0);
+        let mut reports = Vec::new();
+        let mut answers: Vec<Vec<Vec<Option<Label>>>> =
+            sources.iter().map(|(_, samples, _)| vec![Vec::new(); *samples]).collect();
+        for task in 0..tasks {
+            let truth: Label = random.random_range(0..2);
+            let mut noisy = |label: Label, right: f64| {
+                if random.random_bool(right) { label } else { 1 - label }
+            };
+            for worker in 0..4 {
+                reports.push(LabelReport { task, worker, label: noisy(truth, 0.85) });
+            }
+            for ((_, _, oracle), samples) in sources.iter().zip(&mut answers) {
+                let core = noisy(truth, 0.7);
+                for (index, sample) in samples.iter_mut().enumerate() {
+                    let label = match (oracle, index) {
+                        (true, _) => noisy(truth, 0.95),
+                        (false, 0) => core,
+                        (false, _) => noisy(core, 0.9),
+                    };
+                    sample.push(Some(label));
+                }
+            }
+        }
+        let mut names = LabelNames::default();
+        (0..tasks).for_each(|task| _ = names.tasks.intern(&task.to_string()));
+        (0..4).for_each(|worker| _ = names.workers.intern(&worker.to_string()));
+        (0..2).for_each(|label| _ = names.labels.intern(&label.to_string()));
+        let labels = names.labels.clone();
+        let sources = sources
+            .iter()
+            .zip(answers)
+            .map(|((name, _, _), samples)| ZSource {
+                name: (*name).into(),
+                samples: samples
+                    .into_iter()
+                    .map(|labels| ZSample { name: String::new(), labels })
+                    .collect(),
+            })
+            .collect();
+        World { table: LabelTable::new(names, &reports), z: ZLabels { sources, labels } }
+    }
+
+    fn check(world: &World, settings: &AssumptionSettings) -> Vec<SourceCheck> {
+        check_assumptions(&world.table, &world.z, settings, &NoProgress)
+    }
+
+    const QUICK: AssumptionSettings =
+        AssumptionSettings { permutations: 50, replicates: 200, seed: 1 };
+
+    #[test]
+    fn hypotheses_hold_for_copies_and_fail_for_an_llm_that_sees_the_truth() {
+        let world = world(1500, 1, &[("copied", 3, false), ("oracle", 3, true)]);
+        let checks = check(&world, &QUICK);
+        // People share |P(x, x') - P(x) P(x')| about 4 · (0.7 · 0.7)² / 4 given nothing; the LLM
+        // takes a part of it away, but not most.
+        let copied = &checks[0];
+        assert!(copied.humans.excess().unwrap() > 0.2, "{:?}", copied.humans);
+        let same = &copied.cheaters[0];
+        let verdicts = |check: &CheaterCheck| {
+            [&check.human, &check.llm].map(|c| (c.about_zero, c.below_humans))
+        };
+        assert_eq!(verdicts(same), [(Verdict::Holds, Verdict::Holds); 2]);
+        // The oracle shares the truth with people, beyond what the weak LLM says.
+        let oracle = &copied.cheaters[1];
+        assert_eq!(oracle.human.about_zero, Verdict::Fails);
+        assert_eq!(oracle.human.below_humans, Verdict::Fails);
+        // One cheater still copies Z, so two cheaters share nothing.
+        assert_eq!(oracle.llm.about_zero, Verdict::Holds);
+    }
+
+    #[test]
+    fn the_best_source_has_the_best_worst_case_among_those_that_can_be_checked() {
+        // Given the oracle, people share little and its samples nothing less; given the copied
+        // LLM, a cheater with the oracle is the worst case of all. With copied LLMs only, the
+        // single-sample one is out although its seen cases are fine.
+        let world = world(1500, 2, &[("single", 1, false), ("double", 2, false)]);
+        let checks = check(&world, &QUICK);
+        assert_eq!(best_source(&checks).unwrap().z, "double");
+        assert!(!checks[0].is_complete());
+        assert_eq!(checks[0].cheaters[0].human.about_zero, Verdict::NeedsSamples);
+        assert_eq!(checks[0].cheaters[1].llm.below_humans, Verdict::NeedsSamples);
+        assert!(checks[0].cheaters[1].human.measured.value.is_some());
+        // Two samples serve hypothesis 1 but not two cheaters besides Z.
+        assert_eq!(checks[1].cheaters[1].human.about_zero, Verdict::Holds);
+        assert_eq!(checks[1].cheaters[1].llm.about_zero, Verdict::NeedsSamples);
+        let (_, worst) = checks[1].worst_case().unwrap();
+        let all = checks[1].cheaters.iter().flat_map(|c| [&c.human, &c.llm]);
+        for other in all.filter_map(|comparison| comparison.excess_difference) {
+            assert!(worst.excess_difference.unwrap() <= other);
+        }
+    }
+
+    #[test]
+    fn intervals_cover_zero_where_nothing_is_shared() {
+        // Hypothesis 1 is exactly true for a copied LLM: 100 small worlds, nominal 95 %. The number
+        // of misses is binomial; more than 12 has probability below 0.002 at 5 %.
+        let settings = AssumptionSettings { permutations: 40, replicates: 100, seed: 5 };
+        let misses = (0..100)
+            .filter(|&seed| {
+                let checks = check(&world(120, seed, &[("copied", 2, false)]), &settings);
+                let (low, high) = checks[0].cheaters[0].human.measured.interval.unwrap();
+                low > 0.0 || high < 0.0
+            })
+            .count();
+        eprintln!("{misses} of 100 intervals miss 0");
+        assert!(misses <= 12, "{misses}");
+    }
+
+    #[test]
+    fn threads_do_not_change_a_bit() {
+        let world = world(60, 3, &[("a", 2, false), ("b", 1, true)]);
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| check(&world, &QUICK))
+        };
+        assert_eq!(on(1), on(3));
+    }
+
+    #[test]
+    fn degenerate_input_has_no_numbers_and_no_verdicts() {
+        // No tasks at all; Z that covers nothing; one task; no source.
+        let mut nothing = world(0, 1, &[("a", 2, false)]);
+        let checks = check(&nothing, &QUICK);
+        assert_eq!(checks[0].humans, Measured::default());
+        assert_eq!(checks[0].cheaters[0].human.about_zero, Verdict::TooFewTasks);
+        assert!(best_source(&checks).is_none());
+        nothing.z.sources.clear();
+        assert!(check(&nothing, &QUICK).is_empty());
+
+        let mut uncovered = world(5, 1, &[("a", 3, false)]);
+        uncovered.z.sources[0].samples[0].labels = vec![None; 5];
+        let checks = check(&uncovered, &QUICK);
+        assert_eq!(checks[0].cheaters[0].llm.below_humans, Verdict::TooFewTasks);
+
+        // One task: everything is certain, so nothing is shared.
+        let checks = check(&world(1, 1, &[("a", 3, false)]), &QUICK);
+        assert_eq!(checks[0].cheaters[0].llm.measured.value, Some(0.0));
+        assert_eq!(checks[0].cheaters[0].llm.measured.n_tasks, 1);
+    }
+
+    #[test]
+    fn the_interval_is_centred_on_the_estimate() {
+        // Replicates 1..=41 with mean 21; quantiles 2.5 % and 97.5 % are 2 and 40.
+        let replicates: Vec<f64> = (1..=41).map(f64::from).collect();
+        let (low, high) = centered_interval(0.0, &replicates).unwrap();
+        assert!((low + 19.0).abs() < 1e-12 && (high - 19.0).abs() < 1e-12, "{low} {high}");
+        assert_eq!(centered_interval(0.0, &[1.0]), None);
+    }
+}

@@ -1,0 +1,3 @@
+//! Experiments: what a mechanism can do on given data, by trial or by test.
+
+pub mod assumptions;

@@ -1,0 +1,499 @@
+//! Correlated agreement, plain (`ca`) and conditioned on an LLM (`ca_z`).
+//!
+//! Algorithms 1 and 2 of *Evaluating LLM-Contaminated Crowdsourcing Data Without Ground Truth*
+//! (Zhang, Pang, Zhu, Liu; NeurIPS 2025) pay a worker for agreeing with a peer on the same task
+//! more than on different tasks of the same stratum. They draw one peer and one penalty task;
+//! here both are averaged over all, which is their exact expectation:
+//!
+//! ```text
+//! s_i = sum_k P(Z = k) * mean over tasks q of i in stratum k of [ mean over usable peers j of q of
+//!         ( T(x_iq, x_jq, k) - mean over other tasks q' of j in stratum k of T(x_iq, x_jq', k) ) ]
+//! ```
+//!
+//! A peer is usable if it has another task in the stratum. A task without a usable peer is left
+//! out; a stratum without a usable task adds nothing. `ca` is the same with one stratum.
+//!
+//! The sums factor, so that the cost is linear: with the histogram `H_j` of the labels of peer j
+//! in the stratum and `n_j` its tasks, the peer is worth `v[h] = T[h, x_jq] n_j / (n_j - 1) -
+//! sum_l T[h, l] H_j[l] / (n_j - 1)` to a report h, and a worker gets the sum over the reports of
+//! the task less its own part.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rayon::prelude::*;
+
+use super::chunks::task_chunks;
+use super::sampled_agreement::SampledTerms;
+use super::scoring_function::{LabelCounts, ScoreMatrix, ScoringFunction};
+use super::strata::{Conditioning, StratifiedMean, Stratum};
+use super::{Mechanism, MechanismError, Scores, WorkerScore};
+use crate::data::labels::{Label, LabelTable};
+use crate::stats::moments::Moments;
+
+/// Settings of [`CorrelatedAgreement`].
+#[derive(Debug, Clone, Default)]
+pub struct CorrelatedAgreementOptions {
+    /// Where T comes from.
+    pub scoring_function: ScoringFunction,
+    /// Divide by the weight of the strata in which the worker has a usable task.
+    pub renormalize_strata: bool,
+    /// Draw peers and penalty tasks as the algorithms do, instead of averaging over all.
+    pub sampling: Option<Sampling>,
+}
+
+/// How to run Algorithms 1 and 2 literally.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sampling {
+    /// Draws per report, at least 1; the score is their mean.
+    pub draws: u32,
+    /// Seed of the draws.
+    pub seed: u64,
+}
+
+/// `ca` without Z, `ca_z` with it.
+#[derive(Debug, Clone, Default)]
+pub struct CorrelatedAgreement {
+    conditioning: Conditioning,
+    options: CorrelatedAgreementOptions,
+}
+
+impl CorrelatedAgreement {
+    /// Correlated agreement within the strata of `conditioning`.
+    pub fn new(conditioning: Conditioning, options: CorrelatedAgreementOptions) -> Self {
+        Self { conditioning, options }
+    }
+}
+
+impl Mechanism for CorrelatedAgreement {
+    fn name(&self) -> &'static str {
+        match self.conditioning {
+            Conditioning::Nothing => "ca",
+            Conditioning::Z(_) => "ca_z",
+        }
+    }
+
+    fn score(&self, table: &LabelTable) -> Result<Scores, MechanismError> {
+        self.conditioning.check(table)?;
+        let mut sums = vec![StratifiedMean::default(); table.worker_count()];
+        let mut exact = ExactTerms::new(table);
+        for stratum in self.conditioning.strata(table) {
+            let matrix = self.options.scoring_function.matrix(table, &stratum.tasks, stratum.label);
+            let moments = match self.options.sampling {
+                None => exact.moments(&stratum, &matrix),
+                Some(sampling) => {
+                    SampledTerms { table, matrix: &matrix, sampling }.moments(&stratum)
+                }
+            };
+            for (sum, moments) in sums.iter_mut().zip(&moments) {
+                sum.add(stratum.weight, moments);
+            }
+        }
+        let workers = sums
+            .iter()
+            .zip(0..)
+            .map(|(sum, worker)| WorkerScore {
+                estimate: sum.estimate(self.options.renormalize_strata),
+                n_tasks: table.of_worker(worker).len(),
+                n_z_tasks: self.conditioning.covered_tasks(table, worker),
+                n_used: sum.tasks(),
+                lambda: None,
+            })
+            .collect();
+        Ok(Scores { workers, ..Scores::default() })
+    }
+
+    fn on_tasks(&self, tasks: &[u32]) -> Box<dyn Mechanism> {
+        Box::new(Self {
+            conditioning: self.conditioning.on_tasks(tasks),
+            options: self.options.clone(),
+        })
+    }
+}
+
+/// Exact task terms of one stratum after another; the memory is reused between strata.
+struct ExactTerms<'a> {
+    table: &'a LabelTable,
+    classes: usize,
+    /// Tasks in the stratum, by worker.
+    counts: Vec<AtomicU32>,
+    /// Labels in the stratum, `classes` per worker.
+    histograms: Vec<AtomicU32>,
+    /// What a worker is worth as a peer, `classes + 1` per worker; see [`Self::set_peers`].
+    peers: Vec<f64>,
+}
+
+impl<'a> ExactTerms<'a> {
+    fn new(table: &'a LabelTable) -> Self {
+        let (workers, classes) = (table.worker_count(), table.label_count());
+        let zeros = |length| std::iter::repeat_with(AtomicU32::default).take(length).collect();
+        Self {
+            table,
+            classes,
+            counts: zeros(workers),
+            histograms: zeros(workers * classes),
+            peers: vec![0.0; workers * (classes + 1)],
+        }
+    }
+
+    /// Moments of the task terms of every worker.
+    fn moments(&mut self, stratum: &Stratum, matrix: &ScoreMatrix) -> Vec<Moments> {
+        self.count(&stratum.tasks);
+        self.set_peers(matrix);
+        let parts: Vec<Vec<Moments>> = task_chunks(self.table, &stratum.tasks)
+            .into_par_iter()
+            .map(|tasks| self.chunk_moments(tasks, matrix))
+            .collect();
+        merged(parts)
+    }
+
+    /// Counts the labels of every worker in the stratum. Integer sums do not depend on the order,
+    /// so that threads may share them.
+    fn count(&self, tasks: &[u32]) {
+        let table = self.table;
+        task_chunks(table, tasks).into_par_iter().for_each(|tasks| {
+            for &task in tasks {
+                for (worker, label) in table.of_task(task).iter() {
+                    let worker = worker as usize;
+                    self.counts[worker].fetch_add(1, Ordering::Relaxed);
+                    let cell = worker * self.classes + usize::from(label);
+                    self.histograms[cell].fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        });
+    }
+
+    /// From the counts, which are reset: `n / (n - 1)`, then `sum_l T[h, l] H[l] / (n - 1)` for
+    /// every h. All zero for a worker with fewer than two tasks, who is not usable.
+    fn set_peers(&mut self, matrix: &ScoreMatrix) {
+        let classes = self.classes;
+        let histograms = &mut self.histograms;
+        let rows = self.peers.par_chunks_mut(classes + 1).zip(&mut self.counts);
+        rows.zip(histograms.par_chunks_mut(classes.max(1))).for_each(
+            |((row, count), histogram)| {
+                let count = std::mem::take(count.get_mut());
+                if count == 0 {
+                    row[0] = 0.0;
+                    return;
+                }
+                row.fill(0.0);
+                let others = f64::from(count) - 1.0;
+                for (label, seen) in histogram.iter_mut().enumerate() {
+                    let seen = std::mem::take(seen.get_mut());
+                    if seen > 0 && count > 1 {
+                        let share = f64::from(seen) / others;
+                        for (h, worth) in row[1..].iter_mut().enumerate() {
+                            *worth += matrix.values[h * classes + label] * share;
+                        }
+                    }
+                }
+                if count > 1 {
+                    row[0] = f64::from(count) / others;
+                }
+            },
+        );
+    }
+
+    fn chunk_moments(&self, tasks: &[u32], matrix: &ScoreMatrix) -> Vec<Moments> {
+        let mut moments = vec![Moments::default(); self.table.worker_count()];
+        let mut counts = LabelCounts::new(self.classes);
+        let mut sums = Vec::new();
+        for &task in tasks {
+            let reports = self.table.of_task(task);
+            if reports.len() < 2 {
+                continue;
+            }
+            counts.count(reports.labels);
+            sums.clear();
+            sums.resize(counts.present().len(), 0.0);
+            let mut usable = 0_u32;
+            for (worker, label) in reports.iter() {
+                let peer = self.peer(worker);
+                if peer[0] > 0.0 {
+                    usable += 1;
+                    for (sum, &(h, _)) in sums.iter_mut().zip(counts.present()) {
+                        *sum += worth(peer, matrix, h, label);
+                    }
+                }
+            }
+            for (worker, label) in reports.iter() {
+                let own = self.peer(worker);
+                let mut sum = sums[counts.index(label)];
+                let mut peers = usable;
+                if own[0] > 0.0 {
+                    peers -= 1;
+                    sum -= worth(own, matrix, label, label);
+                }
+                if peers > 0 {
+                    moments[worker as usize].push(sum / f64::from(peers));
+                }
+            }
+        }
+        moments
+    }
+
+    fn peer(&self, worker: u32) -> &[f64] {
+        let stride = self.classes + 1;
+        &self.peers[worker as usize * stride..(worker as usize + 1) * stride]
+    }
+}
+
+/// What a peer who reported `label` on the task is worth to a report `h`.
+fn worth(peer: &[f64], matrix: &ScoreMatrix, h: Label, label: Label) -> f64 {
+    matrix.get(h, label) * peer[0] - peer[1 + usize::from(h)]
+}
+
+/// Merges moments per worker, in the order of the parts.
+pub(super) fn merged(parts: Vec<Vec<Moments>>) -> Vec<Moments> {
+    let mut parts = parts.into_iter();
+    let mut total = parts.next().unwrap_or_default();
+    for part in parts {
+        for (total, part) in total.iter_mut().zip(&part) {
+            total.merge(part);
+        }
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::tests::{Crowd, assert_close, random_crowd, shuffled, values};
+    use super::*;
+    use crate::data::labels::tests::table;
+    use crate::mechanism::scoring_function::{GivenScore, GivenScores};
+    use proptest::prelude::*;
+
+    fn ca_z(z: &[Option<Label>]) -> CorrelatedAgreement {
+        CorrelatedAgreement::new(
+            Conditioning::on(z.to_vec()),
+            CorrelatedAgreementOptions::default(),
+        )
+    }
+
+    /// The definition in methods.md, one sum per symbol: the exact score and its tasks' terms.
+    fn by_definition(table: &LabelTable, z: &[Option<Label>]) -> Vec<Option<(f64, usize)>> {
+        let label = |task: u32, worker: u32| {
+            table.of_task(task).iter().find(|&(other, _)| other == worker).map(|(_, label)| label)
+        };
+        let workers = 0..table.worker_count() as u32;
+        let tasks: Vec<u32> =
+            (0..table.task_count() as u32).filter(|&q| !table.of_task(q).is_empty()).collect();
+        let covered = tasks.iter().filter(|&&q| z[q as usize].is_some()).count() as f64;
+        let mut strata: BTreeMap<Label, Vec<u32>> = BTreeMap::new();
+        for &q in &tasks {
+            if let Some(k) = z[q as usize] {
+                strata.entry(k).or_default().push(q);
+            }
+        }
+        let scoring = |tasks: &[u32], h: Label, l: Label| -> f64 {
+            let tasks: Vec<u32> =
+                tasks.iter().copied().filter(|&q| table.of_task(q).len() >= 2).collect();
+            let mean = |f: &dyn Fn(&[Label]) -> f64| {
+                tasks.iter().map(|&q| f(table.of_task(q).labels)).sum::<f64>() / tasks.len() as f64
+            };
+            let share = |labels: &[Label], h: Label| {
+                labels.iter().filter(|&&x| x == h).count() as f64 / labels.len() as f64
+            };
+            let pairs = |labels: &[Label]| {
+                let mut hits = 0.0;
+                for (i, &a) in labels.iter().enumerate() {
+                    for (j, &b) in labels.iter().enumerate() {
+                        hits += f64::from(i != j && a == h && b == l);
+                    }
+                }
+                hits / (labels.len() * (labels.len() - 1)) as f64
+            };
+            let single = |h: Label| mean(&|labels| share(labels, h));
+            f64::from(mean(&pairs) - single(h) * single(l) > 1e-12)
+        };
+        workers
+            .clone()
+            .map(|i| {
+                let (mut score, mut used) = (0.0, 0);
+                for stratum in strata.values() {
+                    let mut terms = Vec::new();
+                    for &q in stratum {
+                        let Some(x) = label(q, i) else { continue };
+                        let mut over_peers = Vec::new();
+                        for j in workers.clone().filter(|&j| j != i) {
+                            let Some(y) = label(q, j) else { continue };
+                            let penalties: Vec<f64> = stratum
+                                .iter()
+                                .filter(|&&other| other != q)
+                                .filter_map(|&other| label(other, j))
+                                .map(|y| scoring(stratum, x, y))
+                                .collect();
+                            if !penalties.is_empty() {
+                                let penalty =
+                                    penalties.iter().sum::<f64>() / penalties.len() as f64;
+                                over_peers.push(scoring(stratum, x, y) - penalty);
+                            }
+                        }
+                        if !over_peers.is_empty() {
+                            terms.push(over_peers.iter().sum::<f64>() / over_peers.len() as f64);
+                        }
+                    }
+                    if !terms.is_empty() {
+                        let weight = stratum.len() as f64 / covered;
+                        score += weight * terms.iter().sum::<f64>() / terms.len() as f64;
+                        used += terms.len();
+                    }
+                }
+                (used > 0).then_some((score, used))
+            })
+            .collect()
+    }
+
+    /// The example of docs/methods.md: 3 workers, 4 tasks, 2 labels, all Z the same.
+    fn example() -> LabelTable {
+        let labels = [("a", "xyxy"), ("b", "xyxx"), ("c", "xxyy")];
+        let mut reports = Vec::new();
+        let tasks = ["q1", "q2", "q3", "q4"];
+        for (position, task) in tasks.iter().enumerate() {
+            for (worker, labels) in labels {
+                reports.push((*task, worker, &labels[position..=position]));
+            }
+        }
+        table(&reports)
+    }
+
+    #[test]
+    fn the_example_of_the_documentation_by_hand() {
+        // Counts of (x, y): 3 0, 1 2, 2 1, 1 2. P(x) = 7/12. P(x,x) = (1 + 0 + 1/3 + 0) / 4 = 1/3
+        // < 49/144 = 0.3403; P(y,y) = (0 + 1/3 + 0 + 1/3) / 4 = 1/6 = 0.1667 < 25/144 = 0.1736;
+        // P(x,y) = (0 + 1/3 + 1/3 + 1/3) / 4 = 1/4 > 35/144 = 0.2431. So T pays disagreement.
+        // See docs/methods.md for the terms, worked out there with the scoring function identity.
+        let identity = GivenScores::new(
+            (0..2).map(|h| GivenScore { label: h, peer_label: h, z: None, value: 1.0 }).collect(),
+        );
+        let options = CorrelatedAgreementOptions {
+            scoring_function: ScoringFunction::Given(identity),
+            ..CorrelatedAgreementOptions::default()
+        };
+        let z = vec![Some(0), Some(1), Some(0), Some(1)];
+        let mechanism = CorrelatedAgreement::new(Conditioning::on(z), options);
+        let scores = mechanism.score(&example()).unwrap();
+        // Strata {q1, q3} and {q2, q4}, each of weight 1/2, each worker has two tasks in each.
+        // Stratum 1: a xx, b xx, c xy. Stratum 2: a yy, b yx, c xy.
+        // a: q1 against b 1-1, c 1-0 -> 1/2; q3 against b 1-1, c 0-1 -> -1/2; mean 0.
+        //    q2 against b 1-0, c 0-1 -> 0; q4 against b 0-1, c 1-0 -> 0; mean 0. Score 0.
+        // b: as a in stratum 1: 0. q2 (y): a 1-1, c 0-1 -> -1/2; q4 (x): a 0-0, c 0-1 -> -1/2;
+        //    mean -1/2. Score -1/4.
+        // c: q1 (x): a 1-1, b 1-1 -> 0; q3 (y): a 0-0, b 0-0 -> 0; mean 0.
+        //    q2 (x): a 0-0, b 0-1 -> -1/2; q4 (y): a 1-1, b 0-1 -> -1/2; mean -1/2. Score -1/4.
+        let expected = [Some(0.0), Some(-0.25), Some(-0.25)];
+        assert_close(&values(&scores), &expected, 1e-15);
+        // a: variances (1/2)^2 * 2 / 1 = 1/2 and 0; se^2 = 1/4 * (1/2) / 2 = 1/16.
+        let estimate = scores.workers[0].estimate.unwrap();
+        assert!((estimate.standard_error.unwrap() - 0.25).abs() < 1e-15);
+        assert!((estimate.degrees_of_freedom - 2.0).abs() < 1e-15);
+    }
+
+    proptest! {
+        #[test]
+        fn linear_time_scores_equal_the_definition(crowd in random_crowd()) {
+            let Crowd { table, z } = &crowd;
+            let scores = ca_z(z).score(table).unwrap();
+            let expected = by_definition(table, z);
+            let wanted: Vec<Option<f64>> = expected.iter().map(|e| e.map(|e| e.0)).collect();
+            assert_close(&values(&scores), &wanted, 1e-9);
+            for (score, expected) in scores.workers.iter().zip(&expected) {
+                prop_assert_eq!(score.n_used, expected.map_or(0, |e| e.1));
+            }
+        }
+
+        #[test]
+        fn a_constant_z_is_no_z(crowd in random_crowd()) {
+            let constant = vec![Some(3); crowd.table.task_count()];
+            let plain = CorrelatedAgreement::default().score(&crowd.table).unwrap();
+            let conditioned = ca_z(&constant).score(&crowd.table).unwrap();
+            assert_close(&values(&plain), &values(&conditioned), 0.0);
+        }
+
+        #[test]
+        fn scores_follow_a_permutation_of_workers_tasks_and_labels(crowd in random_crowd(), seed: u64) {
+            let scores = values(&ca_z(&crowd.z).score(&crowd.table).unwrap());
+            let (permuted, workers) = shuffled(&crowd, seed);
+            let again = values(&ca_z(&permuted.z).score(&permuted.table).unwrap());
+            let back: Vec<Option<f64>> =
+                workers.iter().map(|&worker| again[worker as usize]).collect();
+            assert_close(&back, &scores, 1e-9);
+        }
+
+        #[test]
+        fn resampling_all_tasks_once_changes_nothing(crowd in random_crowd()) {
+            let all: Vec<u32> = (0..crowd.table.task_count() as u32).collect();
+            let mechanism = ca_z(&crowd.z);
+            let again = mechanism.on_tasks(&all).score(&crowd.table.on_tasks(&all)).unwrap();
+            assert_close(&values(&again), &values(&mechanism.score(&crowd.table).unwrap()), 0.0);
+        }
+    }
+
+    #[test]
+    fn parts_add_up_to_the_whole() {
+        let crowd = super::super::tests::seeded_crowd(20, 6_000, 3, 3);
+        let tasks: Vec<u32> = (0..6_000).collect();
+        assert!(task_chunks(&crowd.table, &tasks).len() > 1);
+        let matrix = ScoringFunction::Estimated.matrix(&crowd.table, &tasks, 0);
+        let mut exact = ExactTerms::new(&crowd.table);
+        let stratum = Stratum { label: 0, weight: 1.0, tasks: tasks.clone() };
+        let parts = exact.moments(&stratum, &matrix);
+        let whole = exact.chunk_moments(&tasks, &matrix);
+        for (parts, whole) in parts.iter().zip(&whole) {
+            assert_eq!(parts.count(), whole.count());
+            assert!((parts.mean() - whole.mean()).abs() < 1e-12);
+            assert!((parts.squares() - whole.squares()).abs() < 1e-8);
+        }
+    }
+
+    #[test]
+    fn sampled_scores_converge_to_the_exact_ones() {
+        // 40000 draws of terms within [-1, 1]: a standard error below 0.005 per task.
+        let crowd = super::super::tests::seeded_crowd(6, 30, 3, 7);
+        let exact = values(&ca_z(&crowd.z).score(&crowd.table).unwrap());
+        let options = CorrelatedAgreementOptions {
+            sampling: Some(Sampling { draws: 40_000, seed: 1 }),
+            ..CorrelatedAgreementOptions::default()
+        };
+        let sampled = CorrelatedAgreement::new(Conditioning::on(crowd.z.clone()), options)
+            .score(&crowd.table)
+            .unwrap();
+        assert!(exact.iter().flatten().any(|score| score.abs() > 0.05), "{exact:?}");
+        assert_close(&values(&sampled), &exact, 0.02);
+    }
+
+    #[test]
+    fn renormalized_scores_divide_by_the_weight_covered() {
+        // Worker c answers only in stratum 0, half of the tasks.
+        let crowd = table(&[
+            ("q1", "a", "x"),
+            ("q1", "b", "x"),
+            ("q1", "c", "x"),
+            ("q2", "a", "y"),
+            ("q2", "b", "y"),
+            ("q2", "c", "y"),
+            ("q3", "a", "x"),
+            ("q3", "b", "x"),
+            ("q4", "a", "y"),
+            ("q4", "b", "y"),
+        ]);
+        let z = [Some(0), Some(0), Some(1), Some(1)];
+        let options = CorrelatedAgreementOptions {
+            renormalize_strata: true,
+            ..CorrelatedAgreementOptions::default()
+        };
+        let plain = values(&ca_z(&z).score(&crowd).unwrap());
+        // In each stratum everybody agrees, T is the identity: 1 - 0 on every task.
+        assert_close(&plain, &[Some(1.0), Some(1.0), Some(0.5)], 1e-15);
+        let mechanism = CorrelatedAgreement::new(Conditioning::on(z.to_vec()), options);
+        let renormalized = values(&mechanism.score(&crowd).unwrap());
+        assert_close(&renormalized, &[Some(1.0), Some(1.0), Some(1.0)], 1e-15);
+    }
+
+    #[test]
+    fn z_for_another_table_is_an_error() {
+        let error = ca_z(&[Some(0)]).score(&example()).unwrap_err();
+        assert_eq!(error, MechanismError::TaskCount { z_tasks: 1, tasks: 4 });
+    }
+}

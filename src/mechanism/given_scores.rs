@@ -1,0 +1,102 @@
+//! Reads a known scoring function from a file.
+
+use super::scoring_function::{GivenScore, GivenScores};
+use crate::data::ids::Ids;
+use crate::data::labels::Label;
+use crate::data::problem::{DataError, Problems};
+use crate::data::rows::{Column, Field, FileProblems, read_rows};
+use crate::data::source::Source;
+
+const SCHEMA: [Column; 4] = [
+    Column { name: "label", synonyms: &[], required: true },
+    Column { name: "peer_label", synonyms: &["peer"], required: true },
+    Column { name: "value", synonyms: &["score"], required: true },
+    Column { name: "z", synonyms: &[], required: false },
+];
+
+impl GivenScores {
+    /// Reads `label,peer_label,value` with an optional `z`; pairs that are not listed score 0.
+    ///
+    /// A row without `z` holds in every stratum, one with `z` in the stratum of that label.
+    /// Labels outside `labels` never occur and are passed over, so that one file serves several
+    /// crowds. Returns the number of rows, too.
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::Invalid`] with every problem of the file.
+    pub fn read(source: &Source, labels: &Ids) -> Result<(Self, u64), DataError> {
+        let mut problems = Problems::new();
+        let mut entries = Vec::new();
+        let mut in_file = FileProblems::new(source, &mut problems);
+        let rows = read_rows(source, &SCHEMA, &mut in_file, &mut |row, problems| {
+            let [label, peer_label, value, z] = row.fields else { return };
+            let number = |name: &str| labels.get(name).and_then(|id| Label::try_from(id).ok());
+            let Some(value) = finite(value) else {
+                let message = "is not a finite number";
+                problems.report(Some(row.line), Some("value"), message);
+                return;
+            };
+            let mut required = |field: &Field<'_>, column| {
+                let name = field.as_name();
+                if name.is_none() {
+                    problems.report(Some(row.line), Some(column), "is empty; give every row one");
+                }
+                name.map(|name| number(&name))
+            };
+            let (Some(label), Some(peer_label)) =
+                (required(label, "label"), required(peer_label, "peer_label"))
+            else {
+                return;
+            };
+            let stratum = z.as_name().map(|name| number(&name));
+            if let (Some(label), Some(peer_label)) = (label, peer_label)
+                && stratum != Some(None)
+            {
+                entries.push(GivenScore { label, peer_label, z: stratum.flatten(), value });
+            }
+        });
+        problems.into_result()?;
+        Ok((Self::new(entries), rows))
+    }
+}
+
+fn finite(field: &Field<'_>) -> Option<f64> {
+    let number: f64 = match field {
+        Field::Text(text) => text.trim().parse().ok()?,
+        Field::Json(value) => value.as_f64()?,
+        Field::Missing => return None,
+    };
+    number.is_finite().then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn read(text: &str) -> Result<(GivenScores, u64), DataError> {
+        let source = Source::from_reader(Path::new("t.csv"), text.as_bytes()).unwrap();
+        let mut labels = Ids::new();
+        ["x", "y"].iter().for_each(|label| _ = labels.intern(label));
+        GivenScores::read(&source, &labels)
+    }
+
+    #[test]
+    fn rows_become_entries_and_unknown_labels_are_passed_over() {
+        let (given, rows) =
+            read("label,peer_label,value,z\nx,x,1,\ny,x,0.5,x\nw,x,1,\nx,y,1,w\n").unwrap();
+        let entry = |label, peer_label, z, value| GivenScore { label, peer_label, z, value };
+        assert_eq!(
+            given,
+            GivenScores::new(vec![entry(0, 0, None, 1.0), entry(1, 0, Some(0), 0.5)])
+        );
+        assert_eq!(rows, 4);
+    }
+
+    #[test]
+    fn numbers_must_be_finite_and_labels_present() {
+        let message = read("label,peer_label,value\nx,x,inf\nx,,1\n").unwrap_err().to_string();
+        assert!(message.contains("t.csv:2: column `value`: is not a finite number"), "{message}");
+        assert!(message.contains("t.csv:3: column `peer_label`: is empty"), "{message}");
+    }
+}

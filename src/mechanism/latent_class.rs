@@ -1,0 +1,343 @@
+//! The arithmetic that latent class models share: reports grouped in cells, the E-step over
+//! tasks, the sums of the M-step over workers.
+//!
+//! A *cell* holds the reports of one worker with one label in one *context*. A context is what
+//! the model knows about a task before it sees a report: nothing for Dawid and Skene (a single
+//! context), the label of Z for the copy mixture. Given the true class, all reports of a cell
+//! have the same probability, so a model is a table of log probabilities, cell by class, and a
+//! table of log weights, context by class:
+//!
+//! `P(class h | task q) ∝ exp( context_weight[context(q), h] + Σ over reports r of q of
+//! weight[cell(r), h] )`
+//!
+//! The E-step runs over tasks in parallel, the M-step over workers; every sum runs in the order
+//! of the table, so the result does not depend on the number of threads. Memory: 8 bytes per
+//! report, 8 bytes per cell and class, 8 bytes per task and class.
+
+use rayon::prelude::*;
+
+use super::MechanismError;
+use crate::data::labels::{Label, LabelTable};
+
+/// Most bytes that the tables of a fit may take: 4 GiB. Larger ones are refused before the work
+/// starts rather than end in a crash for want of memory.
+pub const MAX_STATE_BYTES: usize = 1 << 32;
+
+/// Tasks per piece of the parallel E-step, a constant so that sums are split the same way on
+/// every machine.
+const TASKS_PER_PIECE: usize = 1024;
+
+/// Reports of a table grouped by worker, label and context.
+#[derive(Debug, Clone)]
+pub(super) struct Cells {
+    classes: usize,
+    contexts: usize,
+    context_of_task: Vec<u32>,
+    /// Reports of task `q` are `task_offsets[q]..task_offsets[q + 1]`.
+    task_offsets: Vec<u32>,
+    /// Cell of each report, in the order of the tasks.
+    cell_of_report: Vec<u32>,
+    /// Cells of worker `i` are `worker_offsets[i]..worker_offsets[i + 1]`, by label, then context.
+    worker_offsets: Vec<u32>,
+    /// Tasks of cell `c` are `tasks[cell_offsets[c]..cell_offsets[c + 1]]`.
+    cell_offsets: Vec<u32>,
+    tasks: Vec<u32>,
+    kind: Vec<CellKind>,
+}
+
+/// What the reports of a cell have in common, besides the worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CellKind {
+    pub(super) label: Label,
+    pub(super) context: u32,
+}
+
+impl Cells {
+    /// Groups the reports of `table`; `context_of_task` has one entry below `contexts` per task.
+    ///
+    /// Refuses tables whose state would exceed [`MAX_STATE_BYTES`].
+    pub(super) fn new(
+        table: &LabelTable,
+        context_of_task: Vec<u32>,
+        contexts: usize,
+    ) -> Result<Self, MechanismError> {
+        let tasks = table.task_count();
+        let task_offsets: Vec<u32> =
+            (0..tasks as u32).map(|task| table.task_start(task) as u32).collect();
+        let mut next_of_task = task_offsets.clone();
+        let mut cells = Self {
+            classes: table.label_count(),
+            contexts,
+            task_offsets,
+            cell_of_report: vec![0; table.report_count()],
+            worker_offsets: vec![0],
+            cell_offsets: Vec::new(),
+            tasks: Vec::with_capacity(table.report_count()),
+            kind: Vec::new(),
+            context_of_task,
+        };
+        cells.task_offsets.push(table.report_count() as u32);
+        let mut keyed: Vec<(Label, u32, u32)> = Vec::new();
+        for worker in 0..table.worker_count() as u32 {
+            keyed.clear();
+            keyed.extend(
+                table
+                    .of_worker(worker)
+                    .iter()
+                    .map(|(task, label)| (label, cells.context_of_task[task as usize], task)),
+            );
+            keyed.sort_unstable();
+            for &(label, context, task) in &keyed {
+                cells.push_report(CellKind { label, context }, task, &mut next_of_task);
+            }
+            cells.worker_offsets.push(cells.kind.len() as u32);
+        }
+        cells.cell_offsets.push(cells.tasks.len() as u32);
+        cells.check_size()?;
+        Ok(cells)
+    }
+
+    /// Appends a report of the worker that is being read, whose cells come in order.
+    fn push_report(&mut self, kind: CellKind, task: u32, next_of_task: &mut [u32]) {
+        let first_of_worker =
+            self.worker_offsets.last().is_some_and(|&offset| offset as usize == self.kind.len());
+        if first_of_worker || self.kind.last() != Some(&kind) {
+            self.cell_offsets.push(self.tasks.len() as u32);
+            self.kind.push(kind);
+        }
+        // Reports of a task are in the order of the workers, which is the order of this loop.
+        let position = next_of_task[task as usize];
+        next_of_task[task as usize] += 1;
+        self.cell_of_report[position as usize] = self.kind.len() as u32 - 1;
+        self.tasks.push(task);
+    }
+
+    fn check_size(&self) -> Result<(), MechanismError> {
+        let rows = self.cell_count() + self.task_count() + self.worker_count();
+        let bytes = rows.saturating_mul(self.classes).saturating_mul(size_of::<f64>());
+        if bytes > MAX_STATE_BYTES {
+            return Err(MechanismError::TooLarge {
+                gibibytes: bytes.div_ceil(1 << 30),
+                limit: MAX_STATE_BYTES >> 30,
+                classes: self.classes,
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn classes(&self) -> usize {
+        self.classes
+    }
+
+    pub(super) fn contexts(&self) -> usize {
+        self.contexts
+    }
+
+    pub(super) fn task_count(&self) -> usize {
+        self.context_of_task.len()
+    }
+
+    pub(super) fn worker_count(&self) -> usize {
+        self.worker_offsets.len() - 1
+    }
+
+    pub(super) fn cell_count(&self) -> usize {
+        self.kind.len()
+    }
+
+    /// Numbers of the cells of `worker`.
+    pub(super) fn of_worker(&self, worker: usize) -> std::ops::Range<usize> {
+        self.worker_offsets[worker] as usize..self.worker_offsets[worker + 1] as usize
+    }
+
+    pub(super) fn kind(&self, cell: usize) -> CellKind {
+        self.kind[cell]
+    }
+
+    /// Tasks of the reports of a cell, ascending.
+    pub(super) fn tasks_of(&self, cell: usize) -> &[u32] {
+        &self.tasks[self.cell_offsets[cell] as usize..self.cell_offsets[cell + 1] as usize]
+    }
+
+    /// Splits a table with one row per cell into one part per worker.
+    pub(super) fn split_by_worker<'a>(&self, mut rows: &'a mut [f64]) -> Vec<&'a mut [f64]> {
+        let mut parts = Vec::with_capacity(self.worker_count());
+        for worker in 0..self.worker_count() {
+            let (part, rest) = rows.split_at_mut(self.of_worker(worker).len() * self.classes);
+            parts.push(part);
+            rows = rest;
+        }
+        parts
+    }
+
+    /// Share of each label in the reports of each task, row-major task by class; a row of zeros
+    /// for a task without a report.
+    pub(super) fn vote_shares(&self) -> Vec<f64> {
+        let mut shares = vec![0.0; self.task_count() * self.classes];
+        for task in 0..self.task_count() {
+            let cells = self.cells_of_task(task);
+            for &cell in cells {
+                let label = usize::from(self.kind[cell as usize].label);
+                shares[task * self.classes + label] += 1.0 / cells.len() as f64;
+            }
+        }
+        shares
+    }
+
+    fn cells_of_task(&self, task: usize) -> &[u32] {
+        &self.cell_of_report[self.task_offsets[task] as usize..self.task_offsets[task + 1] as usize]
+    }
+
+    /// Sum of the posteriors of the tasks with a report, row-major context by class.
+    pub(super) fn context_sums(&self, posteriors: &[f64]) -> Vec<f64> {
+        let classes = self.classes;
+        let mut sums = vec![0.0; self.contexts * classes];
+        for (task, posterior) in posteriors.chunks_exact(classes).enumerate() {
+            if self.task_offsets[task] == self.task_offsets[task + 1] {
+                continue;
+            }
+            let start = self.context_of_task[task] as usize * classes;
+            for (sum, probability) in sums[start..start + classes].iter_mut().zip(posterior) {
+                *sum += probability;
+            }
+        }
+        sums
+    }
+
+    /// Adds the posteriors of `tasks` to `sum`, one entry per class.
+    pub(super) fn add_posteriors(&self, tasks: &[u32], posteriors: &[f64], sum: &mut [f64]) {
+        match self.classes {
+            2 => add_posteriors::<2>(tasks, posteriors, sum),
+            3 => add_posteriors::<3>(tasks, posteriors, sum),
+            4 => add_posteriors::<4>(tasks, posteriors, sum),
+            5 => add_posteriors::<5>(tasks, posteriors, sum),
+            classes => {
+                for &task in tasks {
+                    let start = task as usize * classes;
+                    for (sum, probability) in
+                        sum.iter_mut().zip(&posteriors[start..start + classes])
+                    {
+                        *sum += probability;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The E-step: overwrites `posteriors` (task by class) and returns the log-likelihood.
+    ///
+    /// `weights` is row-major cell by class, `context_weights` context by class, both logs of
+    /// probabilities and so possibly `-inf`; at least one class of every task must be possible.
+    pub(super) fn e_step(
+        &self,
+        weights: &[f64],
+        context_weights: &[f64],
+        posteriors: &mut [f64],
+    ) -> f64 {
+        let tables = Tables { weights, context_weights };
+        let pieces: Vec<f64> = posteriors
+            .par_chunks_mut(TASKS_PER_PIECE * self.classes)
+            .enumerate()
+            .map(|(piece, posteriors)| {
+                let first = piece * TASKS_PER_PIECE;
+                match self.classes {
+                    2 => self.e_step_piece::<2>(tables, first, posteriors),
+                    3 => self.e_step_piece::<3>(tables, first, posteriors),
+                    4 => self.e_step_piece::<4>(tables, first, posteriors),
+                    5 => self.e_step_piece::<5>(tables, first, posteriors),
+                    _ => self.e_step_any(tables, first, posteriors),
+                }
+            })
+            .collect();
+        pieces.iter().sum()
+    }
+
+    /// The E-step of consecutive tasks with `K` classes, known to the compiler.
+    fn e_step_piece<const K: usize>(
+        &self,
+        tables: Tables<'_>,
+        first: usize,
+        posteriors: &mut [f64],
+    ) -> f64 {
+        let (weights, _) = tables.weights.as_chunks::<K>();
+        let (context_weights, _) = tables.context_weights.as_chunks::<K>();
+        let (posteriors, _) = posteriors.as_chunks_mut::<K>();
+        let mut log_likelihood = 0.0;
+        for (task, posterior) in (first..).zip(posteriors) {
+            let mut sum = context_weights[self.context_of_task[task] as usize];
+            for &cell in self.cells_of_task(task) {
+                let row = &weights[cell as usize];
+                for h in 0..K {
+                    sum[h] += row[h];
+                }
+            }
+            log_likelihood += normalize_logs(&mut sum);
+            *posterior = sum;
+        }
+        log_likelihood
+    }
+
+    /// The same for any number of classes.
+    fn e_step_any(&self, tables: Tables<'_>, first: usize, posteriors: &mut [f64]) -> f64 {
+        let classes = self.classes;
+        let mut log_likelihood = 0.0;
+        for (task, posterior) in (first..).zip(posteriors.chunks_exact_mut(classes)) {
+            let context = self.context_of_task[task] as usize * classes;
+            posterior.copy_from_slice(&tables.context_weights[context..context + classes]);
+            for &cell in self.cells_of_task(task) {
+                let row = &tables.weights[cell as usize * classes..][..classes];
+                for (sum, weight) in posterior.iter_mut().zip(row) {
+                    *sum += weight;
+                }
+            }
+            log_likelihood += normalize_logs(posterior);
+        }
+        log_likelihood
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Tables<'a> {
+    weights: &'a [f64],
+    context_weights: &'a [f64],
+}
+
+fn add_posteriors<const K: usize>(tasks: &[u32], posteriors: &[f64], sum: &mut [f64]) {
+    let (posteriors, _) = posteriors.as_chunks::<K>();
+    let mut total = [0.0; K];
+    for &task in tasks {
+        let row = &posteriors[task as usize];
+        for h in 0..K {
+            total[h] += row[h];
+        }
+    }
+    for (sum, total) in sum.iter_mut().zip(total) {
+        *sum += total;
+    }
+}
+
+/// Turns logs of weights into probabilities; returns the log of the sum of the weights.
+#[inline]
+fn normalize_logs(logs: &mut [f64]) -> f64 {
+    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut total = 0.0;
+    for log in logs.iter_mut() {
+        // Far below the smallest normal number relative to the largest: saves the exponential.
+        let shifted = *log - largest;
+        *log = if shifted < -708.0 { 0.0 } else { shifted.exp() };
+        total += *log;
+    }
+    for probability in logs.iter_mut() {
+        *probability /= total;
+    }
+    largest + total.ln()
+}
+
+/// Whether an iterative fit may stop: the last step gained at most `tolerance` times the
+/// absolute value of the objective.
+pub(super) fn has_converged(objective: &[f64], tolerance: f64) -> bool {
+    match objective {
+        [.., before, last] => last - before <= tolerance * last.abs(),
+        _ => false,
+    }
+}

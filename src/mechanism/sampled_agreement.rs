@@ -1,0 +1,74 @@
+//! Algorithms 1 and 2 of the paper as they are written: a random peer and a random penalty task.
+//!
+//! The mean over many draws converges to the exact score of
+//! [`super::correlated_agreement`]; this exists to check that one, and to teach.
+
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rayon::prelude::*;
+
+use super::chunks::task_chunks;
+use super::correlated_agreement::{Sampling, merged};
+use super::scoring_function::ScoreMatrix;
+use super::strata::Stratum;
+use crate::data::labels::{Label, LabelTable};
+use crate::stats::moments::Moments;
+use crate::stats::seed::stream;
+
+/// Draws the task terms of one stratum.
+pub(super) struct SampledTerms<'a> {
+    pub(super) table: &'a LabelTable,
+    pub(super) matrix: &'a ScoreMatrix,
+    pub(super) sampling: Sampling,
+}
+
+/// Tasks and labels of one worker in the stratum, by task number.
+type Answers = Vec<(u32, Label)>;
+
+impl SampledTerms<'_> {
+    /// Moments of the task terms of every worker; a term is the mean over the draws.
+    pub(super) fn moments(&self, stratum: &Stratum) -> Vec<Moments> {
+        let mut answers = vec![Answers::new(); self.table.worker_count()];
+        for &task in &stratum.tasks {
+            for (worker, label) in self.table.of_task(task).iter() {
+                answers[worker as usize].push((task, label));
+            }
+        }
+        let parts = task_chunks(self.table, &stratum.tasks)
+            .into_par_iter()
+            .map(|tasks| {
+                let mut moments = vec![Moments::default(); self.table.worker_count()];
+                for &task in tasks {
+                    self.push_terms(task, &answers, &mut moments);
+                }
+                moments
+            })
+            .collect();
+        merged(parts)
+    }
+
+    fn push_terms(&self, task: u32, answers: &[Answers], moments: &mut [Moments]) {
+        // One stream per task, so that draws do not depend on the number of threads.
+        let mut random = stream(self.sampling.seed, "sampled", u64::from(task));
+        let reports = self.table.of_task(task);
+        let usable: Vec<(u32, Label)> =
+            reports.iter().filter(|&(peer, _)| answers[peer as usize].len() > 1).collect();
+        for (worker, label) in reports.iter() {
+            let peers: Vec<(u32, Label)> =
+                usable.iter().copied().filter(|&(peer, _)| peer != worker).collect();
+            let draw = |_| {
+                let &(peer, bonus) = peers.choose(&mut random)?;
+                let others = &answers[peer as usize];
+                // A penalty task other than this one: draw among one fewer and step over it.
+                let own = others.binary_search_by_key(&task, |&(other, _)| other).ok()?;
+                let drawn = random.random_range(0..others.len() - 1);
+                let (_, penalty) = others[drawn + usize::from(drawn >= own)];
+                Some(self.matrix.get(label, bonus) - self.matrix.get(label, penalty))
+            };
+            let sum: Option<f64> = (0..self.sampling.draws).map(draw).sum();
+            if let Some(sum) = sum.filter(|_| self.sampling.draws > 0) {
+                moments[worker as usize].push(sum / f64::from(self.sampling.draws));
+            }
+        }
+    }
+}

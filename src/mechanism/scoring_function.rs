@@ -1,0 +1,253 @@
+//! The scoring function T of correlated agreement: which pairs of labels count as agreement.
+//!
+//! `T[h, l, k] = 1` if workers who report h see their peers report l more often than chance, given
+//! that Z is k: `D[h, l, k] = P(h, l | k) - P(h | k) P(l | k) > 0`. Estimated from all pairs of
+//! reports on a task, every task of the stratum with at least two reports weighing the same
+//! (Algorithm 2 of the paper), or given by the user.
+
+use rayon::prelude::*;
+
+use super::chunks::task_chunks;
+use crate::data::labels::{Label, LabelTable};
+
+/// Differences up to here are rounding, not correlation.
+const CORRELATION_THRESHOLD: f64 = 1e-12;
+
+/// Where T comes from.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum ScoringFunction {
+    /// From the reports themselves.
+    #[default]
+    Estimated,
+    /// From the user.
+    Given(GivenScores),
+}
+
+/// A known scoring function: a value per pair of labels, 0 where nothing is given.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GivenScores {
+    entries: Vec<GivenScore>,
+}
+
+/// One value of a known scoring function.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GivenScore {
+    /// Label of the scored worker.
+    pub label: Label,
+    /// Label of the peer.
+    pub peer_label: Label,
+    /// Z label for which it holds; `None` for all.
+    pub z: Option<Label>,
+    /// The score, finite.
+    pub value: f64,
+}
+
+impl GivenScores {
+    /// Collects the values; of two for the same pair and Z the later one counts.
+    pub fn new(entries: Vec<GivenScore>) -> Self {
+        Self { entries }
+    }
+
+    /// The matrix for one stratum: values without Z first, then those for this Z label.
+    fn matrix(&self, z: Label, classes: usize) -> ScoreMatrix {
+        let mut values = vec![0.0; classes * classes];
+        let general = self.entries.iter().filter(|entry| entry.z.is_none());
+        let special = self.entries.iter().filter(|entry| entry.z == Some(z));
+        for entry in general.chain(special) {
+            let (row, column) = (usize::from(entry.label), usize::from(entry.peer_label));
+            if row < classes && column < classes {
+                values[row * classes + column] = entry.value;
+            }
+        }
+        ScoreMatrix { classes, values }
+    }
+}
+
+impl ScoringFunction {
+    /// T of one stratum.
+    pub(crate) fn matrix(&self, table: &LabelTable, tasks: &[u32], z: Label) -> ScoreMatrix {
+        match self {
+            Self::Estimated => Joint::estimate(table, tasks).signs(),
+            Self::Given(given) => given.matrix(z, table.label_count()),
+        }
+    }
+}
+
+/// T of one stratum: rows the label of the scored worker, columns that of the peer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ScoreMatrix {
+    pub(crate) classes: usize,
+    pub(crate) values: Vec<f64>,
+}
+
+impl ScoreMatrix {
+    pub(crate) fn get(&self, label: Label, peer_label: Label) -> f64 {
+        self.values[usize::from(label) * self.classes + usize::from(peer_label)]
+    }
+}
+
+/// Distribution of one report and of a pair of reports on the same task, within a stratum.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Joint {
+    classes: usize,
+    /// `P(h, l | k)`, row-major and symmetric.
+    pairs: Vec<f64>,
+    /// `P(h | k)`.
+    singles: Vec<f64>,
+}
+
+impl Joint {
+    /// Estimates both from the tasks with at least two reports; all zero if there is none.
+    pub(crate) fn estimate(table: &LabelTable, tasks: &[u32]) -> Self {
+        let parts: Vec<(Self, u64)> = task_chunks(table, tasks)
+            .into_par_iter()
+            .map(|tasks| Self::sums(table, tasks))
+            .collect();
+        let mut joint = Self::zero(table.label_count());
+        let mut used = 0;
+        for (part, tasks) in parts {
+            used += tasks;
+            let sums = joint.pairs.iter_mut().chain(&mut joint.singles);
+            sums.zip(part.pairs.iter().chain(&part.singles)).for_each(|(sum, part)| *sum += part);
+        }
+        if used > 0 {
+            let tasks = used as f64;
+            joint.pairs.iter_mut().chain(&mut joint.singles).for_each(|sum| *sum /= tasks);
+        }
+        joint
+    }
+
+    fn zero(classes: usize) -> Self {
+        Self { classes, pairs: vec![0.0; classes * classes], singles: vec![0.0; classes] }
+    }
+
+    /// Sums over the tasks with at least two reports, and how many these are.
+    fn sums(table: &LabelTable, tasks: &[u32]) -> (Self, u64) {
+        let classes = table.label_count();
+        let mut joint = Self::zero(classes);
+        let mut counts = LabelCounts::new(classes);
+        let mut used = 0_u64;
+        for &task in tasks {
+            let labels = table.of_task(task).labels;
+            if labels.len() < 2 {
+                continue;
+            }
+            used += 1;
+            let reports = labels.len() as f64;
+            let (per_report, per_pair) = (1.0 / reports, 1.0 / (reports * (reports - 1.0)));
+            counts.count(labels);
+            for (index, &(h, of_h)) in counts.present().iter().enumerate() {
+                let (row, of_h) = (usize::from(h) * classes, f64::from(of_h));
+                joint.singles[usize::from(h)] += of_h * per_report;
+                joint.pairs[row + usize::from(h)] += of_h * (of_h - 1.0) * per_pair;
+                for &(l, of_l) in &counts.present()[..index] {
+                    let both = of_h * f64::from(of_l) * per_pair;
+                    joint.pairs[row + usize::from(l)] += both;
+                    joint.pairs[usize::from(l) * classes + usize::from(h)] += both;
+                }
+            }
+        }
+        (joint, used)
+    }
+
+    fn signs(&self) -> ScoreMatrix {
+        let values = (0..self.classes * self.classes)
+            .map(|index| {
+                let (h, l) = (index / self.classes, index % self.classes);
+                let difference = self.pairs[index] - self.singles[h] * self.singles[l];
+                if difference > CORRELATION_THRESHOLD { 1.0 } else { 0.0 }
+            })
+            .collect();
+        ScoreMatrix { classes: self.classes, values }
+    }
+}
+
+/// Counts of the labels of one task; clearing costs as much as counting, not as many classes.
+pub(crate) struct LabelCounts {
+    /// Position in `present` plus one, by label; 0 if absent.
+    position: Vec<u32>,
+    present: Vec<(Label, u32)>,
+}
+
+impl LabelCounts {
+    pub(crate) fn new(classes: usize) -> Self {
+        Self { position: vec![0; classes], present: Vec::new() }
+    }
+
+    /// Replaces the counts by those of `labels`.
+    pub(crate) fn count(&mut self, labels: &[Label]) {
+        for (label, _) in self.present.drain(..) {
+            self.position[usize::from(label)] = 0;
+        }
+        for &label in labels {
+            let position = &mut self.position[usize::from(label)];
+            if *position == 0 {
+                self.present.push((label, 1));
+                *position = self.present.len() as u32;
+            } else {
+                self.present[*position as usize - 1].1 += 1;
+            }
+        }
+    }
+
+    /// The labels that occur, with their counts, in order of first occurrence.
+    pub(crate) fn present(&self) -> &[(Label, u32)] {
+        &self.present
+    }
+
+    /// Where in [`Self::present`] a label that occurs is.
+    pub(crate) fn index(&self, label: Label) -> usize {
+        self.position[usize::from(label)] as usize - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::labels::tests::table;
+    use crate::mechanism::tests::random_crowd;
+    use proptest::prelude::*;
+
+    #[test]
+    fn joint_distribution_of_two_tasks_by_hand() {
+        // q: x x y, r: x y, s: one report, left out. P(x) = (2/3 + 1/2) / 2 = 7/12.
+        // P(x, x) = (2 * 1 / 6 + 0) / 2 = 1/6, P(x, y) = (2 * 1 / 6 + 1 / 2) / 2 = 5/12.
+        let table = table(&[
+            ("q", "a", "x"),
+            ("q", "b", "x"),
+            ("q", "c", "y"),
+            ("r", "a", "x"),
+            ("r", "b", "y"),
+            ("s", "c", "y"),
+        ]);
+        let joint = Joint::estimate(&table, &[0, 1, 2]);
+        let expected = [1.0 / 6.0, 5.0 / 12.0, 5.0 / 12.0, 0.0];
+        for (got, want) in joint.pairs.iter().zip(expected) {
+            assert!((got - want).abs() < 1e-15, "{got} {want}");
+        }
+        assert!((joint.singles[0] - 7.0 / 12.0).abs() < 1e-15);
+        // D(x, x) = 1/6 - 49/144 < 0, D(x, y) = 5/12 - 35/144 > 0, D(y, y) < 0.
+        assert_eq!(joint.signs().values, [0.0, 1.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn a_given_function_may_depend_on_z() {
+        let entry = |z, value| GivenScore { label: 1, peer_label: 0, z, value };
+        let given = GivenScores::new(vec![entry(Some(2), 0.5), entry(None, 1.0)]);
+        assert_eq!(given.matrix(0, 2).values, [0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(given.matrix(2, 2).values, [0.0, 0.0, 0.5, 0.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn rows_of_the_pair_distribution_sum_to_the_single_one(crowd in random_crowd()) {
+            let table = &crowd.table;
+            let tasks: Vec<u32> = (0..table.task_count() as u32).collect();
+            let joint = Joint::estimate(table, &tasks);
+            for h in 0..joint.classes {
+                let row = &joint.pairs[h * joint.classes..(h + 1) * joint.classes];
+                prop_assert!((row.iter().sum::<f64>() - joint.singles[h]).abs() < 1e-12);
+            }
+        }
+    }
+}
