@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 const MAX_BYTES: usize = 5_000_000;
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn the_files_have_the_sizes_and_sha256_that_the_card_gives_and_are_small() {
 /// Needs the encoder: `CAZ_TEST_MINILM=DIR cargo test --release -- --ignored`.
 #[cfg(feature = "bert")]
 mod distilled_again {
-    use super::*;
+
     use caz::data::progress::NoProgress;
     use caz::text::embed::distill::{DistillOptions, Distilled, distill};
     use caz::text::embed::static_model::StaticModel;

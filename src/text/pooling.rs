@@ -249,7 +249,9 @@ impl Means {
         let count = self.count.max(1) as f64;
         match (&mut self.rows, &mut self.sum) {
             (Vectors::Dense(rows), Sum::Dense(sum)) => {
-                sum.iter_mut().for_each(|value| *value /= count);
+                for value in sum.iter_mut() {
+                    *value /= count;
+                }
                 rows.push(sum);
                 sum.fill(0.0);
             }
@@ -381,7 +383,7 @@ mod tests {
     fn mean_by_hand(text: &str) -> Vec<f64> {
         let units: Vec<[f64; 2]> = sentences(text)
             .map(Letters::vector)
-            .filter(|vector| vector != &[0.0, 0.0])
+            .filter(|[a, b]| a + b > 0.0)
             .map(|[a, b]| [a / a.hypot(b), b / a.hypot(b)])
             .collect();
         let mean = |dim: usize| {

@@ -359,7 +359,7 @@ mod tests {
             )
         ) {
             let text: String =
-                sentences.iter().map(|(words, end)| format!("{words}{end}")).collect();
+                sentences.iter().flat_map(|(words, end)| [words.as_str(), end]).collect();
             let standard: Vec<&str> = text
                 .split_sentence_bounds()
                 .map(str::trim)

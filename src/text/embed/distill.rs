@@ -139,7 +139,9 @@ pub fn distill(
     let mut rows = components.project(&vectors);
     for (rank, row) in rows.chunks_exact_mut(options.dims).enumerate() {
         let weight = (rank as f64).ln_1p();
-        row.iter_mut().for_each(|entry| *entry *= weight);
+        for entry in row {
+            *entry *= weight;
+        }
     }
     let config = StaticConfig {
         format: FORMAT.to_owned(),
@@ -190,7 +192,9 @@ impl Distilled {
         });
         let norm = vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
         if norm > 0.0 {
-            vector.iter_mut().for_each(|entry| *entry /= norm);
+            for entry in &mut vector {
+                *entry /= norm;
+            }
         }
         vector
     }
@@ -244,7 +248,8 @@ fn read(path: &Path) -> Result<Vec<u8>, DistillError> {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |value: u8| char::from_digit(value.into(), 16).expect("4 bits are a digit");
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[derive(Deserialize)]
@@ -319,12 +324,11 @@ fn in_rank_order(vocabulary: BTreeMap<String, usize>) -> Result<Vec<String>, Dis
         if piece.contains(['\n', '\r']) {
             return Err(DistillError::Tokenizer { what: format!("a line break in piece {rank}") });
         }
-        match pieces.get_mut(rank) {
-            Some(slot @ None) => *slot = Some(piece),
-            _ => {
-                let what = format!("rank {rank} for `{piece}`, which is taken or too large");
-                return Err(DistillError::Tokenizer { what });
-            }
+        if let Some(slot @ None) = pieces.get_mut(rank) {
+            *slot = Some(piece);
+        } else {
+            let what = format!("rank {rank} for `{piece}`, which is taken or too large");
+            return Err(DistillError::Tokenizer { what });
         }
     }
     // As many ranks as pieces, none taken twice: every rank is there.

@@ -67,7 +67,9 @@ fn mean(rows: &[f64], width: usize) -> Vec<f64> {
         mean.iter_mut().zip(row).for_each(|(sum, &x)| *sum += x);
     }
     let count = (rows.len() / width) as f64;
-    mean.iter_mut().for_each(|sum| *sum /= count);
+    for sum in &mut mean {
+        *sum /= count;
+    }
     mean
 }
 

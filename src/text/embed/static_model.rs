@@ -25,7 +25,7 @@ use crate::text::vectors::{DenseVectors, Vectors};
 
 /// File of a model folder with a [`StaticConfig`].
 pub const CONFIG_FILE: &str = "config.json";
-/// File of a model folder with the WordPiece vocabulary, one piece a line.
+/// File of a model folder with the `WordPiece` vocabulary, one piece a line.
 pub const VOCABULARY_FILE: &str = "vocab.txt";
 /// File of a model folder with the tensors `rows` (I8, pieces x dims) and `scales` (F32, pieces).
 pub const TABLE_FILE: &str = "model.safetensors";
@@ -297,7 +297,9 @@ impl StaticModel {
         move_into(vector, &mut partial);
         let norm = vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
         if norm > 0.0 {
-            vector.iter_mut().for_each(|entry| *entry /= norm);
+            for entry in vector {
+                *entry /= norm;
+            }
         }
         counts
     }

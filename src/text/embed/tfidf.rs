@@ -93,7 +93,9 @@ impl Tfidf {
             .map(|(dim, count)| (dim, (1.0 + (count as f64).ln()) * self.rarity[dim as usize]))
             .collect();
         let length = row.iter().map(|entry| entry.1 * entry.1).sum::<f64>().sqrt();
-        row.iter_mut().for_each(|entry| entry.1 /= length);
+        for entry in &mut row {
+            entry.1 /= length;
+        }
         row
     }
 }
@@ -124,7 +126,9 @@ impl Embedder for Tfidf {
             })
             .collect();
         let mut vectors = SparseVectors::new(self.dims());
-        rows.into_iter().for_each(|row| vectors.push(row));
+        for row in rows {
+            vectors.push(row);
+        }
         Ok(Embeddings { vectors: Vectors::Sparse(vectors), long_texts: 0 })
     }
 

@@ -1,4 +1,4 @@
-//! WordPiece tokens of a text, exactly as the tokenizer of uncased BERT models cuts it.
+//! `WordPiece` tokens of a text, exactly as the tokenizer of uncased BERT models cuts it.
 //!
 //! 1. Clean: control, format, private and unassigned characters go, every white space is a space.
 //! 2. A space around every CJK ideograph.
@@ -65,6 +65,10 @@ impl WordPiece {
 
     /// Calls `visit` with the rank of every piece of `text`, in order; `None` stands for a word
     /// that is unknown.
+    ///
+    /// # Panics
+    ///
+    /// Never: a part of a text cut at ASCII white space is a text.
     pub fn visit(&self, text: &str, mut visit: impl FnMut(Option<u32>)) {
         let mut cutter = Cutter { wordpiece: self, word: Vec::new(), chars: 0, pieces: Vec::new() };
         // White space is never part of a word and no decomposition reaches across it, so the
