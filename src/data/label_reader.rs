@@ -76,7 +76,8 @@ pub fn read_labels(
         table: &table,
         duplicates,
         sources: Vec::new(),
-        unknown_tasks: Vec::new(),
+        unknown_tasks: Ids::new(),
+        unknown_rows: 0,
         dropped: read.dropped,
     };
     let mut rows = vec![read.rows];
@@ -206,7 +207,8 @@ struct Loader<'a> {
     all_labels: Ids,
     duplicates: Duplicates,
     sources: Vec<ReadSource>,
-    unknown_tasks: Vec<String>,
+    unknown_tasks: Ids,
+    unknown_rows: usize,
     dropped: usize,
 }
 
@@ -227,16 +229,17 @@ impl Loader<'_> {
         read_rows(source, &schema, &mut problems, &mut |row, problems| {
             let Some(task) = name(row, 0, &TASK, problems) else { return };
             let Some(label) = name(row, 1, &LABEL, problems) else { return };
-            let Some(task_id) = self.table.tasks().get(&task) else {
-                self.unknown_tasks.push(task);
-                return;
-            };
             let origin = row.fields[2].as_name().map_or_else(|| stem.clone(), Into::into);
             let sample = row.fields[3].as_name().map(String::from).unwrap_or_default();
+            // Before the task is looked up: a source without any known task is a source, too.
+            let (index, sample_index) = self.position(&origin, &sample, file);
+            let Some(task_id) = self.table.tasks().get(&task) else {
+                self.unknown_tasks.intern(&task);
+                self.unknown_rows += 1;
+                return;
+            };
             let all_labels = &mut self.all_labels;
             let Some(label) = intern_label(all_labels, &label, row, problems) else { return };
-            let tasks = self.table.task_count();
-            let (index, sample_index) = self.position(&origin, &sample, file, tasks);
             let source = &mut self.sources[index];
             if source.file != file {
                 let message = format!(
@@ -268,13 +271,8 @@ impl Loader<'_> {
     }
 
     /// Where the labels of a source and sample go, new if they were not seen before.
-    fn position(
-        &mut self,
-        origin: &str,
-        sample: &str,
-        file: usize,
-        tasks: usize,
-    ) -> (usize, usize) {
+    fn position(&mut self, origin: &str, sample: &str, file: usize) -> (usize, usize) {
+        let tasks = self.table.task_count();
         let found = self.sources.iter().position(|source| source.z.name == origin);
         let index = found.unwrap_or_else(|| {
             let z = ZSource { name: origin.into(), samples: Vec::new() };
@@ -303,7 +301,8 @@ impl Loader<'_> {
             let Some(task) = name(row, 0, &TASK, problems) else { return };
             let Some(label) = name(row, 1, &TRUTH, problems) else { return };
             let Some(id) = self.table.tasks().get(&task) else {
-                self.unknown_tasks.push(task);
+                self.unknown_tasks.intern(&task);
+                self.unknown_rows += 1;
                 return;
             };
             let labels = &mut self.all_labels;
@@ -337,10 +336,13 @@ impl Loader<'_> {
         };
         let message = format!("{} duplicate labels were dropped", self.dropped);
         warn("duplicates_dropped", &[], self.dropped, message);
-        let unknown: Vec<&str> = self.unknown_tasks.iter().map(String::as_str).collect();
-        let message =
-            format!("{} rows of Z or truth are of tasks that nobody labelled", unknown.len());
-        warn("z_of_unknown_tasks", &unknown, unknown.len(), message);
+        let count = self.unknown_rows;
+        let message = format!(
+            "{count} rows of Z or truth are of {} tasks that nobody labelled",
+            self.unknown_tasks.len()
+        );
+        let unknown: Vec<&str> = self.unknown_tasks.names().iter().map(String::as_str).collect();
+        warn("z_of_unknown_tasks", &unknown, count, message);
         let outside: Vec<&str> = self.labels_outside().map(|l| self.all_labels.name(l)).collect();
         let message = format!(
             "{} labels of Z are outside the label set of the crowd; each is a stratum of its own",
