@@ -273,7 +273,14 @@ fn maximum(row: &[f32]) -> f32 {
     for (lane, &value) in lanes.iter_mut().zip(rest) {
         *lane = if value > *lane { value } else { *lane };
     }
-    lanes.iter().fold(f32::NEG_INFINITY, |largest, &lane| largest.max(lane))
+    let mut half = LANES / 2;
+    while half > 0 {
+        for i in 0..half {
+            lanes[i] = if lanes[i + half] > lanes[i] { lanes[i + half] } else { lanes[i] };
+        }
+        half /= 2;
+    }
+    lanes[0]
 }
 
 /// `e^x` for `x <= 0`, relative error below 2e-7; NaN stays NaN.

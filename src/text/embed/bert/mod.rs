@@ -85,9 +85,8 @@ pub struct BertOptions {
 }
 
 impl BertOptions {
-    /// The default of `batch_tokens`: its activations fit the second-level cache of most
-    /// processors, and larger batches were not faster.
-    pub const BATCH_TOKENS: NonZeroUsize = NonZeroUsize::new(512).expect("512 is not zero");
+    /// The default of `batch_tokens`: for all-MiniLM-L6-v2, 512 was 3 % slower and 2048 not faster.
+    pub const BATCH_TOKENS: NonZeroUsize = NonZeroUsize::new(1024).expect("1024 is not zero");
 }
 
 impl Default for BertOptions {
