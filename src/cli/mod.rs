@@ -3,6 +3,10 @@
 
 #[cfg(feature = "bert")]
 mod bert;
+#[cfg(feature = "llm")]
+mod annotate;
+#[cfg(feature = "llm")]
+mod cache;
 mod common;
 mod completions;
 mod doctor;
@@ -17,6 +21,12 @@ mod models;
 mod output;
 mod progress;
 mod reviews;
+#[cfg(feature = "llm")]
+mod judging;
+#[cfg(feature = "llm")]
+mod llm;
+#[cfg(feature = "llm")]
+mod prompts;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -49,6 +59,12 @@ enum Command {
     Completions(completions::CompletionsArgs),
     /// Print the manual page
     Man,
+    #[cfg(feature = "llm")]
+    Annotate(annotate::AnnotateArgs),
+    #[cfg(feature = "llm")]
+    Prompts(prompts::PromptsArgs),
+    #[cfg(feature = "llm")]
+    Cache(cache::CacheArgs),
 }
 
 /// Runs a parsed command line.
@@ -67,5 +83,11 @@ pub fn run(cli: &Cli) -> Result<ExitStatus> {
         Command::Doctor => doctor::run(common),
         Command::Completions(args) => completions::completions(args),
         Command::Man => completions::man(),
+        #[cfg(feature = "llm")]
+        Command::Annotate(args) => annotate::run(args, common),
+        #[cfg(feature = "llm")]
+        Command::Prompts(args) => prompts::run(args, common),
+        #[cfg(feature = "llm")]
+        Command::Cache(args) => cache::run(args, common),
     })
 }

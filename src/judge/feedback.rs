@@ -15,13 +15,14 @@ use serde::Serialize;
 use super::relaxed::{objects, parse_number};
 use super::rubric::Rubric;
 use super::single::{Sampling, Single};
-use super::verdict::{Problem, Value, parse_answer, parse_verdict};
+use super::verdict::{Problem, Value, Verdict, parse_answer, parse_verdict};
 use super::{Item, JudgeError, JudgeStrategy, Transcript, Turn};
 use crate::llm::fence::{Fence, harmless};
-use crate::llm::form::{describe_answer, json_schema};
+use crate::llm::form::{Field, describe_answer, json_schema};
 use crate::llm::prompt::Task;
 use crate::llm::{
-    ChatAnswer, ChatModel, ChatRequest, Message, Prompt, ResponseFormat, Role, without_reasoning,
+    ChatAnswer, ChatError, ChatModel, ChatRequest, Message, Prompt, ResponseFormat, Role,
+    without_reasoning,
 };
 
 /// More turns or proposals than anyone has a use for.
@@ -222,12 +223,7 @@ impl FeedbackLoop {
                 (None, None) => {}
             }
         }
-        let noun = if turns_left == 1 { "turn" } else { "turns" };
-        parts.push(format!(
-            "You have {turns_left} {noun} left. Answer with one JSON object that has every \
-             category exactly once, by its name, and nothing else:\n{}",
-            describe_answer(self.rubric().fields())
-        ));
+        parts.push(demand(self.rubric().fields(), turns_left));
         parts.join("\n\n")
     }
 }
@@ -272,6 +268,52 @@ impl JudgeStrategy for FeedbackLoop {
             request.messages.push(Message::new(Role::User, reply));
         }
         Ok(transcript)
+    }
+}
+
+/// What is wrong with an answer, for the model that gave it; `None` if nothing is.
+fn complaint(problems: &[Problem]) -> Option<String> {
+    let list: Vec<String> =
+        problems.iter().map(|problem| format!("- {}", harmless(&problem.to_string()))).collect();
+    (!list.is_empty()).then(|| format!("Your answer cannot be used:\n{}", list.join("\n")))
+}
+
+/// What is asked for next.
+fn demand(fields: &[Field], turns_left: u32) -> String {
+    let noun = if turns_left == 1 { "turn" } else { "turns" };
+    format!(
+        "You have {turns_left} {noun} left. Answer with one JSON object that has every field \
+         exactly once, by its name, and nothing else:\n{}",
+        describe_answer(fields)
+    )
+}
+
+/// Asks for `fields` until the answer can be read, `turns` times at most.
+///
+/// The verdict or what was wrong with the last answer, and the number of turns used.
+///
+/// # Errors
+///
+/// [`ChatError`] if the model does not answer.
+pub fn ask_until_readable(
+    model: &dyn ChatModel,
+    mut request: ChatRequest,
+    fields: &[Field],
+    turns: u32,
+) -> Result<(Result<Verdict, Vec<Problem>>, u32), ChatError> {
+    let mut turn = 1;
+    loop {
+        let answer = model.complete(&request)?;
+        let problems = match parse_answer(&answer, fields) {
+            Ok(verdict) => return Ok((Ok(verdict), turn)),
+            Err(problems) if turn >= turns => return Ok((Err(problems), turn)),
+            Err(problems) => problems,
+        };
+        let parts: Vec<String> =
+            complaint(&problems).into_iter().chain([demand(fields, turns - turn)]).collect();
+        request.messages.push(Message::new(Role::Assistant, spoken(&answer)));
+        request.messages.push(Message::new(Role::User, parts.join("\n\n")));
+        turn += 1;
     }
 }
 

@@ -112,6 +112,11 @@ impl Rubric {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
 
+    /// The text of the file of a rubric that comes with caz.
+    pub fn source(name: &str) -> Option<&'static str> {
+        BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, source)| *source)
+    }
+
     /// A rubric by its name, or from a file whose name ends in `.toml`.
     ///
     /// # Errors

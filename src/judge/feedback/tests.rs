@@ -1,7 +1,7 @@
 use std::sync::Mutex;
 
 use super::*;
-use crate::llm::{ChatError, FinishReason, Usage};
+use crate::llm::{FinishReason, Usage};
 
 /// Says its lines one after the other and keeps what it was asked.
 struct Script {
@@ -235,4 +235,22 @@ fn settings_out_of_range_are_refused() {
     assert!(FeedbackLoop::new(single(), 0, 2, None).is_err());
     assert!(FeedbackLoop::new(single(), 5, 0, None).is_err());
     assert!(FeedbackLoop::new(single(), 21, 2, None).is_err());
+}
+
+#[test]
+fn labels_are_asked_for_until_they_can_be_read() {
+    let prompt = Prompt::load("label-toxicity").unwrap();
+    let ask = |lines: &[&'static str], turns| {
+        let model = Script::new(lines);
+        let request = single().request(&item()).unwrap();
+        let (verdict, used) = ask_until_readable(&model, request, prompt.fields(), turns).unwrap();
+        (verdict.map(|verdict| verdict.values.len()), used, last_message(&model))
+    };
+    let good = r#"{"hateful": "no", "offensive": "yes", "toxic": "no"}"#;
+    let partial = r#"{"hateful": "no", "offensive": "yes"}"#;
+    let (verdict, used, told) = ask(&[partial, good], 5);
+    assert_eq!((verdict, used), (Ok(3), 2));
+    assert!(told.contains("- `toxic` is missing") && told.contains("4 turns left"), "{told}");
+    let (verdict, used, _) = ask(&[partial, partial], 2);
+    assert_eq!((verdict, used), (Err(vec![Problem::Missing { name: "toxic".into() }]), 2));
 }
