@@ -50,7 +50,7 @@ fn model_status(cause: &(dyn std::error::Error + 'static)) -> Option<ExitStatus>
 /// A key, folder or variable that has to be there and is not.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct MissingError(pub String);
+pub(super) struct MissingError(pub String);
 
 /// The exit code of an error: that of the first known cause in its chain.
 pub fn status_of(error: &anyhow::Error) -> ExitStatus {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -93,8 +93,9 @@ impl RecordingModel {
         file.read_to_string(&mut text).map_err(failed)?;
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         file.set_len(whole as u64).map_err(failed)?;
-        file.seek(SeekFrom::End(0)).map_err(failed)?;
         let recorded = lines(path, &text[..whole])?.into_iter().map(|line| line.key).collect();
+        // Two models may write to one log; what is appended does not overwrite.
+        let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
         let log = Mutex::new(Log { file, recorded });
         Ok(Self { inner, path: path.to_owned(), log })
     }

@@ -17,7 +17,7 @@ use crate::cli::judging::{FeedbackChoice, JudgeArgs};
 use crate::cli::llm::{Connection, LlmArgs};
 use crate::cli::output::check_output;
 use crate::data::items::{ItemRow, read_items};
-use crate::data::problem::{DataError, Problems};
+use crate::data::problem::Problems;
 use crate::data::rows::{Column, FileProblems};
 use crate::data::source::Source;
 use crate::judge::rubric::DEFAULT_RUBRIC;
@@ -241,7 +241,7 @@ fn read_gold(path: &std::path::Path, rubric: &Rubric) -> Result<HashMap<Identifi
             }
         }
     }
-    problems.into_result().map_err(DataError::from)?;
+    problems.into_result()?;
     Ok(gold)
 }
 
