@@ -2,6 +2,10 @@
 
 pub mod data;
 pub mod experiment;
+#[cfg(feature = "llm")]
+pub mod judge;
+#[cfg(feature = "llm")]
+pub mod llm;
 pub mod mechanism;
 pub mod metrics;
 pub mod report;

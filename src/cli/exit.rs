@@ -47,6 +47,11 @@ fn model_status(cause: &(dyn std::error::Error + 'static)) -> Option<ExitStatus>
     })
 }
 
+/// A key, folder or variable that has to be there and is not.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct MissingError(pub String);
+
 /// The exit code of an error: that of the first known cause in its chain.
 pub fn status_of(error: &anyhow::Error) -> ExitStatus {
     for cause in error.chain() {
@@ -62,6 +67,13 @@ pub fn status_of(error: &anyhow::Error) -> ExitStatus {
         }
         if cause.is::<UsageError>() {
             return ExitStatus::Usage;
+        }
+        if cause.is::<MissingError>() {
+            return ExitStatus::Missing;
+        }
+        #[cfg(feature = "llm")]
+        if let Some(status) = super::llm::status_of(cause) {
+            return status;
         }
         if let Some(error) = cause.downcast_ref::<std::io::Error>() {
             // A closed pipe is the reader's choice, as with `caz ... | head`.

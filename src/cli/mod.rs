@@ -4,6 +4,10 @@
 mod assumptions;
 #[cfg(feature = "bert")]
 mod bert;
+#[cfg(feature = "llm")]
+mod annotate;
+#[cfg(feature = "llm")]
+mod cache;
 mod common;
 mod completions;
 mod doctor;
@@ -18,6 +22,12 @@ mod models;
 mod output;
 mod progress;
 mod reviews;
+#[cfg(feature = "llm")]
+mod judging;
+#[cfg(feature = "llm")]
+mod llm;
+#[cfg(feature = "llm")]
+mod prompts;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -51,6 +61,12 @@ enum Command {
     Completions(completions::CompletionsArgs),
     /// Print the manual page
     Man,
+    #[cfg(feature = "llm")]
+    Annotate(annotate::AnnotateArgs),
+    #[cfg(feature = "llm")]
+    Prompts(prompts::PromptsArgs),
+    #[cfg(feature = "llm")]
+    Cache(cache::CacheArgs),
 }
 
 /// Runs a parsed command line.
@@ -70,5 +86,11 @@ pub fn run(cli: &Cli) -> Result<ExitStatus> {
         Command::Doctor => doctor::run(common),
         Command::Completions(args) => completions::completions(args),
         Command::Man => completions::man(),
+        #[cfg(feature = "llm")]
+        Command::Annotate(args) => annotate::run(args, common),
+        #[cfg(feature = "llm")]
+        Command::Prompts(args) => prompts::run(args, common),
+        #[cfg(feature = "llm")]
+        Command::Cache(args) => cache::run(args, common),
     })
 }

@@ -7,6 +7,7 @@
 pub mod content;
 pub mod duplicates;
 pub mod ids;
+pub mod items;
 pub mod label_reader;
 pub mod labels;
 mod plain;

@@ -11,6 +11,9 @@ pub mod tfidf;
 mod trie;
 pub mod wordpiece;
 
+#[cfg(feature = "llm")]
+pub mod judge;
+
 use crate::data::progress::Progress;
 use crate::text::vectors::Vectors;
 
@@ -82,4 +85,8 @@ pub enum EmbedError {
     #[cfg(feature = "bert")]
     #[error(transparent)]
     Bert(#[from] bert::BertError),
+    /// A judge did not give a judgment for every text.
+    #[cfg(feature = "llm")]
+    #[error(transparent)]
+    Judge(#[from] judge::JudgeFailure),
 }

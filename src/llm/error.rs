@@ -1,0 +1,167 @@
+//! Why there is no answer from a model.
+
+use std::path::PathBuf;
+
+/// Why a request has no answer.
+///
+/// No variant holds a key: text that came from a server has the key replaced by `***` before it
+/// gets here.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChatError {
+    /// The server's address cannot be used.
+    #[error("`{url}` cannot be used as a base URL: {reason}")]
+    BadUrl {
+        /// The address without credentials.
+        url: String,
+        /// What is wrong, and what to do.
+        reason: &'static str,
+    },
+    /// The proxy's address cannot be used. Its text is left out: it may hold a password.
+    #[error("the proxy named for {scheme} cannot be used; write it as http://HOST:PORT")]
+    BadProxy {
+        /// `http` or `https`.
+        scheme: &'static str,
+    },
+    /// No connection, or it broke.
+    #[error("no answer from {host} in {tries} tries; is the server running there?")]
+    Connection {
+        /// Host and port.
+        host: String,
+        /// How often it was asked.
+        tries: u32,
+        /// The last failure.
+        #[source]
+        source: Box<ureq::Error>,
+    },
+    /// The answer is not complete.
+    #[error("{host} broke off its answer in each of {tries} tries")]
+    BrokenAnswer {
+        /// Host and port.
+        host: String,
+        /// How often it was asked.
+        tries: u32,
+    },
+    /// The answer took too long.
+    #[error(
+        "{host} did not answer within {seconds} s in {tries} tries; raise --timeout or lower --concurrency"
+    )]
+    Timeout {
+        /// Host and port.
+        host: String,
+        /// The limit per try.
+        seconds: u64,
+        /// How often it was asked.
+        tries: u32,
+    },
+    /// The server refused or failed.
+    #[error("{host} answered with status {status} ({meaning}) after {tries} tries: {excerpt}")]
+    Status {
+        /// Host and port.
+        host: String,
+        /// HTTP status.
+        status: u16,
+        /// What the status means for the user.
+        meaning: &'static str,
+        /// How often it was asked.
+        tries: u32,
+        /// Start of what the server wrote.
+        excerpt: String,
+    },
+    /// The server asks for a longer wait than we are willing to make.
+    #[error(
+        "{host} asks to wait {seconds} s, more than {limit} s; run the same command again later"
+    )]
+    LongWait {
+        /// Host and port.
+        host: String,
+        /// What it asked for.
+        seconds: u64,
+        /// Our patience.
+        limit: u64,
+    },
+    /// The answer is larger than any sensible one.
+    #[error("{host} sent more than {limit} bytes; is this a chat completion server?")]
+    TooLarge {
+        /// Host and port.
+        host: String,
+        /// The limit.
+        limit: u64,
+    },
+    /// The answer is not a chat completion.
+    #[error(
+        "{host} sent something that is no chat completion; does the base URL end in /v1? it starts: {excerpt}"
+    )]
+    NotChat {
+        /// Host and port.
+        host: String,
+        /// Start of what the server wrote.
+        excerpt: String,
+    },
+    /// A budget is used up.
+    #[error("the budget of {limit} {what} is used up; raise it and run the same command again")]
+    Budget {
+        /// `requests` or `tokens`.
+        what: &'static str,
+        /// The limit.
+        limit: u64,
+    },
+    /// No connection may be made and the answer is not in the cache.
+    #[error("the answer is not in the cache, and --offline forbids asking for it")]
+    Offline,
+    /// The recorded log does not hold the answer.
+    #[error(
+        "`{path}` does not hold an answer to this request; use the settings it was recorded with"
+    )]
+    NotRecorded {
+        /// The log.
+        path: PathBuf,
+    },
+    /// The cache cannot be used.
+    #[error(transparent)]
+    Cache(#[from] super::cache::CacheError),
+    /// The log cannot be written.
+    #[error(transparent)]
+    Replay(#[from] super::replay::ReplayError),
+}
+
+impl ChatError {
+    /// Whether every other request would fail alike, so that going on is pointless.
+    pub fn stops_the_run(&self) -> bool {
+        match self {
+            Self::Status { status, .. } => matches!(status, 401 | 402 | 403 | 404 | 405),
+            Self::BadUrl { .. }
+            | Self::BadProxy { .. }
+            | Self::Budget { .. }
+            | Self::LongWait { .. }
+            | Self::Cache(_)
+            | Self::Replay(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the server was not reached at all.
+    pub fn is_connection(&self) -> bool {
+        matches!(self, Self::Connection { .. } | Self::Timeout { .. } | Self::BrokenAnswer { .. })
+    }
+
+    /// A stable word for scripts.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::BadUrl { .. } => "bad_url",
+            Self::BadProxy { .. } => "bad_proxy",
+            Self::Connection { .. } => "connection",
+            Self::BrokenAnswer { .. } => "broken_answer",
+            Self::Timeout { .. } => "timeout",
+            Self::Status { .. } => "status",
+            Self::LongWait { .. } => "long_wait",
+            Self::TooLarge { .. } => "too_large",
+            Self::NotChat { .. } => "not_chat",
+            Self::Budget { .. } => "budget",
+            Self::Offline => "offline",
+            Self::NotRecorded { .. } => "not_recorded",
+            Self::Cache(_) => "cache",
+            Self::Replay(_) => "replay",
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Prompts as data: TOML files with Jinja templates.
+//!
+//! A file names its variables; every one of them holds text from strangers and reaches the
+//! template inside a [`Fence`], so a template cannot insert it bare. A template that uses a
+//! variable must state the rule about fences (`{{ fence_note }}`), or the file is refused. What
+//! the user decides (the question, the fields of the answer) is inserted as it is.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior, context};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::chat::{Message, Role, hex};
+use super::fence::Fence;
+use super::form::{Domain, Field, describe_answer, folded};
+
+/// The prompts that come with caz, by name.
+const BUILT_IN: [(&str, &str); 10] = [
+    ("feedback-binary", include_str!("../../prompts/feedback-binary.toml")),
+    ("feedback-textual", include_str!("../../prompts/feedback-textual.toml")),
+    ("judge-aspects19", include_str!("../../prompts/judge-aspects19.toml")),
+    ("judge-rubric", include_str!("../../prompts/judge-rubric.toml")),
+    ("label-generic", include_str!("../../prompts/label-generic.toml")),
+    ("label-preference", include_str!("../../prompts/label-preference.toml")),
+    ("label-toxicity", include_str!("../../prompts/label-toxicity.toml")),
+    ("review-1", include_str!("../../prompts/review-1.toml")),
+    ("review-2", include_str!("../../prompts/review-2.toml")),
+    ("review-3", include_str!("../../prompts/review-3.toml")),
+];
+
+/// What caz gives to every template beside the texts.
+const RESERVED: [&str; 4] = ["question", "fields", "answer_format", "fence_note"];
+
+/// What a prompt asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PromptKind {
+    /// One label per field.
+    Labels,
+    /// A review in free text.
+    Review,
+    /// A number per question of a rubric.
+    Judge,
+    /// A comment on a judge's answer.
+    Feedback,
+}
+
+/// Why a prompt cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PromptError {
+    /// No such name and no such file.
+    #[error("there is no prompt `{name}`; `caz prompts list` shows them, a path ends in .toml")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// The file cannot be read.
+    #[error("cannot read the prompt `{path}`")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        #[source]
+        source: io::Error,
+    },
+    /// The file is not TOML with the keys of a prompt.
+    #[error("`{name}` is not a prompt")]
+    Malformed {
+        /// Name or path.
+        name: String,
+        /// What the reader said, with line and column.
+        #[source]
+        source: Box<toml::de::Error>,
+    },
+    /// The template is wrong, or uses a variable that nobody gives.
+    #[error("the template of `{name}` does not work")]
+    Template {
+        /// Name or path.
+        name: String,
+        /// What the template engine said.
+        #[source]
+        source: Box<minijinja::Error>,
+    },
+    /// The template inserts texts without the rule about fences.
+    #[error(
+        "the template of `{name}` lacks {{{{ fence_note }}}}, which tells the model to ignore instructions inside the texts"
+    )]
+    NoFenceNote {
+        /// Name or path.
+        name: String,
+    },
+    /// A variable has the name of something that caz gives.
+    #[error("`{name}` has a variable `{variable}`, a name that caz itself uses; choose another")]
+    ReservedName {
+        /// Name or path.
+        name: String,
+        /// The variable.
+        variable: String,
+    },
+    /// A text is missing.
+    #[error("the prompt `{name}` needs `{variable}`: {description}")]
+    MissingText {
+        /// Name or path.
+        name: String,
+        /// The variable.
+        variable: String,
+        /// What it should hold.
+        description: String,
+    },
+    /// The fields cannot be told apart or have no choice.
+    #[error("the fields of `{name}` do not work: {reason}")]
+    Fields {
+        /// Name or path.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The prompt is for something else.
+    #[error("`{name}` is a prompt for {found:?}, not for {wanted:?}")]
+    Kind {
+        /// Name or path.
+        name: String,
+        /// What it is for.
+        found: PromptKind,
+        /// What is needed.
+        wanted: PromptKind,
+    },
+}
+
+/// A text that a prompt takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variable {
+    /// What it holds.
+    pub description: String,
+    /// Whether the prompt works without it.
+    #[serde(default)]
+    pub optional: bool,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Templates {
+    system: String,
+    user: String,
+}
+
+/// A prompt file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PromptFile {
+    kind: PromptKind,
+    description: String,
+    max_tokens: u32,
+    variables: BTreeMap<String, Variable>,
+    #[serde(default)]
+    question: String,
+    #[serde(default)]
+    fields: Vec<Field>,
+    messages: Templates,
+}
+
+/// A prompt ready to be rendered.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    name: String,
+    source: String,
+    file: PromptFile,
+}
+
+/// What the user decides about a prompt, as opposed to the texts it is about.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Task {
+    /// The question, if the prompt does not have its own.
+    pub question: Option<String>,
+    /// The fields of the answer, if the prompt does not have its own.
+    pub fields: Vec<Field>,
+}
+
+impl Prompt {
+    /// The names of the prompts that come with caz, sorted.
+    pub fn built_in_names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// A prompt by its name, or from a file whose name ends in `.toml`.
+    ///
+    /// # Errors
+    ///
+    /// [`PromptError`].
+    pub fn load(name: &str) -> Result<Self, PromptError> {
+        if let Some((name, source)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+            return Self::parse(name, source);
+        }
+        let path = Path::new(name);
+        if path.extension().is_none_or(|ending| ending != "toml") {
+            return Err(PromptError::Unknown { name: name.to_owned() });
+        }
+        let source = fs::read_to_string(path)
+            .map_err(|source| PromptError::Unreadable { path: path.to_owned(), source })?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        Self::parse(&stem, &source)
+    }
+
+    /// A prompt from the text of its file.
+    ///
+    /// # Errors
+    ///
+    /// [`PromptError`].
+    pub fn parse(name: &str, source: &str) -> Result<Self, PromptError> {
+        let file: PromptFile = toml::from_str(source).map_err(|source| PromptError::Malformed {
+            name: name.to_owned(),
+            source: Box::new(source),
+        })?;
+        check_fields(name, &file.fields)?;
+        if let Some(variable) = RESERVED.iter().find(|name| file.variables.contains_key(**name)) {
+            let variable = (*variable).to_owned();
+            return Err(PromptError::ReservedName { name: name.to_owned(), variable });
+        }
+        let templates = [&file.messages.system, &file.messages.user];
+        if !file.variables.is_empty() && !templates.iter().any(|t| t.contains("fence_note")) {
+            return Err(PromptError::NoFenceNote { name: name.to_owned() });
+        }
+        Ok(Self { name: name.to_owned(), source: source.to_owned(), file })
+    }
+
+    /// `self`, if it is for `wanted`.
+    ///
+    /// # Errors
+    ///
+    /// [`PromptError::Kind`].
+    pub fn expect(self, wanted: PromptKind) -> Result<Self, PromptError> {
+        if self.file.kind == wanted {
+            return Ok(self);
+        }
+        Err(PromptError::Kind { name: self.name, found: self.file.kind, wanted })
+    }
+
+    /// The name, for files the name without folder and ending.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text of the file.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// SHA-256 of the file, in hexadecimal.
+    pub fn sha256(&self) -> String {
+        hex(&Sha256::digest(&self.source))
+    }
+
+    /// What it asks for.
+    pub fn kind(&self) -> PromptKind {
+        self.file.kind
+    }
+
+    /// What it is for, in a sentence.
+    pub fn description(&self) -> &str {
+        &self.file.description
+    }
+
+    /// Most tokens of an answer, unless the user says otherwise.
+    pub fn max_tokens(&self) -> u32 {
+        self.file.max_tokens
+    }
+
+    /// The texts it takes, by name.
+    pub fn variables(&self) -> &BTreeMap<String, Variable> {
+        &self.file.variables
+    }
+
+    /// The fields of the answer that the file fixes; empty if they come with the task.
+    pub fn fields(&self) -> &[Field] {
+        &self.file.fields
+    }
+
+    /// The messages about `texts`, which may hold variables that the prompt does not use.
+    ///
+    /// # Errors
+    ///
+    /// [`PromptError::MissingText`], [`PromptError::Template`] and [`PromptError::Fields`].
+    pub fn render(
+        &self,
+        texts: &BTreeMap<String, String>,
+        task: &Task,
+    ) -> Result<Vec<Message>, PromptError> {
+        check_fields(&self.name, &task.fields)?;
+        let mut used = BTreeMap::new();
+        for (variable, about) in &self.file.variables {
+            match texts.get(variable).filter(|text| !text.trim().is_empty()) {
+                Some(text) => drop(used.insert(variable.as_str(), text.as_str())),
+                None if about.optional => {}
+                None => {
+                    return Err(PromptError::MissingText {
+                        name: self.name.clone(),
+                        variable: variable.clone(),
+                        description: about.description.clone(),
+                    });
+                }
+            }
+        }
+        let bare: Vec<&str> = used.values().copied().collect();
+        let fence = Fence::around(&bare);
+        let fenced: BTreeMap<&str, String> = self
+            .file
+            .variables
+            .keys()
+            .map(|name| {
+                let text = used.get(name.as_str()).map(|text| fence.wrap(name, text));
+                (name.as_str(), text.unwrap_or_default())
+            })
+            .collect();
+        let fields = if task.fields.is_empty() { &self.file.fields } else { &task.fields };
+        let question = task.question.as_ref().unwrap_or(&self.file.question);
+        let own = context! {
+            question,
+            fields => Serde(fields),
+            answer_format => describe_answer(fields),
+            fence_note => fence.note(),
+        };
+        let values = context! { ..own, ..minijinja::Value::from(Serde(&fenced)) };
+        let system = self.render_one(&self.file.messages.system, &values)?;
+        let user = self.render_one(&self.file.messages.user, &values)?;
+        Ok(vec![Message::new(Role::System, system), Message::new(Role::User, user)])
+    }
+
+    fn render_one(&self, template: &str, values: &minijinja::Value) -> Result<String, PromptError> {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+        environment.set_syntax(syntax.expect("the delimiters are the default ones"));
+        environment.render_str(template, values).map(|text| text.trim().to_owned()).map_err(
+            |source| PromptError::Template { name: self.name.clone(), source: Box::new(source) },
+        )
+    }
+}
+
+/// Fields must be told apart by name, and labels by their words, or answers could be misread.
+pub(crate) fn check_fields(name: &str, fields: &[Field]) -> Result<(), PromptError> {
+    let fail = |reason: String| Err(PromptError::Fields { name: name.to_owned(), reason });
+    let distinct = |mut names: Vec<String>| {
+        names.sort();
+        let empty = names.iter().any(String::is_empty);
+        !empty && names.windows(2).all(|pair| pair[0] != pair[1])
+    };
+    if !distinct(fields.iter().map(|field| folded(&field.name)).collect()) {
+        return fail("two names are alike, or one is empty".into());
+    }
+    for field in fields {
+        let what = &field.name;
+        match &field.domain {
+            Domain::Labels { labels } => {
+                if labels.len() < 2 || !distinct(labels.iter().map(|l| folded(l)).collect()) {
+                    return fail(format!("`{what}` needs two or more labels that differ"));
+                }
+            }
+            Domain::Numbers { values } => {
+                let ascending = values.is_sorted_by(|a, b| a < b);
+                if values.len() < 2 || !ascending || values.iter().any(|v| !v.is_finite()) {
+                    return fail(format!("`{what}` needs two or more numbers in ascending order"));
+                }
+            }
+            Domain::Interval { min, max } => {
+                if !(min.is_finite() && max.is_finite() && min < max) {
+                    return fail(format!("`{what}` needs a `min` below its `max`"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

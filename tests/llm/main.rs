@@ -1,0 +1,8 @@
+//! The LLM layer against a real HTTP server in the test process: the transport, the command line
+//! and the way from papers to a ranked list.
+#![cfg(all(feature = "cli", feature = "llm"))]
+
+mod command_line;
+mod end_to_end;
+mod server;
+mod transport;
