@@ -2,6 +2,7 @@
 //! variables or decides exit codes.
 
 #[cfg(feature = "bert")]
+mod assumptions;
 mod bert;
 mod common;
 mod completions;
@@ -41,6 +42,7 @@ pub struct Cli {
 enum Command {
     Reviews(reviews::ReviewsArgs),
     Labels(labels::LabelsArgs),
+    Assumptions(assumptions::AssumptionsArgs),
     Embed(embed::EmbedArgs),
     #[cfg(feature = "bert")]
     Models(models::ModelsArgs),
@@ -61,6 +63,7 @@ pub fn run(cli: &Cli) -> Result<ExitStatus> {
     common.in_thread_pool(|| match &cli.command {
         Command::Reviews(args) => reviews::run(args, common),
         Command::Labels(args) => labels::run(args, common),
+        Command::Assumptions(args) => assumptions::run(args, common),
         Command::Embed(args) => embed::run(args, common),
         #[cfg(feature = "bert")]
         Command::Models(args) => models::run(args, common),
