@@ -406,6 +406,11 @@ fn centered_interval(estimate: f64, replicates: &[f64]) -> Option<(f64, f64)> {
 
 /// Linear interpolation between order statistics (type 7 of Hyndman and Fan 1996); `sorted` is
 /// not empty.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a position between 0 and the length"
+)]
 fn quantile(sorted: &[f64], probability: f64) -> f64 {
     let position = probability * (sorted.len() - 1) as f64;
     let below = position.floor() as usize;

@@ -34,6 +34,11 @@
 //! future work (Zhang, Pang, Zhu, Liu, NeurIPS 2025, section 6); for the EM see Dawid and Skene
 //! (1979), <https://doi.org/10.2307/2346806>.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and 2^16 labels"
+)]
+
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -308,7 +313,7 @@ impl State {
         let penalties: Vec<f64> = rows
             .into_par_iter()
             .enumerate()
-            .map(|(worker, rows)| self.update_worker(worker, rows, posteriors))
+            .map(|(worker, mut rows)| self.update_worker(worker, &mut rows, posteriors))
             .collect();
         self.log_report = log_report;
         self.own = own;
@@ -326,7 +331,9 @@ impl State {
             prior.iter_mut().zip(row).for_each(|(prior, sum)| *prior += sum);
         }
         let total: f64 = prior.iter().sum();
-        prior.iter_mut().for_each(|entry| *entry /= total);
+        for entry in &mut prior {
+            *entry /= total;
+        }
         for row in self.log_context.chunks_exact_mut(classes) {
             row.iter_mut().zip(&prior).for_each(|(log, prior)| *log = prior.ln());
         }
@@ -374,13 +381,13 @@ impl State {
     }
 
     /// Updates `Γ^i` and `λ_i`; returns the log of their priors.
-    fn update_worker(&self, worker: usize, rows: WorkerRows<'_>, posteriors: &[f64]) -> f64 {
+    fn update_worker(&self, worker: usize, rows: &mut WorkerRows<'_>, posteriors: &[f64]) -> f64 {
         let classes = self.classes();
         let cells = self.cells.of_worker(worker);
         if cells.is_empty() {
             return 0.0;
         }
-        let counts = self.origins(worker, &rows, posteriors);
+        let counts = self.origins(worker, rows, posteriors);
         for (share, count) in rows.copying.iter_mut().zip(&counts.intended) {
             let prior = COPYING_WEIGHT * COPYING_START / counts.intended.len() as f64;
             *share = (count + prior) / (counts.trials + COPYING_WEIGHT);
@@ -389,7 +396,7 @@ impl State {
         for row in counts.own.chunks_exact(classes) {
             rows.own_totals.iter_mut().zip(row).for_each(|(total, own)| *total += own);
         }
-        let mut penalty = self.copying_penalty(rows.copying);
+        let mut penalty = copying_penalty(rows.copying);
         for (entropy, total) in self.pooled_entropy.iter().zip(rows.own_totals.iter()) {
             penalty += entropy - CONFUSION_WEIGHT * (total + CONFUSION_WEIGHT).ln();
         }
@@ -475,16 +482,6 @@ impl State {
         weights
     }
 
-    fn copying_penalty(&self, copying: &[f64]) -> f64 {
-        if copying.is_empty() {
-            return 0.0;
-        }
-        let each = COPYING_WEIGHT * COPYING_START / copying.len() as f64;
-        let alone = 1.0 - copying.iter().sum::<f64>();
-        let copies: f64 = copying.iter().map(|share| each * share.ln()).sum();
-        copies + COPYING_WEIGHT * (1.0 - COPYING_START) * alone.ln()
-    }
-
     /// Reports of a worker on tasks that some source covers.
     fn covered_reports(&self, worker: usize) -> usize {
         self.cells
@@ -529,6 +526,17 @@ impl State {
     }
 }
 
+/// Log of the prior of the shares of one worker, up to a constant.
+fn copying_penalty(copying: &[f64]) -> f64 {
+    if copying.is_empty() {
+        return 0.0;
+    }
+    let each = COPYING_WEIGHT * COPYING_START / copying.len() as f64;
+    let alone = 1.0 - copying.iter().sum::<f64>();
+    let copies: f64 = copying.iter().map(|share| each * share.ln()).sum();
+    copies + COPYING_WEIGHT * (1.0 - COPYING_START) * alone.ln()
+}
+
 /// Expected numbers of reports of one worker by origin.
 struct Origins {
     /// Own answers, row-major cell of the worker by true class.
@@ -561,7 +569,9 @@ fn pooled_confusion(cells: &Cells, shares: &[f64]) -> Vec<f64> {
     for row in pooled.chunks_exact_mut(classes) {
         let total: f64 = row.iter().sum();
         let uniform = 1.0 / classes as f64;
-        row.iter_mut().for_each(|p| *p = if total > 0.0 { *p / total } else { uniform });
+        for p in row {
+            *p = if total > 0.0 { *p / total } else { uniform };
+        }
     }
     pooled
 }

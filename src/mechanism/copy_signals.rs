@@ -1,6 +1,11 @@
 //! What the copy mixture knows about a task before it sees a report: which LLM said what, and
 //! what a copy of that looks like.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and 2^16 labels"
+)]
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -43,7 +48,7 @@ impl Signals {
         known.insert(vec![None; sources.len()], 0);
         let mut levels = vec![None; sources.len()];
         let mut context_of_task = vec![0; table.task_count()];
-        for task in 0..table.task_count() {
+        for (task, context) in context_of_task.iter_mut().enumerate() {
             if table.of_task(task as u32).is_empty() {
                 continue;
             }
@@ -56,7 +61,7 @@ impl Signals {
                 })
                 .collect();
             let next = known.len() as u32;
-            context_of_task[task] = *known.entry(signal).or_insert_with_key(|signal| {
+            *context = *known.entry(signal).or_insert_with_key(|signal| {
                 levels.extend_from_slice(signal);
                 next
             });
@@ -125,7 +130,9 @@ impl CopyTable {
         }
         for row in rows.chunks_exact_mut(classes) {
             let total: f64 = row.iter().sum();
-            row.iter_mut().for_each(|entry| *entry /= total);
+            for entry in row {
+                *entry /= total;
+            }
         }
         Self { levels: used.len(), probabilities: rows }
     }

@@ -18,6 +18,11 @@
 //! the EM algorithm", *Applied Statistics* 28(1), <https://doi.org/10.2307/2346806>; the paper's
 //! baseline "EM" (Zhang, Pang, Zhu, Liu, NeurIPS 2025, appendix G.2).
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and 2^16 labels"
+)]
+
 use rayon::prelude::*;
 
 use super::latent_class::{Cells, has_converged};
@@ -328,7 +333,9 @@ mod tests {
                         * prior[h];
                 }
                 let total: f64 = row.iter().sum();
-                row.iter_mut().for_each(|entry| *entry /= total);
+                for entry in row.iter_mut() {
+                    *entry /= total;
+                }
                 log_likelihood += total.ln();
             }
             posteriors = next;
@@ -447,8 +454,7 @@ mod tests {
 
     #[test]
     fn too_many_classes_are_refused_before_the_work() {
-        // 65536 classes and 100 pairs, 100 tasks, 100 workers: 300 · 65536 · 8 bytes is small;
-        // 20,000 tasks need 10 GiB and more.
+        // 65,535 classes for each of 20,000 tasks: 65,535 · 20,000 · 8 bytes = 9.8 GiB.
         let reports: Vec<(u32, u32, Label)> = (0..20_000).map(|task| (task, 0, 0)).collect();
         let table = numbered((20_000, 1, 65_535), &reports);
         let error = DawidSkene::default().fit(&table).unwrap_err();

@@ -1,6 +1,11 @@
 //! Data for the tests of the fitted mechanisms: random tables, and real crowds where they are at
 //! hand.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and 2^16 labels"
+)]
+
 use std::path::PathBuf;
 
 use proptest::prelude::*;

@@ -14,6 +14,11 @@
 //! of the table, so the result does not depend on the number of threads. Memory: 8 bytes per
 //! report, 8 bytes per cell and class, 8 bytes per task and class.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and 2^16 labels"
+)]
+
 use rayon::prelude::*;
 
 use super::MechanismError;

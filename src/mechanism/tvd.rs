@@ -17,6 +17,11 @@
 //! Section 5.2 of *Evaluating LLM-Contaminated Crowdsourcing Data Without Ground Truth* (Zhang,
 //! Pang, Zhu, Liu; NeurIPS 2025), with the definition of section 3.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and 2^16 labels"
+)]
+
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
@@ -203,6 +208,7 @@ impl ConditionalPairs {
     }
 }
 
+#[derive(Clone, Copy)]
 enum SecondRole<'a> {
     Peer,
     Llm(Answers<'a>),
@@ -380,7 +386,9 @@ mod tests {
             let tasks: Vec<u32> =
                 draws.iter().map(|draw| draw % crowd.table.task_count() as u32).collect();
             let mut weights = vec![0; crowd.table.task_count()];
-            tasks.iter().for_each(|&task| weights[task as usize] += 1);
+            for &task in &tasks {
+                weights[task as usize] += 1;
+            }
             let z: Vec<Option<Label>> = tasks.iter().map(|&task| crowd.z[task as usize]).collect();
             assert_same(
                 ConditionalPairs::humans(&crowd.table, &crowd.z).resampled_value(&weights),
