@@ -1,8 +1,8 @@
 //! The command line: one file per subcommand; the only module that prints, reads environment
 //! variables or decides exit codes.
 
-#[cfg(feature = "bert")]
 mod assumptions;
+#[cfg(feature = "bert")]
 mod bert;
 mod common;
 mod completions;
