@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::Map;
 
+use super::reviews::worst_first;
 use crate::data::label_reader::LoadedLabels;
 use crate::data::labels::LabelTable;
 use crate::data::warning::{Warning, first_names};
@@ -119,19 +120,6 @@ fn push_rows(
         let tasks = consensus.n_tasks;
         Some(format!("The {what} is right on {share:.1} % of {tasks} tasks with known truth."))
     })
-}
-
-/// Positions by ascending score, missing ones last, ties by name.
-fn worst_first(values: &[Option<f64>], names: &[String]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| {
-        let by_score = match (values[a], values[b]) {
-            (Some(a), Some(b)) => a.total_cmp(&b),
-            (a, b) => b.is_some().cmp(&a.is_some()),
-        };
-        by_score.then_with(|| names[a].cmp(&names[b]))
-    });
-    order
 }
 
 fn scope(loaded: &LoadedLabels) -> String {

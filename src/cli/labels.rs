@@ -11,6 +11,7 @@ use super::exit::{ExitStatus, UsageError};
 use super::label_scores::{Scored, posterior_rows, scores_report};
 use super::output::{check_output, emit, write_output};
 use super::progress::Bar;
+use super::reviews::DuplicatesChoice;
 use crate::data::duplicates::Duplicates;
 use crate::data::label_reader::{LabelFiles, LoadedLabels, read_labels};
 use crate::data::source::Source;
@@ -140,28 +141,6 @@ enum CombineChoice {
     Min,
     /// Each worker may copy from several sources
     Together,
-}
-
-/// Which of several labels of one worker for one task counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum DuplicatesChoice {
-    /// None: it is an error
-    #[default]
-    Error,
-    /// The first
-    First,
-    /// The last
-    Last,
-}
-
-impl From<DuplicatesChoice> for Duplicates {
-    fn from(choice: DuplicatesChoice) -> Self {
-        match choice {
-            DuplicatesChoice::Error => Self::Error,
-            DuplicatesChoice::First => Self::First,
-            DuplicatesChoice::Last => Self::Last,
-        }
-    }
 }
 
 /// Runs the command.

@@ -373,7 +373,7 @@ fn push_rows(
 }
 
 /// Positions by ascending score, missing ones last, ties by name.
-fn worst_first(values: &[Option<f64>], names: &[String]) -> Vec<usize> {
+pub(super) fn worst_first(values: &[Option<f64>], names: &[String]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| {
         let by_score = match (values[a], values[b]) {

@@ -114,8 +114,6 @@ impl Mechanism for CorrelatedAgreement {
 struct ExactTerms<'a> {
     table: &'a LabelTable,
     classes: usize,
-    /// Tasks in the stratum, by worker.
-    counts: Vec<AtomicU32>,
     /// Labels in the stratum, `classes` per worker.
     histograms: Vec<AtomicU32>,
     /// What a worker is worth as a peer, `classes + 1` per worker; see [`Self::set_peers`].
@@ -125,12 +123,11 @@ struct ExactTerms<'a> {
 impl<'a> ExactTerms<'a> {
     fn new(table: &'a LabelTable) -> Self {
         let (workers, classes) = (table.worker_count(), table.label_count());
-        let zeros = |length| std::iter::repeat_with(AtomicU32::default).take(length).collect();
+        let zeros = std::iter::repeat_with(AtomicU32::default);
         Self {
             table,
             classes,
-            counts: zeros(workers),
-            histograms: zeros(workers * classes),
+            histograms: zeros.take(workers * classes).collect(),
             peers: vec![0.0; workers * (classes + 1)],
         }
     }
@@ -153,44 +150,36 @@ impl<'a> ExactTerms<'a> {
         task_chunks(table, tasks).into_par_iter().for_each(|tasks| {
             for &task in tasks {
                 for (worker, label) in table.of_task(task).iter() {
-                    let worker = worker as usize;
-                    self.counts[worker].fetch_add(1, Ordering::Relaxed);
-                    let cell = worker * self.classes + usize::from(label);
+                    let cell = worker as usize * self.classes + usize::from(label);
                     self.histograms[cell].fetch_add(1, Ordering::Relaxed);
                 }
             }
         });
     }
 
-    /// From the counts, which are reset: `n / (n - 1)`, then `sum_l T[h, l] H[l] / (n - 1)` for
+    /// From the histograms, which are reset: `n / (n - 1)`, then `sum_l T[h, l] H[l] / (n - 1)` for
     /// every h. All zero for a worker with fewer than two tasks, who is not usable.
     fn set_peers(&mut self, matrix: &ScoreMatrix) {
         let classes = self.classes;
-        let histograms = &mut self.histograms;
-        let rows = self.peers.par_chunks_mut(classes + 1).zip(&mut self.counts);
-        rows.zip(histograms.par_chunks_mut(classes.max(1))).for_each(
-            |((row, count), histogram)| {
-                let count = std::mem::take(count.get_mut());
-                if count == 0 {
-                    row[0] = 0.0;
-                    return;
-                }
-                row.fill(0.0);
+        let rows = self.peers.par_chunks_mut(classes + 1);
+        rows.zip(self.histograms.par_chunks_mut(classes.max(1))).for_each(|(row, histogram)| {
+            let count: u32 = histogram.iter_mut().map(|seen| *seen.get_mut()).sum();
+            row.fill(0.0);
+            if count > 1 {
                 let others = f64::from(count) - 1.0;
+                row[0] = f64::from(count) / others;
                 for (label, seen) in histogram.iter_mut().enumerate() {
-                    let seen = std::mem::take(seen.get_mut());
-                    if seen > 0 && count > 1 {
+                    let seen = *seen.get_mut();
+                    if seen > 0 {
                         let share = f64::from(seen) / others;
                         for (h, worth) in row[1..].iter_mut().enumerate() {
                             *worth += matrix.values[h * classes + label] * share;
                         }
                     }
                 }
-                if count > 1 {
-                    row[0] = f64::from(count) / others;
-                }
-            },
-        );
+            }
+            histogram.iter_mut().for_each(|seen| *seen.get_mut() = 0);
+        });
     }
 
     fn chunk_moments(&self, tasks: &[u32], matrix: &ScoreMatrix) -> Vec<Moments> {
