@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -109,7 +110,7 @@ pub(super) struct EmbeddingArgs {
 /// Vectors of all contents and how they came about.
 pub(super) struct Embedded {
     /// One row per content.
-    pub vectors: Vectors,
+    pub vectors: Arc<Vectors>,
     /// What the dimensions mean.
     pub kind: VectorKind,
     /// Name of the embedder for tables.
@@ -144,7 +145,7 @@ impl EmbeddingArgs {
         if spec == EmbedderSpec::Given {
             let (vectors, kind) = given_vectors(contents.iter().copied())?;
             return Ok(Embedded {
-                vectors,
+                vectors: Arc::new(vectors),
                 kind,
                 name: "given".into(),
                 granularity: None,
@@ -186,7 +187,7 @@ impl EmbeddingArgs {
             warnings.push(Warning::new("long_texts", count, message));
         }
         Ok(Embedded {
-            vectors: embedded.vectors,
+            vectors: Arc::new(embedded.vectors),
             kind: embedder.kind(),
             name: embedder.name().to_owned(),
             granularity: Some(match granularity {

@@ -89,8 +89,7 @@ pub fn embed_whole(
 ///
 /// # Errors
 ///
-/// [`EmbedError`] if the embedder cannot embed one of the sentences; positions in it count
-/// sentences.
+/// [`EmbedError`] if the embedder cannot embed one of the sentences; positions in it count texts.
 pub fn embed_by_sentence(
     embedder: &dyn Embedder,
     texts: &[&str],
@@ -120,7 +119,8 @@ fn embed_in_calls(
             progress,
         };
         // A call without a sentence still tells the number of dimensions.
-        let embeddings = embedder.embed(&batch, &counter)?;
+        let embeddings =
+            embedder.embed(&batch, &counter).map_err(|error| in_text(error, &owners))?;
         long_units += embeddings.long_texts;
         units += batch.len();
         let means = means.get_or_insert_with(|| Means::like(&embeddings.vectors));
@@ -137,6 +137,16 @@ fn embed_in_calls(
     let means = means.expect("the loop runs at least once");
     let (vectors, without_direction) = means.finish(texts.len());
     Ok(TextVectors { vectors, long_units, units, without_direction })
+}
+
+/// The same error about the text that the sentence is from.
+fn in_text(error: EmbedError, owners: &[usize]) -> EmbedError {
+    match error {
+        EmbedError::TooLong { index, tokens, limit } => {
+            EmbedError::TooLong { index: owners[index], tokens, limit }
+        }
+        other => other,
+    }
 }
 
 /// Sentences that are still to embed.
@@ -415,5 +425,36 @@ mod tests {
                 prop_assert_eq!(pooled.without_direction.contains(&index), is_zero);
             }
         }
+    }
+
+    /// Takes sentences of up to three words.
+    struct Terse;
+
+    impl Embedder for Terse {
+        fn name(&self) -> &'static str {
+            "terse"
+        }
+
+        fn embed(
+            &self,
+            texts: &[&str],
+            _progress: &dyn Progress,
+        ) -> Result<Embeddings, EmbedError> {
+            let words = |text: &str| text.split_whitespace().count();
+            match texts.iter().position(|text| words(text) > 3) {
+                Some(index) => Err(EmbedError::TooLong { index, tokens: 4, limit: 3 }),
+                None => Ok(Embeddings {
+                    vectors: Vectors::Dense(DenseVectors::from_values(1, vec![1.0; texts.len()])),
+                    long_texts: 0,
+                }),
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_about_a_sentence_names_the_position_of_its_text() {
+        let texts = ["One two. Three four.", "Five. Six seven eight nine."];
+        let error = embed_by_sentence(&Terse, &texts, &NoProgress).unwrap_err();
+        assert!(matches!(error, EmbedError::TooLong { index: 1, .. }), "{error}");
     }
 }

@@ -1,12 +1,15 @@
 //! The common space of all reviews and LLM reviews of a run, and its center.
 
+use std::sync::Arc;
+
 use super::similarity::norm;
 use super::vectors::Vectors;
 
 /// Vectors of all texts of a run: first one row per review, then one row per Z.
 #[derive(Debug, Clone)]
 pub struct Space {
-    vectors: Vectors,
+    /// Shared with the same space before centering: vectors of a large venue are most of the memory.
+    vectors: Arc<Vectors>,
     reviews: usize,
     /// Mean over the reviews that have a direction, `dims` entries; `None` if not centered.
     center: Option<Vec<f64>>,
@@ -14,8 +17,8 @@ pub struct Space {
 
 impl Space {
     /// A space without centering; the first `reviews` rows are reviews, the others Z.
-    pub fn new(vectors: Vectors, reviews: usize) -> Self {
-        Self { vectors, reviews, center: None }
+    pub fn new(vectors: impl Into<Arc<Vectors>>, reviews: usize) -> Self {
+        Self { vectors: vectors.into(), reviews, center: None }
     }
 
     /// Number of dimensions.
@@ -54,7 +57,7 @@ impl Space {
 
     /// Whether the text of `row` has no direction.
     pub fn is_zero(&self, row: usize) -> bool {
-        match &self.vectors {
+        match &*self.vectors {
             Vectors::Dense(dense) => dense.row(row).iter().all(|&value| value == 0.0),
             Vectors::Sparse(sparse) => sparse.row(row).iter().all(|&(_, value)| value == 0.0),
         }
@@ -62,7 +65,7 @@ impl Space {
 
     /// Length of a row before centering.
     pub fn plain_norm(&self, row: usize) -> f64 {
-        match &self.vectors {
+        match &*self.vectors {
             Vectors::Dense(dense) => norm(dense.row(row)),
             Vectors::Sparse(sparse) => {
                 let values: Vec<f64> = sparse.row(row).iter().map(|&(_, value)| value).collect();
@@ -72,7 +75,7 @@ impl Space {
     }
 
     fn for_each_entry(&self, row: usize, mut visit: impl FnMut(usize, f64)) {
-        match &self.vectors {
+        match &*self.vectors {
             Vectors::Dense(dense) => {
                 dense.row(row).iter().enumerate().for_each(|(dim, &value)| visit(dim, value));
             }
@@ -88,7 +91,7 @@ impl Space {
     /// the dimensions that occur in these rows are kept, and all others are one more dimension:
     /// there every row has the same part of the center.
     pub fn block(&self, rows: &[usize]) -> Vec<Vec<f64>> {
-        match &self.vectors {
+        match &*self.vectors {
             Vectors::Dense(dense) => rows
                 .iter()
                 .map(|&row| {
