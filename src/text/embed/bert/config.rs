@@ -122,7 +122,7 @@ fn bert(file: &JsonFile, layout: Layout) -> Result<Architecture, BertError> {
             positions: file.size("max_position_embeddings")?,
             token_types: file.size("type_vocab_size")?,
             activation: activation(file, "hidden_act")?,
-            layer_norm_epsilon: file.number("layer_norm_eps")? as f32,
+            layer_norm_epsilon: single(file.number("layer_norm_eps")?),
         },
     )
 }
@@ -151,7 +151,7 @@ fn checked(file: &JsonFile, config: PostNormConfig) -> Result<Architecture, Bert
     if config.heads == 0 || !config.hidden.is_multiple_of(config.heads) {
         return Err(file.unsupported(
             "the number of attention heads",
-            config.heads,
+            &config.heads,
             "it must divide the hidden size",
         ));
     }
@@ -159,6 +159,11 @@ fn checked(file: &JsonFile, config: PostNormConfig) -> Result<Architecture, Bert
         return Err(file.missing("max_position_embeddings"));
     }
     Ok(Architecture::PostNorm(config))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "models compute in single precision")]
+fn single(value: f64) -> f32 {
+    value as f32
 }
 
 fn activation(file: &JsonFile, key: &'static str) -> Result<Activation, BertError> {
@@ -229,7 +234,7 @@ fn every_nth_layer_is_global(file: &JsonFile, layers: usize) -> Result<usize, Be
         })
         .ok_or_else(|| {
             let found = Value::from(types.clone());
-            file.unsupported("layer_types", found, "every n-th layer must be full_attention")
+            file.unsupported("layer_types", &found, "every n-th layer must be full_attention")
         })
 }
 
@@ -368,7 +373,7 @@ fn read_pooling(path: &Path) -> Result<Pooling, BertError> {
         [] => Err(file.missing("pooling_mode")),
         several => Err(file.unsupported(
             "pooling_mode",
-            several.join("+"),
+            &several.join("+"),
             "override it with --pooling mean or cls, or use another model",
         )),
     }

@@ -66,7 +66,7 @@ impl JsonFile {
     pub(super) fn unsupported(
         &self,
         key: &'static str,
-        value: impl ToString,
+        value: &(impl ToString + ?Sized),
         remedy: &'static str,
     ) -> BertError {
         BertError::Unsupported { path: self.path.clone(), key, value: value.to_string(), remedy }

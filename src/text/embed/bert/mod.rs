@@ -21,7 +21,7 @@
 //!   direction; sentence-transformers embeds the special tokens alone.
 //! - Long texts are windowed by default; sentence-transformers truncates (`LongText::Truncate`).
 //! - Vectors are normalized even if the model has no Normalize module; cosines are the same.
-//! - Components differ by rounding, 1e-6 for all-MiniLM-L6-v2 (tests/real_model.rs allows 1e-4).
+//! - Components differ by rounding, 1e-6 for `all-MiniLM-L6-v2` (`tests/real_model.rs` allows 1e-4).
 //!
 //! A vector has the same bits whatever the batch size and the number of threads.
 
@@ -236,7 +236,9 @@ impl BertEmbedder {
                 let members = &batches[batch];
                 let ids: Vec<&[u32]> = members.iter().map(|&member| sequences[member]).collect();
                 let pooled = self.pooled(&ids, pooling, workspace)?;
-                members.iter().for_each(|&member| finished(member));
+                for &member in members {
+                    finished(member);
+                }
                 Ok(pooled)
             },
         )?;
@@ -305,13 +307,12 @@ impl BertEmbedder {
     fn windows(&self, text: usize, content: &[u32]) -> Result<Vec<Window>, EmbedError> {
         let room = self.max_tokens - self.tokenizer.special();
         let content = match self.options.long_text {
-            LongText::Window => content,
             LongText::Truncate => &content[..content.len().min(room)],
             LongText::Error if content.len() > room => {
                 let tokens = content.len() + self.tokenizer.special();
                 return Err(EmbedError::TooLong { index: text, tokens, limit: self.max_tokens });
             }
-            LongText::Error => content,
+            LongText::Error | LongText::Window => content,
         };
         let window = |part: &[u32]| Window {
             text,
@@ -362,7 +363,9 @@ impl BertEmbedder {
         for row in result.values[start..].chunks_exact_mut(dims) {
             let norm = length(row.iter().copied());
             if norm > 0.0 {
-                row.iter_mut().for_each(|value| *value /= norm);
+                for value in row {
+                    *value /= norm;
+                }
             }
         }
         Ok(())
@@ -394,7 +397,9 @@ fn pool(states: &[f32], dims: usize, pooling: Pooling, pooled: &mut Vec<f32>) {
                 }
             }
             let count = (states.len() / dims) as f32;
-            row.iter_mut().for_each(|sum| *sum /= count);
+            for sum in row {
+                *sum /= count;
+            }
         }
     }
 }

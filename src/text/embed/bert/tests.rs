@@ -1,4 +1,4 @@
-//! Every family's tiny random model (tests/golden/make_tiny.py) against sentence-transformers,
+//! Every family's tiny random model (`tests/golden/make_tiny.py`) against sentence-transformers,
 //! and models that must be refused.
 
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! From a text to token ids, with the model's special tokens kept apart.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tokenizers::{ModelWrapper, Tokenizer};
 
@@ -65,7 +65,7 @@ impl TextTokenizer {
 }
 
 /// The id of the unknown token, if the tokenizer has one.
-fn unknown_token(tokenizer: &Tokenizer, path: &PathBuf) -> Result<Option<u32>, BertError> {
+fn unknown_token(tokenizer: &Tokenizer, path: &Path) -> Result<Option<u32>, BertError> {
     let name = match tokenizer.get_model() {
         ModelWrapper::WordPiece(model) => Some(model.unk_token.clone()),
         ModelWrapper::WordLevel(model) => Some(model.unk_token.clone()),

@@ -147,12 +147,12 @@ pub fn resolve(
 ) -> Result<ModelFolder, HubError> {
     match ModelReference::parse(reference)? {
         ModelReference::Folder(folder) => Ok(ModelFolder { folder, commit: None }),
-        ModelReference::Hub(model) => match model.find(settings) {
-            Some(found) => Ok(found),
-            None => {
-                let download = Download::plan(&model, settings)?;
-                download.run(&*begin(download.bytes()))
+        ModelReference::Hub(model) => {
+            if let Some(found) = model.find(settings) {
+                return Ok(found);
             }
-        },
+            let download = Download::plan(&model, settings)?;
+            download.run(&*begin(download.bytes()))
+        }
     }
 }

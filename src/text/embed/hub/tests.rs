@@ -6,8 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use sha2::{Digest, Sha256};
-
+use super::download::sha256_of_bytes as sha256;
 use super::*;
 use crate::data::progress::NoProgress;
 use crate::text::embed::Embedder;
@@ -32,10 +31,13 @@ fn files_below(folder: &Path, prefix: &str, found: &mut BTreeMap<String, Vec<u8>
     }
 }
 
+/// Paths asked for, each with its authorization.
+type Requests = Mutex<Vec<(String, Option<String>)>>;
+
 /// A hub on the loopback interface that has one model and notes what it is asked.
 struct FakeHub {
     endpoint: String,
-    requests: Arc<Mutex<Vec<(String, Option<String>)>>>,
+    requests: Arc<Requests>,
     /// Sends other bytes than it announces for weights.
     corrupt: Arc<AtomicBool>,
 }
@@ -78,7 +80,7 @@ impl FakeHub {
 fn serve(
     mut stream: TcpStream,
     files: &BTreeMap<String, Vec<u8>>,
-    requests: &Mutex<Vec<(String, Option<String>)>>,
+    requests: &Requests,
     corrupt: bool,
 ) {
     let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
@@ -118,7 +120,9 @@ fn serve(
         let end = end.parse().map_or(body.len(), |end: usize| end + 1);
         let mut part = body[start..end].to_vec();
         if corrupt && name.ends_with("safetensors") {
-            part.iter_mut().for_each(|byte| *byte ^= 1);
+            for byte in &mut part {
+                *byte ^= 1;
+            }
         }
         let extra = format!(
             "content-range: bytes {start}-{}/{}\r\netag: \"{}\"\r\nx-repo-commit: {COMMIT}\r\n",
@@ -143,10 +147,6 @@ fn info(files: &BTreeMap<String, Vec<u8>>) -> serde_json::Value {
         })
         .collect();
     serde_json::json!({"sha": COMMIT, "siblings": siblings})
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn silent(_bytes: u64) -> Box<dyn Progress> {
@@ -359,4 +359,11 @@ fn settings_follow_the_conventions_of_huggingface_hub() {
     assert_eq!(settings(&[("HF_HOME", path)]).unwrap().token, Token::new("from_file"));
     let both = settings(&[("HF_HOME", path), ("HF_TOKEN", "from_variable")]).unwrap();
     assert_eq!(both.token, Token::new("from_variable"));
+}
+
+#[test]
+fn the_checksum_is_written_as_the_hub_writes_it() {
+    // FIPS 180-2, appendix B.1.
+    let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!(sha256(b"abc"), expected);
 }
