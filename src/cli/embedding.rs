@@ -28,6 +28,8 @@ pub(super) enum EmbedderSpec {
     Tfidf,
     /// A transformer encoder: a folder or a name on the Hugging Face hub.
     Bert(String),
+    /// Judgments by a language model under a rubric.
+    Judge(Option<String>),
     /// Vectors or judgments in the files.
     Given,
 }
@@ -45,8 +47,11 @@ impl FromStr for EmbedderSpec {
             ("tfidf", None) => Ok(Self::Tfidf),
             ("given", None) => Ok(Self::Given),
             ("bert", Some(model)) if !model.is_empty() => Ok(Self::Bert(model.to_owned())),
+            ("judge", rubric) => Ok(Self::Judge(rubric.map(str::to_owned))),
             ("bert", _) => Err("name the model: bert:FOLDER or bert:ORGANISATION/MODEL".into()),
-            _ => Err("choose static, static:FOLDER, tfidf, bert:FOLDER_OR_HUB_ID or given".into()),
+            _ => Err("choose static, static:FOLDER, tfidf, bert:FOLDER_OR_HUB_ID, judge, \
+                      judge:RUBRIC or given"
+                .into()),
         }
     }
 }
@@ -85,11 +90,13 @@ pub(super) enum PoolingChoice {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Embedding")]
 pub(super) struct EmbeddingArgs {
-    /// static | static:FOLDER | tfidf | bert:FOLDER_OR_HUB_ID | given
+    /// static | static:FOLDER | tfidf | bert:FOLDER_OR_HUB_ID | judge | judge:RUBRIC | given
     ///
     /// `static` is bundled and needs no download. `bert:` runs a transformer encoder from a folder
-    /// or the Hugging Face cache, and downloads it if it is in neither. `given` takes the vectors
-    /// or judgments that are in the files; it is the default where no text is.
+    /// or the Hugging Face cache, and downloads it if it is in neither. `judge`
+    /// sends every text to the language model named by --model and asks what it says in each
+    /// category of a rubric (aspects19). `given` takes the vectors or judgments that are in the
+    /// files; it is the default where no text is.
     /// [default: static]
     #[arg(long, value_name = "E")]
     pub embedder: Option<EmbedderSpec>,
@@ -105,6 +112,12 @@ pub(super) struct EmbeddingArgs {
     /// tfidf: leave out English stop words
     #[arg(long)]
     pub stop_words: bool,
+    #[cfg(feature = "llm")]
+    #[command(flatten)]
+    pub judge: super::judging::JudgeArgs,
+    #[cfg(feature = "llm")]
+    #[command(flatten)]
+    pub llm: super::llm::LlmArgs,
 }
 
 /// Vectors of all contents and how they came about.
@@ -163,18 +176,23 @@ impl EmbeddingArgs {
             ))
             .into());
         }
+        let judged = matches!(spec, EmbedderSpec::Judge(_));
         let granularity = match self.granularity {
+            Some(GranularityChoice::Sentence) if judged => {
+                let message = "a judge reads whole texts; drop --granularity sentence";
+                return Err(UsageError(message.into()).into());
+            }
+            None if judged => TextUnit::Whole,
             Some(GranularityChoice::Sentence) => TextUnit::Sentence,
             Some(GranularityChoice::Text) => TextUnit::Whole,
             // One sentence has too few words for weights that come from word counts.
             None if spec == EmbedderSpec::Tfidf => TextUnit::Whole,
             None => default,
         };
-        let embedder = self.build(&spec, &texts, common)?;
+        let (embedder, mut warnings) = self.build(&spec, &texts, common)?;
         let bar = Bar::new(common, "embedding", texts.len() as u64);
         let embedded = embed_texts(embedder.as_ref(), &texts, granularity, &bar)?;
         drop(bar);
-        let mut warnings = Vec::new();
         if embedded.long_units > 0 {
             let count = embedded.long_units;
             let what = if granularity == TextUnit::Sentence { "sentences" } else { "texts" };
@@ -194,7 +212,8 @@ impl EmbeddingArgs {
                 TextUnit::Sentence => "sentence",
                 TextUnit::Whole => "text",
             }),
-            embedder: Some(embedder),
+            // An explanation would send every sentence to the model.
+            embedder: (!judged).then_some(embedder),
             warnings,
         })
     }
@@ -204,8 +223,8 @@ impl EmbeddingArgs {
         spec: &EmbedderSpec,
         texts: &[&str],
         common: &Common,
-    ) -> Result<Box<dyn Embedder>> {
-        Ok(match spec {
+    ) -> Result<(Box<dyn Embedder>, Vec<Warning>)> {
+        let embedder: Box<dyn Embedder> = match spec {
             EmbedderSpec::Static(None) => Box::new(StaticModel::bundled()),
             EmbedderSpec::Static(Some(folder)) => Box::new(StaticModel::from_folder(folder)?),
             EmbedderSpec::Tfidf => {
@@ -213,8 +232,27 @@ impl EmbeddingArgs {
                 Box::new(Tfidf::fit(texts, stop_words))
             }
             EmbedderSpec::Bert(model) => self.build_bert(model, common)?,
+            EmbedderSpec::Judge(rubric) => {
+                return self.build_judge(rubric.as_deref(), texts, common);
+            }
             EmbedderSpec::Given => unreachable!("given vectors need no embedder"),
-        })
+        };
+        Ok((embedder, Vec::new()))
+    }
+}
+
+#[cfg(not(feature = "llm"))]
+impl EmbeddingArgs {
+    #[expect(clippy::unused_self, reason = "the same call as with the feature")]
+    fn build_judge(
+        &self,
+        _rubric: Option<&str>,
+        _texts: &[&str],
+        _common: &Common,
+    ) -> Result<(Box<dyn Embedder>, Vec<Warning>)> {
+        let message = "judge needs a caz built with the feature `llm`; \
+                       build it with default features, or use --embedder static";
+        Err(UsageError(message.into()).into())
     }
 }
 

@@ -7,11 +7,16 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use super::common::Common;
+use super::embedding::EmbeddingArgs;
 use super::exit::UsageError;
-use super::llm::LlmArgs;
+use super::llm::{Connection, LlmArgs};
+use crate::data::warning::{Warning, first_names};
+use crate::judge::rubric::DEFAULT_RUBRIC;
 use crate::judge::single::{Sampling, Single};
-use crate::judge::{Feedback, FeedbackKind, FeedbackLoop, FeedbackTime, Rubric};
+use crate::judge::{Feedback, FeedbackKind, FeedbackLoop, FeedbackTime, InjectionDetector, Rubric};
 use crate::llm::{ChatModel, Prompt, PromptKind};
+use crate::text::embed::Embedder;
+use crate::text::embed::judge::JudgeEmbedder;
 
 /// What a second model says about an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -99,6 +104,21 @@ impl JudgeArgs {
         }
     }
 
+    /// The feedback model: the judge's own, or another one on the same server under the same
+    /// budget; `None` without feedback.
+    pub(super) fn commenter(
+        &self,
+        llm: &LlmArgs,
+        common: &Common,
+        connection: &Connection,
+    ) -> Result<Option<Arc<dyn ChatModel>>> {
+        match (self.feedback, &self.feedback_model) {
+            (FeedbackChoice::None, _) => Ok(None),
+            (_, None) => Ok(Some(Arc::clone(&connection.model))),
+            (_, Some(name)) => connection.sibling(llm, name, common).map(Some),
+        }
+    }
+
     /// Refuses flags that do nothing.
     pub(super) fn check(&self) -> Result<()> {
         if self.feedback == FeedbackChoice::None && self.feedback_model.is_some() {
@@ -125,4 +145,49 @@ impl JudgeArgs {
         });
         settings.as_object().cloned().unwrap_or_default()
     }
+}
+
+impl EmbeddingArgs {
+    /// The judge as an embedder, with a warning about texts that try to steer it.
+    pub(super) fn build_judge(
+        &self,
+        rubric: Option<&str>,
+        texts: &[&str],
+        common: &Common,
+    ) -> Result<(Box<dyn Embedder>, Vec<Warning>)> {
+        self.judge.check()?;
+        let rubric = Rubric::load(rubric.unwrap_or(DEFAULT_RUBRIC))?;
+        let connection = self.llm.connect(common, false)?;
+        let commenter = self.judge.commenter(&self.llm, common, &connection)?;
+        let strategy = self.judge.strategy(
+            &rubric,
+            &self.llm,
+            common,
+            commenter.map(|model| (model, false)),
+        )?;
+        connection.announce(common, texts.len());
+        let warnings = suspicious_texts(texts, &rubric).into_iter().collect();
+        let model = Arc::clone(&connection.model);
+        let concurrency = self.llm.concurrency;
+        let embedder = JudgeEmbedder::new(Box::new(strategy), model, &rubric, concurrency);
+        Ok((Box::new(embedder), warnings))
+    }
+}
+
+/// A warning with the words that look like an attempt to steer the judge.
+fn suspicious_texts(texts: &[&str], rubric: &Rubric) -> Option<Warning> {
+    let detector = InjectionDetector::new(rubric.categories());
+    let found: Vec<String> = texts
+        .iter()
+        .filter_map(|text| {
+            let suspicion = detector.inspect(text).into_iter().next()?;
+            Some(format!("{} `{}`", suspicion.rule, suspicion.text))
+        })
+        .collect();
+    let count = found.len();
+    (count > 0).then(|| {
+        let names = first_names(&found);
+        let message = format!("{count} texts look as if they speak to the model: {names}");
+        Warning::new("suspicious_texts", count, message)
+    })
 }

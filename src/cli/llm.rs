@@ -262,10 +262,20 @@ impl Connection {
         self.server.is_some()
     }
 
+    /// Says who is about to be asked, and makes Ctrl-C say how to go on.
+    pub(super) fn announce(&self, common: &Common, answers: usize) {
+        if self.is_server() {
+            let (model, place) = (self.model.model(), &self.place);
+            let line = format!("asking {model} at {place} for {answers} answers");
+            super::output::say(common, &line);
+            self.explain_interruption(common);
+        }
+    }
+
     /// Makes Ctrl-C say how to go on, and end the process with code 130.
     ///
     /// Nothing needs to be saved at that point: answers are stored as they arrive.
-    pub(super) fn explain_interruption(&self, common: &Common) {
+    fn explain_interruption(&self, common: &Common) {
         let cached = self.cached.is_some();
         let common = common.clone();
         // A second handler in one process is refused; the first one does the same.

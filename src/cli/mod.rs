@@ -1,11 +1,11 @@
 //! The command line: one file per subcommand; the only module that prints, reads environment
 //! variables or decides exit codes.
 
+#[cfg(feature = "llm")]
+mod annotate;
 mod assumptions;
 #[cfg(feature = "bert")]
 mod bert;
-#[cfg(feature = "llm")]
-mod annotate;
 #[cfg(feature = "llm")]
 mod cache;
 mod common;
@@ -15,19 +15,19 @@ mod embed;
 mod embedding;
 mod exit;
 mod explain;
+#[cfg(feature = "llm")]
+mod judging;
 mod label_scores;
 mod labels;
+#[cfg(feature = "llm")]
+mod llm;
 #[cfg(feature = "bert")]
 mod models;
 mod output;
 mod progress;
-mod reviews;
-#[cfg(feature = "llm")]
-mod judging;
-#[cfg(feature = "llm")]
-mod llm;
 #[cfg(feature = "llm")]
 mod prompts;
+mod reviews;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};

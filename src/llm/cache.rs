@@ -80,6 +80,8 @@ impl AnswerCache {
         let path = folder.join(CACHE_FILE);
         let database = |source| CacheError::Database { path: path.clone(), source };
         let connection = Connection::open(&path).map_err(database)?;
+        make_private_file(&path)
+            .map_err(|source| CacheError::Folder { path: path.clone(), source })?;
         connection.busy_timeout(BUSY).map_err(database)?;
         let found = prepare(&connection).map_err(database)?;
         if found != SCHEMA {
@@ -201,6 +203,18 @@ fn make_private_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
+}
+
+/// The folder may be one that others can read; SQLite gives its side files the same permissions.
+#[cfg(unix)]
+fn make_private_file(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn make_private_file(_path: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// Makes the table if the file is new; returns the layout of the file.
@@ -359,12 +373,14 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_folder_is_for_its_owner_only() {
+    fn folder_and_file_are_for_their_owner_only() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let inside = folder.path().join("new/caz");
         AnswerCache::open(&inside).unwrap();
-        assert_eq!(fs::metadata(inside).unwrap().permissions().mode() & 0o777, 0o700);
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&inside), 0o700);
+        assert_eq!(mode(&inside.join(CACHE_FILE)), 0o600);
     }
 
     #[test]

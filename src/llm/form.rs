@@ -98,8 +98,12 @@ pub fn describe_answer(fields: &[Field]) -> String {
     format!("{{\n{}\n}}", lines.join(",\n"))
 }
 
-/// A name as it is compared: lower case, with runs of spaces, `_` and `-` as one space.
+/// A name as it is compared: lower case, with runs of spaces, `_` and `-` as one space. Numbers
+/// keep their sign: `-1` is not `1`.
 pub fn folded(name: &str) -> String {
+    if name.trim().parse::<f64>().is_ok() {
+        return name.trim().to_lowercase();
+    }
     let words = name.split(|c: char| c.is_whitespace() || c == '_' || c == '-');
     let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
     words.join(" ")
@@ -144,6 +148,7 @@ mod tests {
     #[test]
     fn names_are_compared_by_their_words() {
         assert_eq!(folded(" Real-world  Applicability_"), "real world applicability");
+        assert_eq!(folded(" -1 "), "-1");
         assert_ne!(folded("Novelty of Method"), folded("NoveltyofMethod"));
     }
 }

@@ -13,15 +13,15 @@ use crate::server::{Asked, Reply, Server, nobody};
 const KEY: &str = "sk-secret-9876543210";
 
 /// A folder for one test, with a cache of its own.
-pub struct Desk {
+pub(crate) struct Desk {
     folder: tempfile::TempDir,
 }
 
 /// What a run said.
-pub struct Run {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl From<Output> for Run {
@@ -35,24 +35,24 @@ impl From<Output> for Run {
 }
 
 impl Desk {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         fs::write(self.path(name), text).unwrap();
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
     /// A command without any setting of the machine that runs the tests.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_caz"));
         command
             .current_dir(self.folder.path())
@@ -62,12 +62,12 @@ impl Desk {
         command
     }
 
-    pub fn caz(&self, arguments: &[&str]) -> Run {
+    pub(crate) fn caz(&self, arguments: &[&str]) -> Run {
         self.command(arguments).output().unwrap().into()
     }
 
     #[track_caller]
-    pub fn done(&self, arguments: &[&str]) -> Run {
+    pub(crate) fn done(&self, arguments: &[&str]) -> Run {
         let run = self.caz(arguments);
         assert_eq!(run.code, Some(0), "{}\n{}", run.stdout, run.stderr);
         run
@@ -269,6 +269,32 @@ fn a_killed_run_loses_at_most_the_requests_under_way() {
     fs::remove_file(desk.path("z.csv")).unwrap();
     desk.done(&arguments);
     assert_eq!((desk.read("z.csv"), server.count()), (expected_labels(ITEMS), before));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_says_how_to_go_on_and_goes_on() {
+    let desk = Desk::new();
+    desk.write("items.csv", &items(60));
+    let server = Server::start(|asked| {
+        Reply::Slow(Duration::from_millis(30), Box::new(Reply::Chat(answer(asked))))
+    });
+    let url = server.url();
+    let arguments = labels(&url, &["--concurrency", "2", "--output", "z.csv"]);
+    let child = desk.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+    while server.answered() < 5 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(signal.success());
+    let run: Run = child.wait_with_output().unwrap().into();
+    assert_eq!(run.code, Some(130), "{}", run.stderr);
+    assert!(run.stderr.contains("the same command goes on from here"), "{}", run.stderr);
+    std::thread::sleep(Duration::from_millis(100));
+    let before = server.count();
+    desk.done(&arguments);
+    assert_eq!(desk.read("z.csv"), expected_labels(60));
+    assert!(server.count() - before <= 60 - 5 + 2, "{before}");
 }
 
 #[test]

@@ -15,14 +15,22 @@ fn categories() -> Vec<String> {
     Rubric::load("aspects19").unwrap().categories().map(str::to_owned).collect()
 }
 
+/// A number that looks random (the finisher of SplitMix64) for three others.
+fn mixed(a: usize, b: usize, c: usize) -> u64 {
+    let mut z = ((a * 1_000_003 + b) * 1_000_003 + c) as u64 + 0x9e37_79b9_7f4a_7c15;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
 /// What is true of paper `paper` in category `category`: good, bad, or nothing to say.
 fn truth(paper: usize, category: usize) -> i32 {
-    ((paper * 7 + category * 5 + paper * category) % 3) as i32 - 1
+    (mixed(0, paper, category) % 3) as i32 - 1
 }
 
 /// Whether reviewer `reviewer` notices category `category` of `paper`: about two in three.
 fn notices(reviewer: usize, paper: usize, category: usize) -> bool {
-    (reviewer * 11 + paper * 3 + category * 7) % 3 != 0
+    mixed(reviewer + 1, paper, category) % 3 != 0
 }
 
 /// What the model says: the same praise of surface things for every paper, a little varied.
@@ -306,4 +314,137 @@ fn turns_success_and_suspicious_texts_are_reported() {
     assert_eq!(summary["items_by_turns_used"], json!([1, 1, 1]));
     assert_eq!(summary["suspicious"][0]["reviewer"], json!("b"));
     assert!(desk.read("j.errors.jsonl").contains("`Novelty of Method` is 7"));
+}
+
+/// The reviewers of a result, worst first, with their scores.
+fn ranked(csv: &str) -> Vec<(String, f64)> {
+    csv.lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            (cells[0].to_owned(), cells[3].parse().unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn the_copier_ends_at_the_bottom_of_the_ranked_list() {
+    let server = Server::start(rule_based);
+    let url = server.url();
+    let desk = prepared(&url);
+    let run = desk.done(&[
+        "reviews",
+        "reviews.jsonl",
+        "--z",
+        "z.jsonl",
+        "--embedder",
+        "judge",
+        "--base-url",
+        &url,
+        "--model",
+        "rules",
+        "--output",
+        "scores.csv",
+    ]);
+    let scores = ranked(&desk.read("scores.csv"));
+    assert_eq!(scores.len(), REVIEWERS);
+    assert_eq!(scores[0].0, format!("r{COPIER}"), "{scores:?}");
+    assert!(scores[1].1 - scores[0].1 > 0.2, "the copier is far below: {scores:?}");
+    assert!(run.stderr.contains(&format!("asking rules at {url}")), "{}", run.stderr);
+
+    // The two-step way gives the same scores, and asks for nothing more.
+    let count = server.count();
+    for (input, output) in [("reviews.jsonl", "judged.jsonl"), ("z.jsonl", "judged-z.jsonl")] {
+        desk.done(&[
+            "annotate",
+            "judgments",
+            input,
+            "--base-url",
+            &url,
+            "--model",
+            "rules",
+            "--output",
+            output,
+        ]);
+    }
+    desk.done(&["reviews", "judged.jsonl", "--z", "judged-z.jsonl", "--output", "given.csv"]);
+    assert_eq!(server.count(), count);
+    for ((reviewer, score), (other, given)) in scores.iter().zip(ranked(&desk.read("given.csv"))) {
+        assert_eq!(*reviewer, other);
+        assert!((score - given).abs() < 1e-9, "{reviewer}: {score} {given}");
+    }
+}
+
+#[test]
+fn an_embedder_that_cannot_judge_every_text_gives_no_scores() {
+    let server = Server::start(|asked| {
+        let user = asked.body["messages"][1]["content"].as_str().unwrap();
+        if user.contains("two") {
+            return Reply::Chat("{}".into());
+        }
+        let values = categories().into_iter().map(|name| (name, json!(1))).collect();
+        Reply::Chat(Value::Object(values).to_string())
+    });
+    let desk = Desk::new();
+    let row = |reviewer: &str, text: &str| {
+        format!("{}\n", json!({"paper": "p", "reviewer": reviewer, "text": text}))
+    };
+    desk.write("r.jsonl", &(row("a", "one") + &row("b", "two")));
+    desk.write("z.jsonl", &format!("{}\n", json!({"paper": "p", "text": "zed"})));
+    let url = server.url();
+    let run = desk.caz(&[
+        "reviews",
+        "r.jsonl",
+        "--z",
+        "z.jsonl",
+        "--embedder",
+        "judge",
+        "--base-url",
+        &url,
+        "--model",
+        "m",
+        "--turns",
+        "2",
+    ]);
+    assert_eq!(run.code, Some(5), "{}", run.stderr);
+    assert!(run.stderr.contains("1 of 3 texts have no usable judgment"), "{}", run.stderr);
+    assert_eq!(run.stdout, "");
+}
+
+#[test]
+fn labels_of_a_model_are_read_by_caz_labels() {
+    let desk = Desk::new();
+    let tasks = 12;
+    let truth = |task: usize| if (task * task) % 3 == 1 { "yes" } else { "no" };
+    let items: String = (0..tasks).map(|t| format!("t{t},text of task {t} ends\n")).collect();
+    desk.write("items.csv", &format!("task,text\n{items}"));
+    desk.write("task.toml", "question = \"Is it?\"\nlabels = [\"yes\", \"no\"]\n");
+    let crowd: String = (0..tasks)
+        .flat_map(|task| (0..4).map(move |worker| format!("t{task},w{worker},{}\n", truth(task))))
+        .collect();
+    desk.write("crowd.csv", &format!("task,worker,label\n{crowd}"));
+    let server = Server::start(|asked| {
+        let even =
+            asked.last_message().contains("0 ends") || asked.last_message().contains("2 ends");
+        Reply::Chat(json!({"label": even}).to_string())
+    });
+    let url = server.url();
+    desk.done(&[
+        "annotate",
+        "labels",
+        "items.csv",
+        "--prompt",
+        "label-generic",
+        "--task",
+        "task.toml",
+        "--base-url",
+        &url,
+        "--model",
+        "m",
+        "--output",
+        "z.csv",
+    ]);
+    assert!(desk.read("z.csv").starts_with("task,label,source,sample\nt0,yes,m,1\nt1,no,m,1\n"));
+    let run = desk.done(&["labels", "crowd.csv", "--z", "z.csv", "--format", "csv"]);
+    assert!(run.stdout.lines().count() > 4, "{}", run.stdout);
 }

@@ -3,7 +3,7 @@
 //! Written on sockets, because the faults to be tested (a body that ends early, a connection that
 //! is reset in the middle) are those that a well-behaved server library does not let one make.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,20 +14,20 @@ use serde_json::{Value, json};
 
 /// A request as it arrived.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// Number of the request, from 0.
-    pub index: usize,
+    pub(crate) index: usize,
     /// First line and headers.
-    pub head: String,
+    pub(crate) head: String,
     /// The body, null if it is no JSON.
-    pub body: Value,
+    pub(crate) body: Value,
     /// When it had arrived.
-    pub at: Instant,
+    pub(crate) at: Instant,
 }
 
 impl Asked {
     /// The content of the last message.
-    pub fn last_message(&self) -> &str {
+    pub(crate) fn last_message(&self) -> &str {
         let messages = self.body["messages"].as_array().expect("a chat request");
         messages.last().and_then(|message| message["content"].as_str()).expect("a message")
     }
@@ -35,7 +35,7 @@ impl Asked {
 
 /// What the server does.
 #[derive(Debug, Clone)]
-pub enum Reply {
+pub(crate) enum Reply {
     /// A completion with this text.
     Chat(String),
     /// A completion with this text and reason to finish.
@@ -51,18 +51,18 @@ pub enum Reply {
 }
 
 impl Reply {
-    pub fn status(status: u16) -> Self {
+    pub(crate) fn status(status: u16) -> Self {
         Self::Status(status, Vec::new(), "{\"error\":{\"message\":\"no\"}}".into())
     }
 
     /// A status that may be tried again at once.
-    pub fn again(status: u16) -> Self {
+    pub(crate) fn again(status: u16) -> Self {
         Self::Status(status, vec![("Retry-After", "0".into())], "<html>busy</html>".into())
     }
 }
 
 /// The body of a completion.
-pub fn completion(text: &str, finish: &str) -> String {
+pub(crate) fn completion(text: &str, finish: &str) -> String {
     json!({
         "id": "x",
         "choices": [{
@@ -76,14 +76,14 @@ pub fn completion(text: &str, finish: &str) -> String {
 }
 
 /// A running server; it ends with the process.
-pub struct Server {
+pub(crate) struct Server {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
     answered: Arc<AtomicUsize>,
 }
 
 impl Server {
-    pub fn start(handle: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(handle: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -99,24 +99,24 @@ impl Server {
         Self { address, asked, answered }
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
 
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.asked.lock().unwrap().len()
     }
 
     /// How many replies were written to the end.
-    pub fn answered(&self) -> usize {
+    pub(crate) fn answered(&self) -> usize {
         self.answered.load(Ordering::SeqCst)
     }
 }
@@ -125,13 +125,12 @@ type Shared = (Arc<Mutex<Vec<Asked>>>, Arc<AtomicUsize>);
 
 /// Serves one connection until it is closed.
 fn serve(stream: TcpStream, handle: &(dyn Fn(&Asked) -> Reply + Send + Sync), shared: &Shared) {
-    let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
-    let mut writer = stream;
+    let mut reader = BufReader::new(&stream);
     while let Some(asked) = read_request(&mut reader, &shared.0) {
-        let Some(()) = write_reply(&mut writer, handle(&asked)) else {
-            let _ = writer.shutdown(Shutdown::Both);
+        if write_reply(&mut &stream, handle(&asked)).is_none() {
+            let _ = stream.shutdown(Shutdown::Both);
             return;
-        };
+        }
         shared.1.fetch_add(1, Ordering::SeqCst);
     }
 }
@@ -163,7 +162,7 @@ fn read_request(reader: &mut impl BufRead, log: &Mutex<Vec<Asked>>) -> Option<As
 }
 
 /// `None` if the connection is not to be used again.
-fn write_reply(writer: &mut TcpStream, reply: Reply) -> Option<()> {
+fn write_reply(writer: &mut impl Write, reply: Reply) -> Option<()> {
     match reply {
         Reply::Slow(wait, reply) => {
             thread::sleep(wait);
@@ -192,7 +191,7 @@ fn write_reply(writer: &mut TcpStream, reply: Reply) -> Option<()> {
 }
 
 fn write_whole(
-    writer: &mut TcpStream,
+    writer: &mut impl Write,
     status: u16,
     headers: &[(&str, String)],
     body: &[u8],
@@ -208,8 +207,8 @@ fn write_whole(
     writer.flush().ok()
 }
 
-/// An address where nothing listens.
-pub fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    format!("http://{}/v1", listener.local_addr().expect("an address"))
+/// An address where nothing listens: port 1 is reserved for a service that nobody runs, while a
+/// free port might be given to the server of another test.
+pub(crate) fn nobody() -> String {
+    "http://127.0.0.1:1/v1".into()
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
@@ -14,7 +13,7 @@ use super::run::{Answered, Failure, Job, named, suspicious};
 use crate::cli::common::Common;
 use crate::cli::exit::{ExitStatus, UsageError};
 use crate::cli::judging::{FeedbackChoice, JudgeArgs};
-use crate::cli::llm::{Connection, LlmArgs};
+use crate::cli::llm::Connection;
 use crate::cli::output::check_output;
 use crate::data::items::{ItemRow, read_items};
 use crate::data::problem::Problems;
@@ -25,7 +24,6 @@ use crate::judge::{
     FeedbackLoop, InjectionDetector, Item, JudgeStrategy, Progression, Rubric, Transcript,
     parse_verdict,
 };
-use crate::llm::ChatModel;
 use crate::report::Input;
 
 /// What identifies a review; handed through to the output.
@@ -101,7 +99,8 @@ pub(super) fn run(args: &JudgmentsArgs, common: &Common) -> Result<ExitStatus> {
         .collect();
 
     let connection = args.run.llm.connect(common, args.run.dry_run)?;
-    let commenter = commenter(args, common, &connection)?;
+    let commenter = args.judge.commenter(&args.run.llm, common, &connection)?;
+    let commenter = commenter.map(|model| (model, args.feedback_gold));
     let strategy = args.judge.strategy(&rubric, &args.run.llm, common, commenter)?;
     let detector = InjectionDetector::new(rubric.categories());
     let job = Job {
@@ -180,31 +179,6 @@ fn name(row: &ItemRow) -> Row {
 fn plain_number(value: f64) -> Value {
     #[expect(clippy::cast_possible_truncation, reason = "judgments lie in [-1, 1]")]
     if value.fract() == 0.0 { Value::from(value as i64) } else { Value::from(value) }
-}
-
-fn commenter(
-    args: &JudgmentsArgs,
-    common: &Common,
-    connection: &Connection,
-) -> Result<Option<(Arc<dyn ChatModel>, bool)>> {
-    if args.judge.feedback == FeedbackChoice::None {
-        return Ok(None);
-    }
-    let model = second_model(&args.judge, &args.run.llm, common, connection)?;
-    Ok(Some((model, args.feedback_gold)))
-}
-
-/// The feedback model: the judge's own, or another one on the same server under the same budget.
-fn second_model(
-    judge: &JudgeArgs,
-    llm: &LlmArgs,
-    common: &Common,
-    connection: &Connection,
-) -> Result<Arc<dyn ChatModel>> {
-    match &judge.feedback_model {
-        None => Ok(Arc::clone(&connection.model)),
-        Some(name) => connection.sibling(llm, name, common),
-    }
 }
 
 type Identifiers = Vec<Option<String>>;

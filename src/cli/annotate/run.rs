@@ -177,17 +177,7 @@ impl Job<'_> {
         work: impl Fn(usize) -> Result<T, Failure> + Sync,
     ) -> Vec<Outcome<T, Failure>> {
         let total = self.names.len();
-        if self.connection.is_server() {
-            say(
-                self.common,
-                &format!(
-                    "asking {} at {} for {total} answers",
-                    self.connection.model.model(),
-                    self.connection.place
-                ),
-            );
-            self.connection.explain_interruption(self.common);
-        }
+        self.connection.announce(self.common, total);
         let bar = self.bar(total as u64);
         let (done, failed) = (AtomicU64::new(0), AtomicU64::new(0));
         let patience = self.args.llm.concurrency.max(3) as u64;
