@@ -3,6 +3,9 @@
 //! Ids name the crowd; throughput counts reports. Scoring runs on one thread (`ca_z/...`) and on
 //! all (`ca_z_parallel/...`); reading uses all, at most two with `RAYON_NUM_THREADS=2`.
 
+#![expect(clippy::cast_possible_truncation, reason = "the numbers are small and known here")]
+
+use std::fmt::Write as _;
 use std::hint::black_box;
 use std::path::Path;
 
@@ -56,7 +59,7 @@ impl Crowd {
             for _ in 0..self.per_task {
                 let right = random.random_bool(0.65);
                 let label = if right { truth } else { random.random_range(0..self.labels) };
-                csv.push_str(&format!("q{task},w{worker},{label}\n"));
+                writeln!(csv, "q{task},w{worker},{label}").expect("strings take anything");
                 worker = (worker + random.random_range(1..=step)) % self.workers;
             }
         }

@@ -1,6 +1,8 @@
 //! Uncertainty of `ca_z` on simulated crowds whose distribution is known: do 95 % intervals cover
 //! the expected score, and how often is a worker called informative who is not?
 
+#![expect(clippy::cast_possible_truncation, reason = "the numbers are small and known here")]
+
 use caz::data::labels::{Label, LabelNames, LabelReport, LabelTable};
 use caz::mechanism::{Conditioning, CorrelatedAgreement, CorrelatedAgreementOptions, Mechanism};
 use caz::stats::flag::{FALSE_DISCOVERY_RATE, Flag, FlagSettings, flags};

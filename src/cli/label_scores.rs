@@ -1,5 +1,10 @@
 //! From scores of mechanisms to the table and the words of `caz labels`.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
+)]
+
 use std::io::{self, Write};
 
 use serde_json::Map;

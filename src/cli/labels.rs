@@ -1,5 +1,7 @@
 //! `caz labels`: score crowd workers from categorical labels.
 
+#![expect(clippy::doc_markdown, reason = "help texts are shown as they are written")]
+
 use std::path::PathBuf;
 
 use anyhow::Result;

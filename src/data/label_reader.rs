@@ -1,5 +1,10 @@
 //! Reads the labels of a crowd, the labels of LLMs (Z), and the truth.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
+)]
+
 use std::collections::HashMap;
 
 use super::duplicates::Duplicates;

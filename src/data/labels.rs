@@ -1,5 +1,10 @@
 //! Labels of a crowd: who said what about which task, in a few bytes per report.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
+)]
+
 use super::ids::Ids;
 
 /// Number of a label: below [`LabelTable::label_count`] for labels that people gave, at or above
@@ -189,6 +194,7 @@ impl LabelTable {
     /// # Panics
     ///
     /// If there is no such task, or the new table would have 2^32 reports or more.
+    #[must_use]
     pub fn on_tasks(&self, tasks: &[u32]) -> Self {
         let mut by_task = Rows::default();
         by_task.offsets.push(0);

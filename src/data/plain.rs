@@ -5,6 +5,11 @@
 //! makes the whole file go through [`super::rows`] instead, which is slower and can say what is
 //! wrong where. Both give the same rows.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
+)]
+
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};

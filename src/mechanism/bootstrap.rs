@@ -4,13 +4,17 @@
 //! deviation of a worker's scores over the replicates (Efron 1979, *Annals of Statistics* 7(1)).
 //! The score itself stays that of the real data.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
+)]
+
 use rand::RngExt;
 use rayon::prelude::*;
 
 use super::{Mechanism, MechanismError, Scores};
 use crate::data::labels::LabelTable;
 use crate::data::progress::Progress;
-use crate::stats::interval::Estimate;
 use crate::stats::moments::Moments;
 use crate::stats::seed::stream;
 
@@ -39,9 +43,6 @@ impl Bootstrap {
         progress: &dyn Progress,
     ) -> Result<Scores, MechanismError> {
         let mut scores = mechanism.score(table)?;
-        let lacking = |estimate: Option<Estimate>| {
-            estimate.is_some_and(|estimate| estimate.standard_error.is_none())
-        };
         if table.task_count() == 0 || scores.workers.iter().all(|score| score.estimate.is_none()) {
             return Ok(scores);
         }
@@ -62,17 +63,19 @@ impl Bootstrap {
             // In the order of the replicates, so that threads do not matter.
             for values in &replicates {
                 for (moments, value) in moments.iter_mut().zip(values) {
-                    value.into_iter().for_each(|&value| moments.push(value));
+                    if let Some(value) = *value {
+                        moments.push(value);
+                    }
                 }
             }
         }
         for (score, moments) in scores.workers.iter_mut().zip(&moments) {
-            if let Some(estimate) = score.estimate.as_mut().filter(|e| lacking(Some(**e))) {
-                if moments.count() > 1 {
-                    let variance = moments.squares() / (moments.count() - 1) as f64;
-                    estimate.standard_error = Some(variance.sqrt());
-                    estimate.degrees_of_freedom = (score.n_used as f64 - 1.0).max(0.0);
-                }
+            if let Some(estimate) = score.estimate.as_mut().filter(|e| e.standard_error.is_none())
+                && moments.count() > 1
+            {
+                let variance = moments.squares() / (moments.count() - 1) as f64;
+                estimate.standard_error = Some(variance.sqrt());
+                estimate.degrees_of_freedom = (score.n_used as f64 - 1.0).max(0.0);
             }
         }
         Ok(scores)

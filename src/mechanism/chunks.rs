@@ -12,9 +12,16 @@ const LEAST_REPORTS: usize = 1 << 15;
 ///
 /// Each part may hold an entry per worker; merging these costs at most a quarter of the reports.
 pub(crate) fn task_chunks<'t>(table: &LabelTable, tasks: &'t [u32]) -> Vec<&'t [u32]> {
-    let average = table.report_count() as f64 / table.task_count().max(1) as f64;
-    let reports = (average * tasks.len() as f64) as usize;
-    let least = LEAST_REPORTS.max(4 * table.worker_count());
-    let parts = (reports / least).clamp(1, MOST_CHUNKS);
+    let reports = table.report_count().saturating_mul(tasks.len()) / table.task_count().max(1);
+    let parts = (reports / least_reports(table)).clamp(1, MOST_CHUNKS);
     tasks.chunks(tasks.len().div_ceil(parts).max(1)).collect()
+}
+
+/// Upper bound of the number of parts of any tasks of this table.
+pub(crate) fn most_chunks(table: &LabelTable) -> usize {
+    (table.report_count() / least_reports(table)).clamp(1, MOST_CHUNKS)
+}
+
+fn least_reports(table: &LabelTable) -> usize {
+    LEAST_REPORTS.max(4 * table.worker_count())
 }

@@ -1,5 +1,10 @@
 //! What the crowd says as a whole, and how right it is where the truth is known.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
+)]
+
 use super::Posteriors;
 use crate::data::labels::{Label, LabelTable};
 
@@ -62,7 +67,7 @@ pub fn consensus_accuracy(
 /// Probability that `label` comes first when ties are broken at random.
 fn first_place(weights: &[f64], label: usize) -> f64 {
     let most = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let firsts = weights.iter().filter(|weight| weight.total_cmp(&&most).is_eq()).count();
+    let firsts = weights.iter().filter(|weight| weight.total_cmp(&most).is_eq()).count();
     match weights.get(label) {
         Some(weight) if weight.total_cmp(&most).is_eq() => 1.0 / firsts as f64,
         _ => 0.0,

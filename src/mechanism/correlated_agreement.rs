@@ -22,11 +22,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
-use super::chunks::task_chunks;
+use super::chunks::{most_chunks, task_chunks};
 use super::sampled_agreement::SampledTerms;
 use super::scoring_function::{LabelCounts, ScoreMatrix, ScoringFunction};
 use super::strata::{Conditioning, StratifiedMean, Stratum};
-use super::{Mechanism, MechanismError, Scores, WorkerScore};
+use super::{MAX_STATE_BYTES, Mechanism, MechanismError, Scores, WorkerScore};
 use crate::data::labels::{Label, LabelTable};
 use crate::stats::moments::Moments;
 
@@ -74,6 +74,7 @@ impl Mechanism for CorrelatedAgreement {
 
     fn score(&self, table: &LabelTable) -> Result<Scores, MechanismError> {
         self.conditioning.check(table)?;
+        check_size(table)?;
         let mut sums = vec![StratifiedMean::default(); table.worker_count()];
         let mut exact = ExactTerms::new(table);
         for stratum in self.conditioning.strata(table) {
@@ -108,6 +109,23 @@ impl Mechanism for CorrelatedAgreement {
             options: self.options.clone(),
         })
     }
+}
+
+/// Refuses tables whose histograms and matrices would exceed [`MAX_STATE_BYTES`]: free text taken
+/// for labels, as a rule.
+fn check_size(table: &LabelTable) -> Result<(), MechanismError> {
+    let (workers, classes) = (table.worker_count(), table.label_count());
+    let of_workers = workers.saturating_mul(classes + 1).saturating_mul(12);
+    let matrices = classes.saturating_mul(classes).saturating_mul(8 * (most_chunks(table) + 1));
+    let bytes = of_workers.saturating_add(matrices);
+    if bytes > MAX_STATE_BYTES {
+        return Err(MechanismError::TooLarge {
+            gibibytes: bytes.div_ceil(1 << 30),
+            limit: MAX_STATE_BYTES >> 30,
+            classes,
+        });
+    }
+    Ok(())
 }
 
 /// Exact task terms of one stratum after another; the memory is reused between strata.
@@ -178,7 +196,9 @@ impl<'a> ExactTerms<'a> {
                     }
                 }
             }
-            histogram.iter_mut().for_each(|seen| *seen.get_mut() = 0);
+            for seen in histogram {
+                *seen.get_mut() = 0;
+            }
         });
     }
 
@@ -478,6 +498,16 @@ mod tests {
         let mechanism = CorrelatedAgreement::new(Conditioning::on(z.to_vec()), options);
         let renormalized = values(&mechanism.score(&crowd).unwrap());
         assert_close(&renormalized, &[Some(1.0), Some(1.0), Some(1.0)], 1e-15);
+    }
+
+    #[test]
+    fn free_text_taken_for_labels_is_refused_before_the_work_starts() {
+        let names: Vec<String> = (0..30_000).map(|n| format!("text {n}")).collect();
+        let reports: Vec<(&str, &str, &str)> =
+            names.iter().map(|name| (name.as_str(), "a", name.as_str())).collect();
+        // 2 * 8 * 30000^2 bytes are 14 GiB.
+        let error = CorrelatedAgreement::default().score(&table(&reports)).unwrap_err();
+        assert!(matches!(error, MechanismError::TooLarge { gibibytes: 14, .. }), "{error}");
     }
 
     #[test]

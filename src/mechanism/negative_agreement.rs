@@ -3,6 +3,11 @@
 //! `s_i = -(share of the tasks of i that Z covers on which x_iq = Z_q)`. It punishes every good
 //! worker who is right where the LLM is right.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
+)]
+
 use super::strata::Conditioning;
 use super::{Mechanism, MechanismError, Scores, WorkerScore};
 use crate::data::labels::{Label, LabelTable};

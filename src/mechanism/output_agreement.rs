@@ -11,6 +11,11 @@
 //! Pairs are found through the tasks, so that the cost is the number of pairs of reports on a
 //! task, not of pairs of workers.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
+)]
+
 use rayon::prelude::*;
 
 use super::strata::Conditioning;

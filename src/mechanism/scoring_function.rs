@@ -5,6 +5,11 @@
 //! reports on a task, every task of the stratum with at least two reports weighing the same
 //! (Algorithm 2 of the paper), or given by the user.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
+)]
+
 use rayon::prelude::*;
 
 use super::chunks::task_chunks;

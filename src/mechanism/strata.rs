@@ -1,5 +1,10 @@
 //! Strata of tasks by their Z label, and sums over strata with their uncertainty.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
+)]
+
 use std::sync::Arc;
 
 use super::MechanismError;

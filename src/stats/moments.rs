@@ -4,7 +4,7 @@ use super::interval::Estimate;
 
 /// Count, mean and sum of squared deviations of the numbers pushed so far.
 ///
-/// Welford (1962), *Technometrics* 4(3), with the merge of Chan, Golub and LeVeque (1983), *The
+/// Welford (1962), *Technometrics* 4(3), with the merge of Chan, Golub and `LeVeque` (1983), *The
 /// American Statistician* 37(3).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Moments {
