@@ -19,6 +19,8 @@ pub(crate) struct Desk {
 
 /// What a run said.
 pub(crate) struct Run {
+    /// Exit code or signal in words, for messages.
+    status: String,
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -27,6 +29,7 @@ pub(crate) struct Run {
 impl From<Output> for Run {
     fn from(output: Output) -> Self {
         Self {
+            status: output.status.to_string(),
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
@@ -69,7 +72,7 @@ impl Desk {
     #[track_caller]
     pub(crate) fn done(&self, arguments: &[&str]) -> Run {
         let run = self.caz(arguments);
-        assert_eq!(run.code, Some(0), "{}\n{}", run.stdout, run.stderr);
+        assert_eq!(run.code, Some(0), "{}: {}\n{}", run.status, run.stdout, run.stderr);
         run
     }
 
@@ -282,7 +285,9 @@ fn an_interrupted_run_says_how_to_go_on_and_goes_on() {
     let url = server.url();
     let arguments = labels(&url, &["--concurrency", "2", "--output", "z.csv"]);
     let child = desk.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+    let start = Instant::now();
     while server.answered() < 5 {
+        assert!(start.elapsed() < Duration::from_secs(60), "too slow");
         std::thread::sleep(Duration::from_millis(5));
     }
     let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
