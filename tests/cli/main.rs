@@ -2,7 +2,9 @@
 
 mod bad_input;
 mod embed;
+mod experiment;
 mod reviews;
+mod simulate;
 mod talk;
 
 use std::path::{Path, PathBuf};

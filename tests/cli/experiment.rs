@@ -1,0 +1,133 @@
+//! `caz experiment`: tables, raw trials, figures.
+
+use super::simulate::crowd;
+use super::{Folder, Run};
+
+fn run(folder: &Folder, experiment: &str, more: &[&str]) -> Run {
+    let files = ["experiment", experiment, "labels.csv", "--z", "z.csv", "--trials", "4"];
+    let arguments: Vec<&str> = files.iter().chain(more).copied().collect();
+    folder.caz(&arguments)
+}
+
+#[test]
+fn detection_has_a_row_per_mechanism_and_share_and_one_over_all() {
+    let folder = Folder::new();
+    crowd(&folder);
+    let more = ["--z-source", "gpt", "--format", "csv", "--figures", "f", "--raw", "t.jsonl"];
+    let rows = run(&folder, "detection", &more).succeeded().csv();
+    assert_eq!(rows[0][..4], ["mechanism", "llm_share", "mean_auc", "q10_auc"]);
+    assert_eq!(rows.len(), 1 + 7 * 6);
+    assert_eq!(rows[1][..2], ["ca_z", ""]);
+    assert_eq!(rows[1][5], "20");
+    assert_eq!((rows[6][1].as_str(), rows[6][5].as_str()), ("0.2", "4"));
+    for row in &rows[1..] {
+        let (mean, low) = (row[2].parse::<f64>().unwrap(), row[3].parse::<f64>().unwrap());
+        assert!((0.0..=1.0).contains(&mean) && low <= 1.0, "{row:?}");
+    }
+    for name in ["auc.svg", "auc-by-llm-share.svg", "scores-ca_z.svg", "scores-neg_z.svg"] {
+        let figure = std::fs::read_to_string(folder.path("f").join(name)).unwrap();
+        assert!(figure.starts_with("<svg") && figure.contains("ca_z") | figure.contains("neg_z"));
+    }
+    let raw = std::fs::read_to_string(folder.path("t.jsonl")).unwrap();
+    assert_eq!(raw.lines().count(), 21);
+}
+
+#[test]
+fn trials_are_the_same_on_any_threads_and_after_an_interruption() {
+    let folder = Folder::new();
+    crowd(&folder);
+    let more = |raw, threads| {
+        ["--z-source", "gpt", "--format", "json", "--raw", raw, "--threads", threads, "--resume"]
+    };
+    let whole = run(&folder, "detection", &more("a.jsonl", "1")).succeeded().stdout;
+    let bytes = std::fs::read(folder.path("a.jsonl")).unwrap();
+    assert_eq!(run(&folder, "detection", &more("b.jsonl", "3")).succeeded().stdout, whole);
+    assert_eq!(std::fs::read(folder.path("b.jsonl")).unwrap(), bytes);
+    folder.write("c.jsonl", &bytes[..bytes.len() / 2]);
+    assert_eq!(run(&folder, "detection", &more("c.jsonl", "2")).succeeded().stdout, whole);
+    assert_eq!(std::fs::read(folder.path("c.jsonl")).unwrap(), bytes);
+}
+
+#[test]
+fn raw_trials_are_not_overwritten_or_mixed() {
+    let folder = Folder::new();
+    crowd(&folder);
+    let more = ["--z-source", "gpt", "--mechanism", "ca", "--raw", "t.jsonl"];
+    run(&folder, "detection", &more).succeeded();
+    run(&folder, "detection", &more).failed(2, &["`t.jsonl` exists; add --resume"]);
+    let other: Vec<&str> = more.into_iter().chain(["--resume", "--seed", "3"]).collect();
+    run(&folder, "detection", &other).failed(3, &["trials of another run (its settings differs)"]);
+    folder.write("x.jsonl", "not a file of trials\n");
+    let strange = ["--z-source", "gpt", "--raw", "x.jsonl", "--resume"];
+    run(&folder, "detection", &strange).failed(3, &["`x.jsonl` holds trials of another run"]);
+}
+
+/// Ctrl-C in the middle of a run.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_whole_trials_and_can_go_on() {
+    use std::process::{Command, Stdio};
+    let folder = Folder::new();
+    crowd(&folder);
+    let many = ["--z-source", "gpt", "--trials", "200000", "--raw", "t.jsonl"];
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("caz"))
+        .current_dir(folder.path(""))
+        .args(["experiment", "detection", "labels.csv", "--z", "z.csv"])
+        .args(many)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines = || {
+        let text = std::fs::read_to_string(folder.path("t.jsonl")).unwrap_or_default();
+        text.lines().count()
+    };
+    while lines() < 30 {
+        assert_eq!(child.try_wait().unwrap(), None, "the run is long enough to be interrupted");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    child.wait().unwrap();
+    let left = lines();
+    let more = ["--z-source", "gpt", "--raw", "t.jsonl", "--resume", "--format", "csv"];
+    let rows = run(&folder, "detection", &more).succeeded().csv();
+    assert_eq!(rows[1][5], "20");
+    assert_eq!(lines(), left, "nothing was run again");
+}
+
+#[test]
+fn sample_size_has_a_row_per_coverage_and_ca_is_constant() {
+    let folder = Folder::new();
+    crowd(&folder);
+    let more = ["--z-source", "gpt", "--mechanism", "ca_z,ca", "--format", "csv"];
+    let rows = run(&folder, "sample-size", &more).succeeded().csv();
+    let shares: Vec<&str> = rows[1..6].iter().map(|row| row[1].as_str()).collect();
+    assert_eq!(shares, ["0.2", "0.4", "0.6", "0.8", "1"]);
+    assert!(rows[6..].iter().all(|row| row[2] == rows[6][2]));
+    let bad: Vec<&str> = more.into_iter().chain(["--coverage", "1.2"]).collect();
+    run(&folder, "sample-size", &bad).failed(2, &["the coverage 1.2"]);
+}
+
+#[test]
+fn several_llms_are_compared_with_each_alone() {
+    let folder = Folder::new();
+    crowd(&folder);
+    let more = ["--mechanism", "ca_z,ds", "--llm", ".2", "--copy-z", "--format", "csv"];
+    let rows = run(&folder, "multi-llm", &more).succeeded().csv();
+    let used: Vec<(&str, &str)> =
+        rows[1..].iter().step_by(2).map(|row| (row[0].as_str(), row[1].as_str())).collect();
+    let expected =
+        [("ca_z", "lowest over all"), ("ca_z", "gpt"), ("ca_z", "llama"), ("ds", "none")];
+    assert_eq!(used, expected);
+    let one = ["--z-source", "gpt", "--format", "csv"];
+    run(&folder, "multi-llm", &one).failed(2, &["several LLMs are needed"]);
+}
+
+#[test]
+fn shares_that_make_no_sense_are_refused() {
+    let folder = Folder::new();
+    crowd(&folder);
+    run(&folder, "detection", &["--llm", ".9"]).failed(2, &["sum to 1.3"]);
+    run(&folder, "detection", &["--others", "-1"]).failed(2, &["--others"]);
+    run(&folder, "detection", &["--resume"]).failed(2, &["--raw"]);
+}

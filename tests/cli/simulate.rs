@@ -1,0 +1,145 @@
+//! `caz simulate`: files, seeds and refusals.
+
+use super::{Folder, Run};
+
+const TASKS: usize = 40;
+
+/// 20 workers answer 40 tasks; the LLM `gpt` has two samples, `llama` one.
+pub(super) fn crowd(folder: &Folder) {
+    let labels = ["a", "b", "c"];
+    let mut reports = String::from("task,worker,label\n");
+    let mut z = String::from("task,label,source,sample\n");
+    for task in 0..TASKS {
+        for worker in 0..20 {
+            // Right two times out of three, in no simple pattern.
+            let draw = (task * 7919 + worker * 104_729 + task * worker * 31) % 9;
+            let label = if draw < 6 { task % 3 } else { draw % 3 };
+            reports.push_str(&format!("q{task},w{worker},{}\n", labels[label]));
+        }
+        for (source, sample, shift) in [("gpt", 0, 4), ("gpt", 1, 5), ("llama", 0, 7)] {
+            let label = if task % shift == 0 { (task + 1) % 3 } else { task % 3 };
+            z.push_str(&format!("q{task},{},{source},{sample}\n", labels[label]));
+        }
+    }
+    folder.write("labels.csv", reports);
+    folder.write("z.csv", z);
+}
+
+const SIMULATE: [&str; 10] = [
+    "simulate",
+    "labels",
+    "labels.csv",
+    "--z",
+    "z.csv",
+    "--z-source",
+    "gpt",
+    "--llm",
+    ".1",
+    "--random=.05",
+];
+
+fn simulate(folder: &Folder, more: &[&str]) -> Run {
+    let arguments: Vec<&str> = SIMULATE.iter().chain(more).copied().collect();
+    folder.caz(&arguments)
+}
+
+fn read(folder: &Folder, name: &str) -> String {
+    std::fs::read_to_string(folder.path(name)).unwrap()
+}
+
+#[test]
+fn three_files_say_who_did_what() {
+    let folder = Folder::new();
+    crowd(&folder);
+    let run = simulate(&folder, &["--biased", ".1", "--output", "new", "--format", "csv"]);
+    let rows = run.succeeded().csv();
+    assert_eq!(rows[0], ["kind", "n_workers", "n_labels", "n_changed"]);
+    let workers: Vec<&str> = rows[1..].iter().map(|row| row[1].as_str()).collect();
+    assert_eq!(workers, ["15", "2", "1", "2"]);
+    assert_eq!(rows[1][2..], ["600", "0"]);
+
+    let truth = read(&folder, "new/truth.csv");
+    assert!(truth.starts_with("worker,kind\nw0,"), "{truth}");
+    for (kind, count) in [("good", 15), ("llm", 2), ("random", 1), ("biased", 2)] {
+        assert_eq!(truth.matches(&format!(",{kind}\n")).count(), count);
+    }
+    // Who hands in the LLM says what its second sample says; Z is the first.
+    let old_z = read(&folder, "z.csv");
+    let expected: Vec<&str> = old_z.lines().filter(|line| line.ends_with(",gpt,0")).collect();
+    assert_eq!(read(&folder, "new/z.csv").lines().skip(1).collect::<Vec<_>>(), expected);
+    let (old, new) = (read(&folder, "labels.csv"), read(&folder, "new/labels.csv"));
+    for line in truth.lines().skip(1) {
+        let (worker, kind) = line.split_once(',').unwrap();
+        let of = |text: &str| -> Vec<String> {
+            let part = format!(",{worker},");
+            text.lines().filter(|line| line.contains(&part)).map(str::to_owned).collect()
+        };
+        let new = of(&new);
+        assert_eq!(new.len(), TASKS);
+        match kind {
+            "good" => assert_eq!(new, of(&old)),
+            "llm" => {
+                let second = old_z.lines().filter(|line| line.ends_with(",gpt,1"));
+                let second = second.map(|line| line.replace(",gpt,1", ""));
+                assert_eq!(
+                    new.iter().map(|l| l.replace(&format!(",{worker},"), ",")).collect::<Vec<_>>(),
+                    second.collect::<Vec<_>>()
+                );
+            }
+            _ => assert_ne!(new, of(&old)),
+        }
+    }
+    // What was written can be read.
+    folder.caz(&["labels", "new/labels.csv", "--z", "new/z.csv"]).succeeded();
+}
+
+#[test]
+fn the_seed_decides_everything() {
+    let folder = Folder::new();
+    crowd(&folder);
+    for (seed, threads, output) in [("7", "1", "a"), ("7", "2", "b"), ("8", "1", "c")] {
+        let more = ["--seed", seed, "--threads", threads, "--output", output, "--quiet"];
+        simulate(&folder, &more).succeeded();
+    }
+    let labels = |name: &str| read(&folder, &format!("{name}/labels.csv"));
+    assert_eq!(labels("a"), labels("b"));
+    assert_ne!(labels("a"), labels("c"));
+}
+
+#[test]
+fn requests_that_make_no_sense_are_refused() {
+    let folder = Folder::new();
+    crowd(&folder);
+    simulate(&folder, &[]).failed(2, &["add --output DIR"]);
+    simulate(&folder, &["--biased", "1.5", "--output", "o"])
+        .failed(2, &["the share `biased` is 1.5"]);
+    simulate(&folder, &["--biased", ".9", "--output", "o"]).failed(2, &["more than 1"]);
+    simulate(&folder, &["--llm-source", "claude", "--output", "o"])
+        .failed(2, &["no source `claude`; it has: gpt, llama"]);
+    let only = ["simulate", "labels", "labels.csv", "--z", "z.csv", "--output", "o"];
+    folder.caz(&only).failed(2, &["--z-source; there are: gpt, llama"]);
+    let llama: Vec<&str> = only.into_iter().chain(["--z-source", "llama", "--llm", ".1"]).collect();
+    folder.caz(&llama).failed(2, &["`llama` has no sample besides Z", "--copy-z"]);
+    let copy: Vec<&str> = llama.into_iter().chain(["--copy-z"]).collect();
+    folder.caz(&copy).succeeded();
+    assert!(!folder.path("o/o").exists());
+}
+
+#[test]
+fn a_crowd_out_of_nothing_is_scored() {
+    let folder = Folder::new();
+    let more = ["--workers", "20", "--tasks", "200", "--llm", ".2", "--output", "c", "--seed", "1"];
+    let arguments: Vec<&str> = ["simulate", "crowd"].into_iter().chain(more).collect();
+    folder.caz(&arguments).succeeded();
+    let workers = read(&folder, "c/truth.csv");
+    assert_eq!(workers.matches(",llm,1\n").count(), 4);
+    let arguments = ["labels", "c/labels.csv", "--z", "c/z.csv", "--truth", "c/tasks.csv"];
+    let rows = folder.caz(&[&arguments[..], &["--format", "csv"]].concat()).succeeded().csv();
+    // w1 to w4 hand in the LLM: worst first.
+    let mut worst: Vec<&str> = rows[1..5].iter().map(|row| row[0].as_str()).collect();
+    worst.sort_unstable();
+    assert_eq!(worst, ["w1", "w2", "w3", "w4"]);
+    folder
+        .caz(&["simulate", "crowd", "--tasks", "0", "--output", "d"])
+        .failed(2, &["at least 1 task"]);
+}
