@@ -8,6 +8,7 @@ mod assumptions;
 mod bert;
 #[cfg(feature = "llm")]
 mod cache;
+mod combined;
 mod common;
 mod completions;
 mod doctor;
