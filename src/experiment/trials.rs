@@ -1,0 +1,465 @@
+//! Runs many seeded trials on all threads, and keeps those that are finished.
+//!
+//! A trial is one repetition at one point of a grid. It draws all its random numbers from streams
+//! of its own ([`TrialId::stream`]), so that the order in which threads reach it does not matter.
+//! Trials are numbered repetition by repetition, all points of a repetition together, so that
+//! more repetitions only append and an unfinished run covers the points evenly.
+//!
+//! With a [`TrialLog`] every finished trial is appended to a file, in the order of the trials: a
+//! finished trial waits in memory until those before it are finished, at most as many as there
+//! are threads. However a run ends, the file holds the first trials and a later run can go on;
+//! the bytes are those of a run that was not interrupted.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use rand_chacha::ChaCha8Rng;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::data::progress::Progress;
+use crate::stats::seed::stream;
+
+/// Why trials could not be run or kept. `E` is what a trial reports.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrialError<E: std::error::Error + 'static> {
+    /// A trial failed; of several the first.
+    #[error("trial {repetition} at point {point} of the grid failed")]
+    Trial {
+        /// Repetition, from 0.
+        repetition: u32,
+        /// Point of the grid, from 0.
+        point: u32,
+        /// What it reported.
+        #[source]
+        source: E,
+    },
+    /// The log could not be used.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The system gave no threads.
+    #[error("cannot start threads; try --threads 1")]
+    Threads {
+        /// What the system said.
+        #[source]
+        source: rayon::ThreadPoolBuildError,
+    },
+}
+
+/// Why a file of trials could not be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// There is such a file, and the run was not asked to go on with it.
+    #[error("`{}` exists; add --resume to go on with it, or remove it", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is of other inputs, settings, seed or version.
+    #[error(
+        "`{}` holds trials of another run (its {field} differs); \
+         use the same inputs and settings, or another file", path.display()
+    )]
+    OtherRun {
+        /// The file.
+        path: PathBuf,
+        /// The first entry of the header that differs.
+        field: String,
+    },
+    /// A line is not a trial, or not the one expected there.
+    #[error("`{}`, line {line}: not trial {repetition} at point {point}; remove the file", path.display())]
+    NotATrial {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// Repetition expected there, from 0.
+        repetition: u32,
+        /// Point expected there, from 0.
+        point: u32,
+    },
+    /// The file could not be read or written.
+    #[error("cannot use `{}`", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// One trial of a grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TrialId {
+    /// Repetition, from 0.
+    pub repetition: u32,
+    /// Point of the grid, from 0.
+    pub point: u32,
+}
+
+impl TrialId {
+    /// The random numbers of this trial for one purpose.
+    pub fn stream(self, seed: u64, purpose: &str) -> ChaCha8Rng {
+        stream(seed, purpose, u64::from(self.point) << 32 | u64::from(self.repetition))
+    }
+}
+
+/// How many trials to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrialGrid {
+    /// Points of the grid.
+    pub points: u32,
+    /// Trials per point.
+    pub repetitions: u32,
+}
+
+impl TrialGrid {
+    /// All trials.
+    pub fn trials(self) -> u64 {
+        u64::from(self.points) * u64::from(self.repetitions)
+    }
+
+    fn id(self, index: u64) -> TrialId {
+        let points = u64::from(self.points);
+        let part = |number: u64| u32::try_from(number).expect("both factors are 32 bits");
+        TrialId { repetition: part(index / points), point: part(index % points) }
+    }
+}
+
+/// One line of the log.
+#[derive(Serialize, Deserialize)]
+struct Line<T> {
+    #[serde(flatten)]
+    id: TrialId,
+    result: T,
+}
+
+/// A file of finished trials: JSON lines, the first of which says what run they are of.
+#[derive(Debug)]
+pub struct TrialLog {
+    path: PathBuf,
+    file: File,
+    /// Finished trials, as lines.
+    lines: Vec<String>,
+}
+
+impl TrialLog {
+    /// Opens `path` for a run described by `header`: inputs, settings, seed and version, but not
+    /// the number of trials. With `resume`, trials that are there are kept.
+    ///
+    /// # Errors
+    ///
+    /// [`LogError`] if the file exists and `resume` is not set, or is of another run, or cannot
+    /// be opened.
+    pub fn open(path: &Path, header: &Value, resume: bool) -> Result<Self, LogError> {
+        let failed = |source| LogError::Io { path: path.into(), source };
+        if path.exists() && !resume {
+            return Err(LogError::Exists { path: path.into() });
+        }
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(failed(error)),
+        };
+        // What follows the last line end was being written when the run was killed.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let mut lines = text[..whole].lines().map(str::to_owned);
+        let known = lines.next();
+        if let Some(known) = &known {
+            let known: Value = serde_json::from_str(known).unwrap_or_default();
+            if let Some(field) = first_difference(&known, header) {
+                return Err(LogError::OtherRun { path: path.into(), field });
+            }
+        }
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)
+            .map_err(failed)?;
+        file.set_len(whole as u64).map_err(failed)?;
+        if known.is_none() {
+            file.write_all(format!("{header}\n").as_bytes()).map_err(failed)?;
+        }
+        Ok(Self { path: path.into(), file, lines: lines.collect() })
+    }
+
+    /// How many trials are finished.
+    pub fn finished(&self) -> usize {
+        self.lines.len()
+    }
+
+    fn read<T: DeserializeOwned>(&self, grid: TrialGrid) -> Result<Vec<T>, LogError> {
+        let wanted = usize::try_from(grid.trials()).unwrap_or(usize::MAX);
+        (0..)
+            .zip(self.lines.iter().take(wanted))
+            .map(|(index, text)| {
+                let id = grid.id(index as u64);
+                match serde_json::from_str::<Line<T>>(text) {
+                    Ok(line) if line.id == id => Ok(line.result),
+                    _ => Err(LogError::NotATrial {
+                        path: self.path.clone(),
+                        line: index + 2,
+                        repetition: id.repetition,
+                        point: id.point,
+                    }),
+                }
+            })
+            .collect()
+    }
+
+    /// One write per trial, so that a killed run leaves whole lines.
+    fn append<T: Serialize>(&mut self, id: TrialId, result: &T) -> Result<(), LogError> {
+        let failed = |source: io::Error| LogError::Io { path: self.path.clone(), source };
+        let mut text =
+            serde_json::to_string(&Line { id, result }).map_err(|error| failed(error.into()))?;
+        text.push('\n');
+        self.file.write_all(text.as_bytes()).map_err(failed)
+    }
+}
+
+/// The name of the first entry in which two objects differ.
+fn first_difference(known: &Value, header: &Value) -> Option<String> {
+    if known == header {
+        return None;
+    }
+    let entries = header.as_object().into_iter().flatten();
+    let field = entries.into_iter().find(|(key, value)| known.get(key.as_str()) != Some(value));
+    Some(field.map_or_else(|| "header".into(), |(key, _)| key.clone()))
+}
+
+/// Runs all trials of `grid` that `log` does not hold yet, on the threads of the current rayon
+/// pool, and returns the results of all, repetition by repetition.
+///
+/// `trial` must depend on its [`TrialId`] alone. What it runs in parallel itself runs on one
+/// thread. `progress` hears of each trial, of those in the log at once.
+///
+/// # Errors
+///
+/// [`TrialError::Trial`] with the first trial that failed; those before it are in the log.
+/// [`TrialError::Log`] if the log cannot be read or written.
+pub fn run_trials<T, E>(
+    grid: TrialGrid,
+    log: Option<TrialLog>,
+    progress: &dyn Progress,
+    trial: impl Fn(TrialId) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, TrialError<E>>
+where
+    T: Serialize + DeserializeOwned + Send,
+    E: std::error::Error + Send + 'static,
+{
+    let results: Vec<T> = log.as_ref().map(|log| log.read(grid)).transpose()?.unwrap_or_default();
+    progress.advance(results.len() as u64);
+    let first = results.len() as u64;
+    let threads = rayon::current_num_threads().min(usize::try_from(grid.trials() - first).unwrap_or(1));
+    let pools = (0..threads)
+        .map(|_| rayon::ThreadPoolBuilder::new().num_threads(1).build())
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|source| TrialError::Threads { source })?;
+    let queue = Queue { next: AtomicU64::new(first), stopped: AtomicBool::new(false) };
+    let sink = Mutex::new(Sink { grid, results, log, waiting: BTreeMap::new(), failed: None });
+    std::thread::scope(|scope| {
+        for pool in &pools {
+            // A pool of one thread each: a thread that waits for a part of its trial in a common
+            // pool would start other trials, and its own would finish last.
+            let work = || {
+                while let Some(index) = queue.take(grid.trials()) {
+                    let result = trial(grid.id(index));
+                    if result.is_err() {
+                        queue.stop();
+                    }
+                    let mut sink = sink.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    if sink.accept(index, result).is_err() {
+                        queue.stop();
+                    }
+                    progress.advance(1);
+                }
+            };
+            scope.spawn(move || pool.install(work));
+        }
+    });
+    let sink = sink.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    match sink.failed {
+        Some(error) => Err(error),
+        None => Ok(sink.results),
+    }
+}
+
+/// Hands out trials in order, until one fails.
+struct Queue {
+    next: AtomicU64,
+    stopped: AtomicBool,
+}
+
+impl Queue {
+    fn take(&self, end: u64) -> Option<u64> {
+        if self.stopped.load(Ordering::Relaxed) {
+            return None;
+        }
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
+        (index < end).then_some(index)
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Puts finished trials in order.
+struct Sink<T, E: std::error::Error + 'static> {
+    grid: TrialGrid,
+    results: Vec<T>,
+    log: Option<TrialLog>,
+    /// Finished trials of which an earlier one is not finished.
+    waiting: BTreeMap<u64, Result<T, E>>,
+    failed: Option<TrialError<E>>,
+}
+
+/// The run is over; why is in the sink.
+struct Stopped;
+
+impl<T: Serialize, E: std::error::Error + 'static> Sink<T, E> {
+    fn accept(&mut self, index: u64, result: Result<T, E>) -> Result<(), Stopped> {
+        self.waiting.insert(index, result);
+        while self.failed.is_none()
+            && let Some(result) = self.waiting.remove(&(self.results.len() as u64))
+        {
+            let id = self.grid.id(self.results.len() as u64);
+            match result {
+                Err(source) => {
+                    let TrialId { repetition, point } = id;
+                    self.failed = Some(TrialError::Trial { repetition, point, source });
+                }
+                Ok(result) => {
+                    if let Some(log) = &mut self.log
+                        && let Err(error) = log.append(id, &result)
+                    {
+                        self.failed = Some(error.into());
+                    }
+                    self.results.push(result);
+                }
+            }
+        }
+        if self.failed.is_some() { Err(Stopped) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::progress::NoProgress;
+    use rand::RngExt;
+    use serde_json::json;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("bad luck")]
+    struct BadLuck;
+
+    const GRID: TrialGrid = TrialGrid { points: 3, repetitions: 40 };
+
+    fn draw(id: TrialId) -> Result<f64, BadLuck> {
+        Ok(id.stream(7, "test").random_range(0.0..1.0))
+    }
+
+    fn run(log: Option<TrialLog>, grid: TrialGrid, threads: usize) -> Vec<f64> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| run_trials(grid, log, &NoProgress, draw)).unwrap()
+    }
+
+    fn open(path: &Path, resume: bool) -> Result<TrialLog, LogError> {
+        TrialLog::open(path, &json!({ "seed": 7, "settings": { "share": 0.1 } }), resume)
+    }
+
+    #[test]
+    fn trials_are_distinct_and_ordered_by_repetition() {
+        let results = run(None, GRID, 1);
+        assert_eq!(results.len(), 120);
+        let id = TrialId { repetition: 2, point: 1 };
+        assert_eq!(results[7].to_bits(), draw(id).unwrap().to_bits());
+        let mut sorted = results;
+        sorted.sort_by(f64::total_cmp);
+        assert!(sorted.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    #[test]
+    fn the_file_has_the_same_bytes_for_any_threads_interruption_and_growth() {
+        let folder = tempfile::tempdir().unwrap();
+        let whole = folder.path().join("whole.jsonl");
+        let expected = run(Some(open(&whole, false).unwrap()), GRID, 1);
+        let bytes = std::fs::read(&whole).unwrap();
+
+        let threads = folder.path().join("threads.jsonl");
+        assert_eq!(run(Some(open(&threads, false).unwrap()), GRID, 4), expected);
+        assert_eq!(std::fs::read(&threads).unwrap(), bytes);
+
+        for cut in [0, 10, bytes.len() / 3, bytes.len() - 1, bytes.len()] {
+            let path = folder.path().join(format!("cut{cut}.jsonl"));
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            assert_eq!(run(Some(open(&path, true).unwrap()), GRID, 3), expected, "{cut}");
+            assert_eq!(std::fs::read(&path).unwrap(), bytes, "{cut}");
+        }
+
+        let grown = folder.path().join("grown.jsonl");
+        let less = TrialGrid { repetitions: 10, ..GRID };
+        assert_eq!(run(Some(open(&grown, false).unwrap()), less, 2), expected[..30]);
+        assert_eq!(run(Some(open(&grown, true).unwrap()), GRID, 2), expected);
+        assert_eq!(std::fs::read(&grown).unwrap(), bytes);
+        assert_eq!(run(Some(open(&grown, true).unwrap()), less, 2), expected[..30]);
+        assert_eq!(std::fs::read(&grown).unwrap(), bytes);
+    }
+
+    #[test]
+    fn finished_trials_are_read_and_not_run_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        let expected = run(Some(open(&path, false).unwrap()), GRID, 1);
+        let log = open(&path, true).unwrap();
+        assert_eq!(log.finished(), 120);
+        let never = |_| -> Result<f64, BadLuck> { Err(BadLuck) };
+        assert_eq!(run_trials(GRID, Some(log), &NoProgress, never).unwrap(), expected);
+    }
+
+    #[test]
+    fn the_first_failure_is_reported_and_earlier_trials_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        let log = open(&path, false).unwrap();
+        let failing = |id: TrialId| if id.repetition >= 5 { Err(BadLuck) } else { draw(id) };
+        let error = run_trials(GRID, Some(log), &NoProgress, failing).unwrap_err();
+        assert!(
+            matches!(error, TrialError::Trial { repetition: 5, point: 0, .. }),
+            "{error}"
+        );
+        assert_eq!(open(&path, true).unwrap().finished(), 15);
+    }
+
+    #[test]
+    fn files_of_other_runs_are_refused_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        run(Some(open(&path, false).unwrap()), GRID, 1);
+        let bytes = std::fs::read(&path).unwrap();
+        assert!(matches!(open(&path, false), Err(LogError::Exists { .. })));
+        let other = json!({ "seed": 7, "settings": { "share": 0.2 } });
+        let error = TrialLog::open(&path, &other, true).unwrap_err();
+        assert!(matches!(&error, LogError::OtherRun { field, .. } if field == "settings"));
+        let log = open(&path, true).unwrap();
+        let fewer = TrialGrid { points: 2, ..GRID };
+        let error = run_trials(fewer, Some(log), &NoProgress, draw).unwrap_err();
+        assert!(matches!(error, TrialError::Log(LogError::NotATrial { line: 4, .. })), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    }
+
+    #[test]
+    fn no_points_and_no_repetitions_give_no_trials() {
+        assert_eq!(run(None, TrialGrid { points: 0, repetitions: 5 }, 2), []);
+        assert_eq!(run(None, TrialGrid { points: 2, repetitions: 0 }, 2), []);
+    }
+}
