@@ -8,6 +8,7 @@ mod csv;
 mod file;
 mod json;
 mod json_lines;
+pub mod plot;
 mod table;
 mod text;
 

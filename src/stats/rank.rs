@@ -1,4 +1,4 @@
-//! Ranks and medians of scores, some of which may be missing.
+//! Ranks, medians and quantiles of scores, some of which may be missing.
 
 /// Rank of each score, 1 for the highest; equal scores share the better rank and the next one is
 /// skipped (1, 2, 2, 4). Missing scores have no rank.
@@ -32,6 +32,22 @@ pub fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
+/// Quantile of ascending values by linear interpolation (type 7 of Hyndman and Fan 1996, the
+/// default of R and `NumPy`): 0 gives the smallest, 0.5 the median, 1 the largest. `None` without
+/// values.
+///
+/// # Panics
+///
+/// If `probability` is not in `[0, 1]`: a bug of the caller.
+pub fn quantile(ascending: &[f64], probability: f64) -> Option<f64> {
+    assert!((0.0..=1.0).contains(&probability), "a probability");
+    let last = ascending.len().checked_sub(1)?;
+    let position = probability * last as f64;
+    let below = position.floor() as usize;
+    let above = (below + 1).min(last);
+    Some(ascending[below] + (position - below as f64) * (ascending[above] - ascending[below]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,5 +63,16 @@ mod tests {
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
         assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn quantiles_interpolate() {
+        // As numpy.quantile([1, 2, 4, 8], [0, .1, .5, .9, 1]).
+        let got = [0.0, 0.1, 0.5, 0.9, 1.0].map(|p| quantile(&[1.0, 2.0, 4.0, 8.0], p).unwrap());
+        for (got, want) in got.into_iter().zip([1.0, 1.3, 3.0, 6.8, 8.0]) {
+            assert!((got - want).abs() < 1e-12, "{got} {want}");
+        }
+        assert_eq!(quantile(&[3.0], 0.1), Some(3.0));
+        assert_eq!(quantile(&[], 0.5), None);
     }
 }
