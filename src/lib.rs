@@ -42,6 +42,7 @@ pub mod llm;
 pub mod mechanism;
 pub mod metrics;
 pub mod report;
+pub mod simulate;
 pub mod stats;
 pub mod text;
 

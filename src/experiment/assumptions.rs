@@ -29,6 +29,7 @@ use crate::data::progress::Progress;
 use crate::data::z::{ZLabels, ZSource};
 use crate::mechanism::ConditionalPairs;
 use crate::stats::interval::CONFIDENCE;
+use crate::stats::rank::quantile;
 use crate::stats::seed::stream;
 
 /// Default of [`AssumptionSettings::permutations`].
@@ -401,21 +402,7 @@ fn centered_interval(estimate: f64, replicates: &[f64]) -> Option<(f64, f64)> {
     sorted.sort_by(f64::total_cmp);
     let shift = estimate - sorted.iter().sum::<f64>() / sorted.len() as f64;
     let tail = (1.0 - CONFIDENCE) / 2.0;
-    Some((quantile(&sorted, tail) + shift, quantile(&sorted, 1.0 - tail) + shift))
-}
-
-/// Linear interpolation between order statistics (type 7 of Hyndman and Fan 1996); `sorted` is
-/// not empty.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a position between 0 and the length"
-)]
-fn quantile(sorted: &[f64], probability: f64) -> f64 {
-    let position = probability * (sorted.len() - 1) as f64;
-    let below = position.floor() as usize;
-    let above = position.ceil() as usize;
-    sorted[below] + (sorted[above] - sorted[below]) * (position - below as f64)
+    Some((quantile(&sorted, tail)? + shift, quantile(&sorted, 1.0 - tail)? + shift))
 }
 
 #[cfg(test)]

@@ -1,4 +1,13 @@
 //! Experiments: what a mechanism can do on given data, by trial or by test.
+//!
+//! [`detection`], [`sample_size`] and [`multi_llm`] contaminate a crowd many times and ask how well
+//! each mechanism of [`contenders`] tells the good workers from the others; [`trials`] runs them,
+//! [`auc_summary`] says what came out. [`assumptions`] tests whether conditioning can work at all.
 
 pub mod assumptions;
+pub mod auc_summary;
+pub mod contenders;
+pub mod detection;
+pub mod multi_llm;
+pub mod sample_size;
 pub mod trials;

@@ -1,0 +1,217 @@
+//! A fully synthetic crowd, for tests and teaching.
+//!
+//! A task has a true label `y` with equal probabilities. A cheap signal `z`, what the LLM says,
+//! follows a confusion matrix given `y`; so does the signal `x` of every worker who answers the
+//! task, independently. Worker `i` hands in a cheap signal with probability `lazy_i`, else `x`.
+//! That cheap signal is a new draw given `y`: an independent sample of the LLM. A good worker has
+//! `lazy = 0`.
+
+use rand::RngExt;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+
+use super::{SimulateError, check_share};
+use crate::data::labels::{Label, LabelNames, LabelReport, LabelTable};
+
+/// How far the sum of a row may be from 1.
+const ROW_TOLERANCE: f64 = 1e-9;
+
+/// `P(signal | truth)`: one row per true label, each a distribution.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Confusion {
+    rows: Vec<Vec<f64>>,
+}
+
+impl Confusion {
+    /// A matrix by its rows; `name` says in an error whose it is.
+    ///
+    /// # Errors
+    ///
+    /// [`SimulateError::NoDistribution`] for a row of another length than the number of rows,
+    /// with a negative entry, or with another sum than 1.
+    pub fn new(name: &'static str, rows: Vec<Vec<f64>>) -> Result<Self, SimulateError> {
+        for (row, entries) in rows.iter().enumerate() {
+            let sum: f64 = entries.iter().sum();
+            let good = entries.len() == rows.len()
+                && entries.iter().all(|entry| *entry >= 0.0)
+                && (sum - 1.0).abs() <= ROW_TOLERANCE;
+            if !good {
+                return Err(SimulateError::NoDistribution { name, row });
+            }
+        }
+        Ok(Self { rows })
+    }
+
+    /// The right label with probability `accuracy`, each other one equally likely.
+    ///
+    /// # Errors
+    ///
+    /// [`SimulateError::BadShare`] if `accuracy` is not in `[0, 1]`.
+    pub fn symmetric(
+        name: &'static str,
+        labels: usize,
+        accuracy: f64,
+    ) -> Result<Self, SimulateError> {
+        check_share(name, accuracy)?;
+        let other = if labels > 1 { (1.0 - accuracy) / (labels - 1) as f64 } else { 0.0 };
+        let right = if labels > 1 { accuracy } else { 1.0 };
+        let row = |truth| (0..labels).map(|l| if l == truth { right } else { other }).collect();
+        Ok(Self { rows: (0..labels).map(row).collect() })
+    }
+
+    fn draw(&self, truth: Label, random: &mut ChaCha8Rng) -> Label {
+        let mut left: f64 = random.random_range(0.0..1.0);
+        let row = &self.rows[usize::from(truth)];
+        let mut drawn = 0;
+        for (label, &probability) in (0..).zip(row) {
+            if probability > 0.0 {
+                drawn = label;
+                if left < probability {
+                    break;
+                }
+                left -= probability;
+            }
+        }
+        drawn
+    }
+}
+
+/// A synthetic crowd to be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CrowdPlan {
+    /// Number of tasks.
+    pub tasks: u32,
+    /// Workers per task, drawn without repetition; more than there are workers means all.
+    pub workers_per_task: usize,
+    /// Confusion matrix of own signals.
+    pub human: Confusion,
+    /// Confusion matrix of the LLM.
+    pub llm: Confusion,
+    /// Probability to hand in a cheap signal, per worker.
+    pub lazy: Vec<f64>,
+}
+
+/// A crowd with its truth.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SyntheticCrowd {
+    /// The reports.
+    pub table: LabelTable,
+    /// What the LLM said to the principal, by task.
+    pub z: Vec<Label>,
+    /// True label, by task.
+    pub truth: Vec<Label>,
+}
+
+impl CrowdPlan {
+    /// Draws the crowd. Tasks are named `q1`, `q2`, ..., workers `w1`, ..., labels `a1`, ...
+    ///
+    /// # Errors
+    ///
+    /// [`SimulateError`] if there is no task, worker or label, or a probability is none.
+    pub fn draw(&self, random: &mut ChaCha8Rng) -> Result<SyntheticCrowd, SimulateError> {
+        let classes = self.human.rows.len();
+        let counts = [
+            ("task", self.tasks as usize),
+            ("worker", self.lazy.len()),
+            ("worker per task", self.workers_per_task),
+            ("label", classes),
+            ("label", self.llm.rows.len()),
+        ];
+        if let Some(&(what, _)) = counts.iter().find(|(_, count)| *count == 0) {
+            return Err(SimulateError::Empty { what });
+        }
+        for &lazy in &self.lazy {
+            check_share("lazy", lazy)?;
+        }
+        if self.llm.rows.len() != classes {
+            return Err(SimulateError::NoDistribution { name: "llm", row: 0 });
+        }
+        let classes = Label::try_from(classes).unwrap_or(Label::MAX);
+        let mut names = LabelNames::default();
+        (1..=classes).for_each(|label| _ = names.labels.intern(&format!("a{label}")));
+        (1..=self.lazy.len()).for_each(|worker| _ = names.workers.intern(&format!("w{worker}")));
+        let per_task = self.workers_per_task.min(self.lazy.len());
+        let (mut reports, mut z, mut truths) = (Vec::new(), Vec::new(), Vec::new());
+        for task in 0..self.tasks {
+            names.tasks.intern(&format!("q{}", task + 1));
+            let truth = random.random_range(0..classes);
+            truths.push(truth);
+            z.push(self.llm.draw(truth, random));
+            for worker in index::sample(random, self.lazy.len(), per_task) {
+                let lazy = random.random_bool(self.lazy[worker]);
+                let signal = if lazy { &self.llm } else { &self.human };
+                let label = signal.draw(truth, random);
+                reports.push(LabelReport { task, worker: worker as u32, label });
+            }
+        }
+        Ok(SyntheticCrowd { table: LabelTable::new(names, &reports), z, truth: truths })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::seed::stream;
+
+    fn plan() -> CrowdPlan {
+        CrowdPlan {
+            tasks: 4000,
+            workers_per_task: 2,
+            human: Confusion::new("human", vec![vec![0.9, 0.1], vec![0.4, 0.6]]).unwrap(),
+            llm: Confusion::symmetric("llm", 2, 0.7).unwrap(),
+            lazy: vec![0.0, 1.0, 0.0],
+        }
+    }
+
+    #[test]
+    fn signals_follow_their_confusion_matrices() {
+        let crowd = plan().draw(&mut stream(0, "test", 0)).unwrap();
+        assert_eq!(crowd.table.report_count(), 8000);
+        let share = |worker: u32, truth: Label| {
+            let of_truth: Vec<Label> = crowd
+                .table
+                .of_worker(worker)
+                .iter()
+                .filter(|(task, _)| crowd.truth[*task as usize] == truth)
+                .map(|(_, label)| label)
+                .collect();
+            of_truth.iter().filter(|&&label| label == 0).count() as f64 / of_truth.len() as f64
+        };
+        // About 1,333 reports each: five standard errors are at most 0.07.
+        for (worker, truth, expected) in
+            [(0, 0, 0.9), (0, 1, 0.4), (1, 0, 0.7), (1, 1, 0.3), (2, 0, 0.9)]
+        {
+            assert!((share(worker, truth) - expected).abs() < 0.07, "{worker} {truth}");
+        }
+        let right = crowd.z.iter().zip(&crowd.truth).filter(|(z, y)| z == y).count();
+        assert!((right as f64 / 4000.0 - 0.7).abs() < 0.04);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_crowd() {
+        let draw = |seed| plan().draw(&mut stream(seed, "test", 0)).unwrap();
+        assert_eq!(draw(3), draw(3));
+        assert_ne!(draw(3), draw(4));
+    }
+
+    #[test]
+    fn one_label_and_all_workers_per_task_are_fine() {
+        let one = Confusion::symmetric("human", 1, 0.3).unwrap();
+        let plan =
+            CrowdPlan { tasks: 3, workers_per_task: 9, human: one.clone(), llm: one, ..plan() };
+        assert_eq!(plan.draw(&mut stream(0, "test", 0)).unwrap().table.report_count(), 9);
+    }
+
+    #[test]
+    fn impossible_crowds_are_errors() {
+        let draw = |plan: CrowdPlan| plan.draw(&mut stream(0, "test", 0)).unwrap_err();
+        assert_eq!(draw(CrowdPlan { tasks: 0, ..plan() }), SimulateError::Empty { what: "task" });
+        assert!(matches!(
+            draw(CrowdPlan { lazy: vec![0.5, 2.0], ..plan() }),
+            SimulateError::BadShare { name: "lazy", .. }
+        ));
+        for rows in [vec![vec![0.5, 0.6], vec![0.5, 0.5]], vec![vec![1.0, 0.0], vec![1.0]]] {
+            assert!(Confusion::new("human", rows).is_err());
+        }
+    }
+}
