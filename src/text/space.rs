@@ -71,11 +71,13 @@ impl Space {
     /// less.
     #[must_use]
     pub fn whitened(self) -> Self {
-        match &self.vectors {
-            Vectors::Dense(dense) => {
-                Self::new(Vectors::Dense(whiten(dense, self.reviews)), self.reviews)
-            }
-            Vectors::Sparse(_) => self.centered(),
+        let whitened = match &*self.vectors {
+            Vectors::Dense(dense) => Some(whiten(dense, self.reviews)),
+            Vectors::Sparse(_) => None,
+        };
+        match whitened {
+            Some(dense) => Self::new(Vectors::Dense(dense), self.reviews),
+            None => self.centered(),
         }
     }
 
