@@ -15,9 +15,11 @@ mod doctor;
 mod embed;
 mod embedding;
 mod exit;
+mod experiment;
 mod explain;
 #[cfg(feature = "llm")]
 mod judging;
+mod label_input;
 mod label_scores;
 mod labels;
 #[cfg(feature = "llm")]
@@ -29,6 +31,7 @@ mod progress;
 #[cfg(feature = "llm")]
 mod prompts;
 mod reviews;
+mod simulate;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -55,6 +58,8 @@ enum Command {
     Labels(labels::LabelsArgs),
     Assumptions(assumptions::AssumptionsArgs),
     Embed(embed::EmbedArgs),
+    Simulate(simulate::SimulateArgs),
+    Experiment(experiment::ExperimentArgs),
     #[cfg(feature = "bert")]
     Models(models::ModelsArgs),
     /// Say what is installed, which models are there and where the caches are
@@ -82,6 +87,8 @@ pub fn run(cli: &Cli) -> Result<ExitStatus> {
         Command::Labels(args) => labels::run(args, common),
         Command::Assumptions(args) => assumptions::run(args, common),
         Command::Embed(args) => embed::run(args, common),
+        Command::Simulate(args) => simulate::run(args, common),
+        Command::Experiment(args) => experiment::run(args, common),
         #[cfg(feature = "bert")]
         Command::Models(args) => models::run(args, common),
         Command::Doctor => doctor::run(common),

@@ -221,12 +221,12 @@ pub(crate) mod tests {
             workers_per_task: 6,
             human: Confusion::symmetric("human", 3, 0.75).unwrap(),
             llm: Confusion::symmetric("llm", 3, 0.6).unwrap(),
+            consistency: 1.0,
             lazy: vec![0.0; 20],
         };
         let crowd = plan.draw(&mut stream(5, "crowd", 0)).unwrap();
         let sample = |index| {
-            // Another draw of signals over the same truth would need the plan; a rotation of the
-            // tasks that keeps every second label is a sample that differs from Z.
+            // Samples that differ from each other in two thirds of the tasks.
             let labels = crowd.z.iter().enumerate();
             labels.map(|(task, &z)| Some(if task % 3 == index { (z + 1) % 3 } else { z })).collect()
         };

@@ -1,10 +1,13 @@
 //! A fully synthetic crowd, for tests and teaching.
 //!
-//! A task has a true label `y` with equal probabilities. A cheap signal `z`, what the LLM says,
-//! follows a confusion matrix given `y`; so does the signal `x` of every worker who answers the
-//! task, independently. Worker `i` hands in a cheap signal with probability `lazy_i`, else `x`.
-//! That cheap signal is a new draw given `y`: an independent sample of the LLM. A good worker has
-//! `lazy = 0`.
+//! A task has a true label `y` with equal probabilities. The LLM has an opinion on it, which
+//! follows a confusion matrix given `y`; so does the signal of every worker who answers the task,
+//! independently. Each time the LLM is asked it says its opinion with probability `consistency`,
+//! else any label, each equally likely: once for Z, once for every worker who hands it in. Worker
+//! `i` does so with probability `lazy_i` per task. A good worker has `lazy = 0`.
+//!
+//! With a consistency of 1 all that a lazy worker knows of the truth is in Z. Below 1 two answers
+//! of the LLM share its opinion beyond Z, so that `ca_z` finds lazy workers less easily.
 
 use rand::RngExt;
 use rand::seq::index;
@@ -87,7 +90,9 @@ pub struct CrowdPlan {
     pub human: Confusion,
     /// Confusion matrix of the LLM.
     pub llm: Confusion,
-    /// Probability to hand in a cheap signal, per worker.
+    /// Probability that an answer of the LLM is its opinion, rather than a random label.
+    pub consistency: f64,
+    /// Probability to hand in the LLM, per worker.
     pub lazy: Vec<f64>,
 }
 
@@ -120,6 +125,7 @@ impl CrowdPlan {
         if let Some(&(what, _)) = counts.iter().find(|(_, count)| *count == 0) {
             return Err(SimulateError::Empty { what });
         }
+        check_share("consistency", self.consistency)?;
         for &lazy in &self.lazy {
             check_share("lazy", lazy)?;
         }
@@ -136,11 +142,15 @@ impl CrowdPlan {
             names.tasks.intern(&format!("q{}", task + 1));
             let truth = random.random_range(0..classes);
             truths.push(truth);
-            z.push(self.llm.draw(truth, random));
+            let opinion = self.llm.draw(truth, random);
+            let ask = |random: &mut ChaCha8Rng| match random.random_bool(self.consistency) {
+                true => opinion,
+                false => random.random_range(0..classes),
+            };
+            z.push(ask(random));
             for worker in index::sample(random, self.lazy.len(), per_task) {
                 let lazy = random.random_bool(self.lazy[worker]);
-                let signal = if lazy { &self.llm } else { &self.human };
-                let label = signal.draw(truth, random);
+                let label = if lazy { ask(random) } else { self.human.draw(truth, random) };
                 reports.push(LabelReport { task, worker: worker as u32, label });
             }
         }
@@ -159,8 +169,24 @@ mod tests {
             workers_per_task: 2,
             human: Confusion::new("human", vec![vec![0.9, 0.1], vec![0.4, 0.6]]).unwrap(),
             llm: Confusion::symmetric("llm", 2, 0.7).unwrap(),
+            consistency: 1.0,
             lazy: vec![0.0, 1.0, 0.0],
         }
+    }
+
+    #[test]
+    fn lazy_workers_hand_in_z_as_often_as_the_llm_repeats_itself() {
+        let agreement = |consistency| {
+            let plan = CrowdPlan { consistency, ..plan() };
+            let crowd = plan.draw(&mut stream(0, "test", 0)).unwrap();
+            let copied = crowd.table.of_worker(1);
+            let same = copied.iter().filter(|(task, label)| crowd.z[*task as usize] == *label);
+            same.count() as f64 / copied.len() as f64
+        };
+        assert!((agreement(1.0) - 1.0).abs() < 1e-12);
+        // Both say the opinion: 0.25; else one of them draws one of two labels: 0.75 / 2. About
+        // 2,667 reports: five standard errors are 0.047.
+        assert!((agreement(0.5) - 0.625).abs() < 0.047);
     }
 
     #[test]

@@ -1,0 +1,159 @@
+//! What the experiments on crowds have in common: flags, settings, tables.
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+
+use super::super::common::Common;
+use super::super::exit::UsageError;
+use super::super::label_input::LabelInput;
+use super::trials::TrialArgs;
+use crate::data::label_reader::LoadedLabels;
+use crate::experiment::auc_summary::AucSummary;
+use crate::experiment::contenders::{Contender, Roles};
+use crate::experiment::detection::{CrowdTrial, DetectionSettings, OTHER_SHARE};
+use crate::report::{Cell, Input, Report, Table};
+
+/// Columns behind those that say what a row is of.
+pub(super) const SUMMARY_COLUMNS: [&str; 6] =
+    ["mean_auc", "q10_auc", "q90_auc", "n_trials", "n_undefined", "mean_missing"];
+
+/// Flags of an experiment on a crowd.
+#[derive(Debug, Args)]
+pub(super) struct CrowdArgs {
+    #[command(flatten)]
+    pub(super) input: LabelInput,
+    #[command(flatten)]
+    pub(super) trials: TrialArgs,
+    /// Mechanisms that compete
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "all", value_name = "M")]
+    mechanism: Vec<ContenderChoice>,
+    /// Shares of random and of biased workers: each uniform from 0 to SHARE in every trial
+    #[arg(long, value_name = "SHARE", default_value_t = OTHER_SHARE)]
+    others: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum ContenderChoice {
+    CaZ,
+    DsZ,
+    Ca,
+    Oa,
+    OaZ,
+    Ds,
+    NegZ,
+    All,
+}
+
+impl ContenderChoice {
+    fn contenders(self) -> Vec<Contender> {
+        match self {
+            Self::CaZ => vec![Contender::CaZ],
+            Self::DsZ => vec![Contender::DsZ],
+            Self::Ca => vec![Contender::Ca],
+            Self::Oa => vec![Contender::Oa],
+            Self::OaZ => vec![Contender::OaZ],
+            Self::Ds => vec![Contender::Ds],
+            Self::NegZ => vec![Contender::NegZ],
+            Self::All => Contender::EACH.to_vec(),
+        }
+    }
+}
+
+impl CrowdArgs {
+    /// The settings, checked.
+    pub(super) fn settings(&self, llm_shares: &[f64], seed: u64) -> Result<DetectionSettings> {
+        let mut contenders = Vec::new();
+        for contender in self.mechanism.iter().flat_map(|choice| choice.contenders()) {
+            if !contenders.contains(&contender) {
+                contenders.push(contender);
+            }
+        }
+        let llm_shares = llm_shares.to_vec();
+        let settings = DetectionSettings { llm_shares, other_share: self.others, contenders, seed };
+        settings.check().map_err(|error| UsageError(error.to_string()))?;
+        Ok(settings)
+    }
+}
+
+/// Settings as they go into results and into the header of the trials; the number of trials is
+/// not among them, because more trials are the same experiment.
+pub(super) fn described(settings: &DetectionSettings, roles: &Roles) -> Map<String, Value> {
+    let value = json!({
+        "mechanism": settings.contenders,
+        "llm_shares": settings.llm_shares,
+        "others": settings.other_share,
+        "z_source": roles.z,
+        "llm_source": roles.cheaters,
+        "copy_z": roles.copy_z,
+        "seed": settings.seed,
+    });
+    value.as_object().cloned().unwrap_or_default()
+}
+
+/// Summary of one mechanism in one variant, over the trials that `keep` keeps; it gets the point
+/// of the grid.
+pub(super) fn summary(
+    trials: &[CrowdTrial],
+    points: usize,
+    (variant, contender): (usize, usize),
+    keep: impl Fn(usize) -> bool,
+) -> AucSummary {
+    let kept = trials.iter().enumerate().filter(|(index, _)| keep(index % points));
+    AucSummary::of(kept.map(|(_, trial)| trial.aucs[variant][contender]))
+}
+
+/// The cells under [`SUMMARY_COLUMNS`].
+pub(super) fn cells(summary: &AucSummary) -> [Cell; 6] {
+    [
+        summary.mean.into(),
+        summary.low.into(),
+        summary.high.into(),
+        summary.n_trials.into(),
+        summary.n_undefined.into(),
+        summary.mean_missing.into(),
+    ]
+}
+
+/// What an experiment says, without its table.
+pub(super) fn report(
+    command: &'static str,
+    (loaded, inputs): (&LoadedLabels, Vec<Input>),
+    settings: Map<String, Value>,
+    (table, trials): (Table, u32),
+    about: String,
+) -> Report {
+    let mut settings = settings;
+    settings.insert("trials".into(), trials.into());
+    let crowd = &loaded.table;
+    let scope = format!(
+        "Contaminated {} workers with {} labels of {} tasks, {trials} trials per point. {about}",
+        crowd.worker_count(),
+        crowd.report_count(),
+        crowd.task_count()
+    );
+    let meaning = "AUC: probability that a good worker scores above a low-effort one; 0.5 is \
+        chance. q10_auc: one trial in ten is worse. n_undefined: trials in which there was nobody \
+        to tell apart. mean_missing: workers without a score per trial; they are left out.";
+    let caveat = "Workers left alone count as good, which in a real crowd not all of them are.";
+    Report {
+        command,
+        inputs,
+        settings,
+        table,
+        warnings: loaded.warnings.clone(),
+        footer: vec![scope, meaning.into(), caveat.into()],
+        prose: None,
+    }
+}
+
+/// The number of trials asked for.
+pub(super) fn repetitions(args: &TrialArgs, default: u32) -> u32 {
+    args.trials.unwrap_or(default)
+}
+
+/// A bar and the seed are all that is taken from the common flags.
+pub(super) fn bar(common: &Common, trials: u64) -> super::super::progress::Bar {
+    super::super::progress::Bar::new(common, "trials", trials)
+}

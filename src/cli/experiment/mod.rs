@@ -1,0 +1,37 @@
+//! `caz experiment`: would a mechanism have caught them, on data like these?
+
+mod crowd;
+mod detection;
+mod figures;
+mod multi_llm;
+mod sample_size;
+mod trials;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+use super::common::Common;
+use super::exit::ExitStatus;
+
+/// Measure by simulation how well cheaters would be found, on data like yours
+#[derive(Debug, Args)]
+pub(super) struct ExperimentArgs {
+    #[command(subcommand)]
+    command: ExperimentCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ExperimentCommand {
+    Detection(detection::DetectionArgs),
+    SampleSize(sample_size::SampleSizeArgs),
+    MultiLlm(multi_llm::MultiLlmArgs),
+}
+
+/// Runs the command.
+pub(super) fn run(args: &ExperimentArgs, common: &Common) -> Result<ExitStatus> {
+    match &args.command {
+        ExperimentCommand::Detection(args) => detection::run(args, common),
+        ExperimentCommand::SampleSize(args) => sample_size::run(args, common),
+        ExperimentCommand::MultiLlm(args) => multi_llm::run(args, common),
+    }
+}

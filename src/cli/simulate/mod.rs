@@ -1,0 +1,32 @@
+//! `caz simulate`: data of which it is known who answered how.
+
+mod crowd;
+mod files;
+mod labels;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+use super::common::Common;
+use super::exit::ExitStatus;
+
+/// Make data of which it is known who cheats, for tests and teaching
+#[derive(Debug, Args)]
+pub(super) struct SimulateArgs {
+    #[command(subcommand)]
+    command: SimulateCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum SimulateCommand {
+    Labels(labels::SimulateLabelsArgs),
+    Crowd(crowd::SimulateCrowdArgs),
+}
+
+/// Runs the command.
+pub(super) fn run(args: &SimulateArgs, common: &Common) -> Result<ExitStatus> {
+    match &args.command {
+        SimulateCommand::Labels(args) => labels::run(args, common),
+        SimulateCommand::Crowd(args) => crowd::run(args, common),
+    }
+}
