@@ -30,6 +30,7 @@ mod output;
 mod progress;
 #[cfg(feature = "llm")]
 mod prompts;
+mod review_input;
 mod reviews;
 mod simulate;
 
