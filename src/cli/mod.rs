@@ -8,6 +8,7 @@ mod assumptions;
 mod bert;
 #[cfg(feature = "llm")]
 mod cache;
+mod combined;
 mod common;
 mod completions;
 mod doctor;
@@ -29,6 +30,7 @@ mod output;
 mod progress;
 #[cfg(feature = "llm")]
 mod prompts;
+mod review_input;
 mod reviews;
 mod simulate;
 

@@ -17,6 +17,7 @@ use crate::data::warning::Warning;
 use crate::report::{Cell, Input, Report, Table};
 use crate::stats::flag::{FALSE_DISCOVERY_RATE, Flag, FlagSettings, flags};
 use crate::stats::rank::descending_ranks;
+use crate::text::combined::combined_scores;
 use crate::text::embed::VectorKind;
 use crate::text::pairs::{Paper, ZCombine, papers_of};
 use crate::text::pooling::TextUnit;
@@ -79,6 +80,8 @@ enum ScoreChoice {
     Cosine,
     /// Minus the similarity with the LLM; rewards off-topic text
     Negative,
+    /// On topic and not what the LLM says, the lower of both on the scale of all reviewers
+    Combined,
     /// All of them
     All,
 }
@@ -140,6 +143,14 @@ struct Run {
     warnings: Vec<Warning>,
 }
 
+/// The scores of all reviewers by one name.
+struct Scored {
+    scores: Vec<ReviewerScore>,
+    /// Closeness to the topic and distance from Z, if the score is made of them.
+    parts: Option<[Vec<Option<f64>>; 2]>,
+    warnings: Vec<Warning>,
+}
+
 /// Runs the command.
 pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
     common.resolved_format()?;
@@ -174,7 +185,13 @@ impl ReviewsArgs {
                 ScoreChoice::Projected => &[ScoreName::Projected],
                 ScoreChoice::Cosine => &[ScoreName::Cosine],
                 ScoreChoice::Negative => &[ScoreName::Negative],
-                ScoreChoice::All => &[ScoreName::Projected, ScoreName::Cosine, ScoreName::Negative],
+                ScoreChoice::Combined => &[ScoreName::Combined],
+                ScoreChoice::All => &[
+                    ScoreName::Projected,
+                    ScoreName::Cosine,
+                    ScoreName::Negative,
+                    ScoreName::Combined,
+                ],
             };
             for name in names {
                 if !scores.contains(name) {
@@ -242,13 +259,20 @@ fn direction_warnings(set: &ReviewSet, space: &Space) -> Vec<Warning> {
 }
 
 impl Run {
-    fn scores(&self, name: ScoreName) -> Vec<ReviewerScore> {
+    fn scores(&self, name: ScoreName) -> Scored {
         let (set, papers) = (&self.loaded.set, &self.papers);
-        match name {
+        let scores = match name {
             ScoreName::Projected => projected_scores(set, papers, &self.projected, self.combine),
             ScoreName::Cosine => cosine_scores(set, papers, &self.plain),
             ScoreName::Negative => negative_scores(set, papers, &self.plain),
-        }
+            ScoreName::Combined => {
+                let combined = combined_scores(set, papers, &self.plain.clone().whitened());
+                let warnings = super::combined::warnings(&combined.basis, set.reviews.len());
+                let parts = Some([combined.topic, combined.away]);
+                return Scored { scores: combined.scores, parts, warnings };
+            }
+        };
+        Scored { scores, parts: None, warnings: Vec::new() }
     }
 
     fn evidence(&self) -> crate::text::explain::Evidence<'_> {
@@ -267,7 +291,7 @@ impl Run {
         super::explain::Context {
             inputs: self.inputs.clone(),
             settings: self.settings(args),
-            scores: self.scores(name),
+            scores: self.scores(name).scores,
             embedder: self.embedded.name.clone(),
         }
     }
@@ -306,6 +330,9 @@ const COLUMNS: [&str; 12] = [
     "flag",
 ];
 
+/// Columns that follow where the combined score is asked for.
+const PART_COLUMNS: [&str; 2] = ["part_topic", "part_z"];
+
 fn scores_report(args: &ReviewsArgs, run: &Run) -> Report {
     let settings = FlagSettings {
         false_discovery_rate: args.fdr,
@@ -313,15 +340,22 @@ fn scores_report(args: &ReviewsArgs, run: &Run) -> Report {
         min_count: args.min_papers,
     };
     let set = &run.loaded.set;
-    let mut table = Table::new(&COLUMNS);
+    let names = args.scores();
+    let with_parts = names.contains(&ScoreName::Combined);
+    let part_columns = PART_COLUMNS.iter().filter(|_| with_parts);
+    let columns: Vec<&'static str> = COLUMNS.iter().chain(part_columns).copied().collect();
+    let mut table = Table::new(&columns);
     let mut footer = vec![scope(run)];
-    for name in args.scores() {
-        let scores = run.scores(name);
-        let people: Vec<_> = scores.iter().map(|score| (score.estimate, score.n_papers)).collect();
+    let mut warnings = run.warnings.clone();
+    for name in names {
+        let scored = run.scores(name);
+        let people: Vec<_> =
+            scored.scores.iter().map(|score| (score.estimate, score.n_papers)).collect();
         let flags = flags(&people, &settings);
-        push_rows(&mut table, run, name, &scores, &flags);
+        push_rows(&mut table, run, name, &scored, &flags, with_parts);
         footer.push(meaning(name, run.centered).to_owned());
-        footer.extend(left_out(set, name, &scores));
+        footer.extend(left_out(set, name, &scored.scores));
+        warnings.extend(scored.warnings);
     }
     footer.push(
         "Worst first; rank 1 is the best. ci_low to ci_high is a 95 % interval over papers. A flag \
@@ -333,7 +367,7 @@ fn scores_report(args: &ReviewsArgs, run: &Run) -> Report {
         inputs: run.inputs.clone(),
         settings: run.settings(args),
         table,
-        warnings: run.warnings.clone(),
+        warnings,
         footer,
         prose: None,
     }
@@ -343,10 +377,12 @@ fn push_rows(
     table: &mut Table,
     run: &Run,
     name: ScoreName,
-    scores: &[ReviewerScore],
+    scored: &Scored,
     flags: &[Flag],
+    with_parts: bool,
 ) {
     let reviewers = &run.loaded.set.reviewers;
+    let scores = &scored.scores;
     let values: Vec<Option<f64>> =
         scores.iter().map(|score| score.estimate.map(|estimate| estimate.value)).collect();
     let ranks = descending_ranks(&values);
@@ -355,7 +391,7 @@ fn push_rows(
         let interval = score.estimate.and_then(|estimate| estimate.interval());
         // Only scores whose zero means "adds nothing" can be called informative or not.
         let flag = (name.has_zero() || flags[index] == Flag::TooFew).then(|| flags[index].as_str());
-        table.push(vec![
+        let mut row = vec![
             reviewers.names()[index].as_str().into(),
             name.as_str().into(),
             run.embedded.name.as_str().into(),
@@ -368,7 +404,12 @@ fn push_rows(
             score.n_zero.into(),
             ranks[index].into(),
             flag.map_or(Cell::Missing, Cell::from),
-        ]);
+        ];
+        if with_parts {
+            let part = |part: usize| scored.parts.as_ref().and_then(|parts| parts[part][index]);
+            row.extend([part(0).into(), part(1).into()]);
+        }
+        table.push(row);
     }
 }
 
@@ -421,6 +462,11 @@ fn meaning(name: ScoreName, centered: bool) -> &'static str {
             "negative: minus the mean similarity with the LLM's reviews; a baseline that rewards \
              off-topic text, so it has no flags."
         }
+        (ScoreName::Combined, _) => {
+            "combined: the lower of part_topic (about the paper) and part_z (unlike the LLM's review \
+             of it), in robust standard deviations over these reviewers: 0 is the middle, below -3 \
+             is far from it. Somebody is always last, so it has no flags."
+        }
     }
 }
 
@@ -438,6 +484,10 @@ fn left_out(set: &ReviewSet, name: ScoreName, scores: &[ReviewerScore]) -> Optio
         ScoreName::Projected => "none of their papers has both a peer and a usable LLM review",
         ScoreName::Cosine => "none of their papers has a peer",
         ScoreName::Negative => "none of their papers has a usable LLM review",
+        ScoreName::Combined => {
+            "none of their papers has peers, or none has a usable LLM review, or there are too few \
+             papers and reviewers to compare with"
+        }
     };
     let names = crate::data::warning::first_names(&without);
     Some(format!("{} reviewers have no {} score: {why}: {names}.", without.len(), name.as_str()))

@@ -2,6 +2,7 @@
 
 pub mod crowd;
 pub mod labels;
+pub mod reviews;
 
 /// Why nothing could be simulated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

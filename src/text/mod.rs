@@ -1,5 +1,6 @@
 //! Free text: sentences, embeddings, projection on what the LLM did not say, similarity.
 
+pub mod combined;
 pub mod embed;
 pub mod explain;
 pub mod pairs;
@@ -10,3 +11,4 @@ pub mod sentences;
 pub mod similarity;
 pub mod space;
 pub mod vectors;
+mod whitening;

@@ -9,6 +9,8 @@
 //! - `negative`: minus the mean cosine with the LLM's reviews, a baseline that rewards any text
 //!   that is unlike them, off-topic ones included.
 //!
+//! `combined`, in [`super::combined`], asks for two things at once.
+//!
 //! Pairs with a review of which nothing is left count as 0.
 
 use rayon::prelude::*;
@@ -28,6 +30,8 @@ pub enum ScoreName {
     Cosine,
     /// Minus cosine with the LLM.
     Negative,
+    /// On the paper's topic and not what the LLM says, see [`super::combined`].
+    Combined,
 }
 
 impl ScoreName {
@@ -37,14 +41,16 @@ impl ScoreName {
             Self::Projected => "projected",
             Self::Cosine => "cosine",
             Self::Negative => "negative",
+            Self::Combined => "combined",
         }
     }
 
     /// Whether a value of 0 means "adds nothing", so that flags make sense.
     ///
-    /// The negative similarity has no such point: it is below 0 for everybody.
+    /// The negative similarity has no such point: it is below 0 for everybody. Nor has the
+    /// combined score: there half of all reviewers are below 0.
     pub fn has_zero(self) -> bool {
-        self != Self::Negative
+        matches!(self, Self::Projected | Self::Cosine)
     }
 
     /// Whether papers without Z are left out.
@@ -56,7 +62,7 @@ impl ScoreName {
 /// The score of one reviewer and what it rests on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReviewerScore {
-    /// The score in `[-1, 1]` with its standard error; `None` if no pair could be compared.
+    /// The score, in `[-1, 1]` but for [`ScoreName::Combined`], with its standard error; `None` if no pair could be compared.
     pub estimate: Option<Estimate>,
     /// Papers with at least one comparison.
     pub n_papers: usize,

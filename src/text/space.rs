@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::similarity::norm;
 use super::vectors::Vectors;
+use super::whitening::whiten;
 
 /// Vectors of all texts of a run: first one row per review, then one row per Z.
 #[derive(Debug, Clone)]
@@ -13,6 +14,14 @@ pub struct Space {
     reviews: usize,
     /// Mean over the reviews that have a direction, `dims` entries; `None` if not centered.
     center: Option<Vec<f64>>,
+}
+
+/// A sum of unit vectors of a [`Space`], to take many cosines at once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnitSum {
+    values: Vec<f64>,
+    /// Product of the sum with the center, 0 without one.
+    along_center: f64,
 }
 
 impl Space {
@@ -53,6 +62,57 @@ impl Space {
         }
         self.center = Some(sum);
         self
+    }
+
+    /// Centers, and weighs down the directions in which all reviews differ, by whitening with a
+    /// shrunk covariance of the reviews (`docs/methods.md`, combined score).
+    ///
+    /// Sparse vectors are only centered: their weights already count words that are everywhere
+    /// less.
+    #[must_use]
+    pub fn whitened(self) -> Self {
+        let whitened = match &*self.vectors {
+            Vectors::Dense(dense) => Some(whiten(dense, self.reviews)),
+            Vectors::Sparse(_) => None,
+        };
+        match whitened {
+            Some(dense) => Self::new(Vectors::Dense(dense), self.reviews),
+            None => self.centered(),
+        }
+    }
+
+    /// Length of every row, centered if the space is; 0 for texts without a direction.
+    pub fn lengths(&self) -> Vec<f64> {
+        (0..self.vectors.len()).map(|row| norm(&self.block(&[row])[0])).collect()
+    }
+
+    /// Sum of the unit vectors of `rows`, whose [`Self::lengths`] are given.
+    pub fn sum_of_units(&self, rows: impl Iterator<Item = usize>, lengths: &[f64]) -> UnitSum {
+        let mut values = vec![0.0; self.dims()];
+        let mut inverse_lengths = 0.0;
+        for row in rows.filter(|&row| lengths[row] > 0.0) {
+            let inverse = 1.0 / lengths[row];
+            inverse_lengths += inverse;
+            self.for_each_entry(row, |dim, value| values[dim] += value * inverse);
+        }
+        let mut along_center = 0.0;
+        if let Some(center) = &self.center {
+            for (value, mean) in values.iter_mut().zip(center) {
+                *value -= mean * inverse_lengths;
+                along_center += *value * mean;
+            }
+        }
+        UnitSum { values, along_center }
+    }
+
+    /// Sum of the cosines of `row`, of the given length, with all rows of the sum.
+    pub fn sum_of_cosines(&self, row: usize, length: f64, sum: &UnitSum) -> f64 {
+        if length == 0.0 {
+            return 0.0;
+        }
+        let mut product = -sum.along_center;
+        self.for_each_entry(row, |dim, value| product += value * sum.values[dim]);
+        product / length
     }
 
     /// Whether the text of `row` has no direction.
@@ -182,6 +242,24 @@ mod tests {
             let (dense, sparse) = spaces(&rows, rows.len() - 1);
             let (dense, sparse) =
                 if centered { (dense.centered(), sparse.centered()) } else { (dense, sparse) };
+            let lengths = (dense.lengths(), sparse.lengths());
+            let sums = (
+                dense.sum_of_units(0..rows.len(), &lengths.0),
+                sparse.sum_of_units(0..rows.len(), &lengths.1),
+            );
+            for row in 0..rows.len() {
+                let expected: f64 = (0..rows.len())
+                    .map(|other| {
+                        let block = dense.block(&[row, other]);
+                        let product = norm(&block[0]) * norm(&block[1]);
+                        if product > 0.0 { dot(&block[0], &block[1]) / product } else { 0.0 }
+                    })
+                    .sum();
+                let dense = dense.sum_of_cosines(row, lengths.0[row], &sums.0);
+                let sparse = sparse.sum_of_cosines(row, lengths.1[row], &sums.1);
+                prop_assert!((dense - expected).abs() < 1e-9, "{dense} {expected}");
+                prop_assert!((sparse - expected).abs() < 1e-9, "{sparse} {expected}");
+            }
             let all: Vec<usize> = (0..rows.len().min(3)).collect();
             let (dense, sparse) = (dense.block(&all), sparse.block(&all));
             for i in 0..all.len() {

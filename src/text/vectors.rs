@@ -23,6 +23,25 @@ impl Vectors {
         self.len() == 0
     }
 
+    /// Copies of the given rows, in the given order.
+    ///
+    /// # Panics
+    ///
+    /// If a row is not below [`Self::len`].
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::Dense(dense) => {
+                let values = rows.iter().flat_map(|&row| dense.row(row)).copied().collect();
+                Self::Dense(DenseVectors::from_values(dense.dims(), values))
+            }
+            Self::Sparse(sparse) => Self::Sparse(SparseVectors {
+                dims: sparse.dims(),
+                rows: rows.iter().map(|&row| sparse.row(row).to_vec()).collect(),
+            }),
+        }
+    }
+
     /// Number of dimensions of every row.
     pub fn dims(&self) -> usize {
         match self {

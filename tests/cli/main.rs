@@ -1,6 +1,7 @@
 //! The binary as a user meets it: standard output, standard error and exit codes.
 
 mod bad_input;
+mod combined;
 mod embed;
 mod experiment;
 mod reviews;

@@ -4,6 +4,7 @@ mod crowd;
 mod detection;
 mod figures;
 mod multi_llm;
+mod reviews;
 mod sample_size;
 mod trials;
 
@@ -25,6 +26,7 @@ enum ExperimentCommand {
     Detection(detection::DetectionArgs),
     SampleSize(sample_size::SampleSizeArgs),
     MultiLlm(multi_llm::MultiLlmArgs),
+    Reviews(reviews::ExperimentReviewsArgs),
 }
 
 /// Runs the command.
@@ -33,5 +35,6 @@ pub(super) fn run(args: &ExperimentArgs, common: &Common) -> Result<ExitStatus> 
         ExperimentCommand::Detection(args) => detection::run(args, common),
         ExperimentCommand::SampleSize(args) => sample_size::run(args, common),
         ExperimentCommand::MultiLlm(args) => multi_llm::run(args, common),
+        ExperimentCommand::Reviews(args) => reviews::run(args, common),
     }
 }

@@ -3,6 +3,7 @@
 mod crowd;
 mod files;
 mod labels;
+mod reviews;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -20,6 +21,7 @@ pub(super) struct SimulateArgs {
 #[derive(Debug, Subcommand)]
 enum SimulateCommand {
     Labels(labels::SimulateLabelsArgs),
+    Reviews(reviews::SimulateReviewsArgs),
     Crowd(crowd::SimulateCrowdArgs),
 }
 
@@ -27,6 +29,7 @@ enum SimulateCommand {
 pub(super) fn run(args: &SimulateArgs, common: &Common) -> Result<ExitStatus> {
     match &args.command {
         SimulateCommand::Labels(args) => labels::run(args, common),
+        SimulateCommand::Reviews(args) => reviews::run(args, common),
         SimulateCommand::Crowd(args) => crowd::run(args, common),
     }
 }
