@@ -1,11 +1,12 @@
 """Compares caz's `bert:` embedder with sentence-transformers on the same texts and threads.
 
-    cargo build --release --example embed_texts
+    cargo build --release
     python benches/bert_vs_torch.py MODEL_FOLDER [--texts 2000] [--threads 2] [--repeats 3]
 
 The texts are generated here (about 200 words each, fixed seed). Each program runs in a process of
-its own, alternating, so that a busy machine slows both; the model's loading time is not counted,
-the peak memory (maximum resident set) is that of the whole process. Prints documents per second
+its own, alternating, so that a busy machine slows both. The time of caz is that of the whole
+command, loading and writing included; of sentence-transformers only the encoding counts. The peak
+memory (maximum resident set) is that of the whole process. Prints documents per second
 per run, the median ratio, peak memory and the largest difference of any component.
 """
 
@@ -69,7 +70,8 @@ def run_torch(model, texts, threads, batch, output):
 
 
 def measured(command):
-    """Standard output of a child and its peak memory in MB."""
+    """Standard output of a child, its seconds and its peak memory in MB."""
+    start = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     out = child.stdout.read()
     # wait4 gives the usage of this very child.
@@ -78,7 +80,7 @@ def measured(command):
     _, status, usage = os.wait4(child.pid, 0)
     if status:
         sys.exit(f"{command[0]} failed")
-    return float(out.split()[-1]), usage.ru_maxrss / 1024
+    return out, time.perf_counter() - start, usage.ru_maxrss / 1024
 
 
 def main():
@@ -88,7 +90,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--batch", type=int, default=32, help="sentence-transformers' batch size")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--caz", default="target/release/examples/embed_texts")
+    parser.add_argument("--caz", default="target/release/caz")
     parser.add_argument("--torch-child", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.torch_child:
@@ -98,21 +100,28 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder:
         texts = Path(folder) / "texts.json"
-        texts.write_text(json.dumps(make_texts(args.texts)))
-        outputs = [str(Path(folder) / name) for name in ("caz.f32", "torch.f32")]
+        generated = make_texts(args.texts)
+        texts.write_text(json.dumps(generated))
+        lines = Path(folder) / "texts.jsonl"
+        lines.write_text("".join(json.dumps({"text": text}) + "\n" for text in generated))
+        outputs = [str(Path(folder) / name) for name in ("caz.npy", "torch.f32")]
         commands = [
-            [args.caz, args.model, str(texts), outputs[0], str(args.threads)],
+            [args.caz, "embed", str(lines), "--embedder", f"bert:{args.model}", "--output", outputs[0],
+             "--threads", str(args.threads)],
             [sys.executable, __file__, args.model, "--threads", str(args.threads), "--batch",
              str(args.batch), "--torch-child", str(texts), outputs[1]],
         ]
         runs = [[], []]
         for repeat in range(args.repeats):
             for which, name in enumerate(["caz", "sentence-transformers"]):
-                seconds, memory = measured(commands[which])
+                out, seconds, memory = measured(commands[which])
+                if which == 1:
+                    seconds = float(out.split()[-1])
                 runs[which].append((args.texts / seconds, memory))
                 print(f"run {repeat + 1}: {name}: {args.texts / seconds:.1f} docs/s, {memory:.0f} MB",
                       flush=True)
-        ours, theirs = (numpy.fromfile(path, dtype="<f4") for path in outputs)
+        ours = numpy.load(outputs[0]).ravel()
+        theirs = numpy.fromfile(outputs[1], dtype="<f4")
         ratio = statistics.median(a[0] / b[0] for a, b in zip(*runs))
         memory = max(m for _, m in runs[0]) / max(m for _, m in runs[1])
         print(f"throughput ratio (median of {args.repeats}): {ratio:.2f}")

@@ -1,7 +1,7 @@
 //! The `bert:` embedder on the real all-MiniLM-L6-v2 against sentence-transformers.
 //!
 //! Run with `CAZ_TEST_MINILM=FOLDER cargo test --test real_model -- --ignored`; the tests fail,
-//! not pass, when the folder is missing. The reference is made by tests/golden/make_minilm.py.
+//! not pass, when the folder is missing. The reference is made by `tests/golden/make_minilm.py`.
 #![cfg(feature = "bert")]
 
 use std::num::NonZeroUsize;
@@ -59,7 +59,7 @@ fn every_component_equals_sentence_transformers() {
     let mut largest: f64 = 0.0;
     for (entry, row) in reference["texts"].as_array().expect("texts").iter().zip(vectors.rows()) {
         let expected: Vec<f64> =
-            entry["vector"].as_array().expect("vector").iter().flat_map(Value::as_f64).collect();
+            entry["vector"].as_array().expect("vector").iter().filter_map(Value::as_f64).collect();
         assert_eq!(expected.len(), 384);
         let difference = largest_difference(row, &expected);
         assert!(difference < TOLERANCE, "{}: {difference}", entry["text"]);

@@ -22,7 +22,7 @@ pub(super) struct CacheArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Print the folder [env: CAZ_CACHE_DIR]
+    /// Print the folder [env: `CAZ_CACHE_DIR`]
     Dir,
     /// Print how many answers there are and the bytes they take
     Size,

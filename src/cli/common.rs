@@ -24,7 +24,7 @@ pub enum OutputFormat {
 /// When to use colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal, unless NO_COLOR is set or TERM is dumb
+    /// On a terminal, unless `NO_COLOR` is set or TERM is dumb
     #[default]
     Auto,
     /// Always

@@ -56,13 +56,12 @@ pub(super) fn run(args: &EmbedArgs, common: &Common) -> Result<ExitStatus> {
         say(common, &format!("warning: {}", warning.message));
     }
     let write = |out: &mut dyn Write| write_vectors(format, &texts, &embedded.vectors, out);
-    match &common.output {
-        Some(path) => write_output(path, write)?,
-        None => {
-            let mut out = BufWriter::new(io::stdout().lock());
-            write(&mut out)?;
-            out.flush()?;
-        }
+    if let Some(path) = &common.output {
+        write_output(path, write)?
+    } else {
+        let mut out = BufWriter::new(io::stdout().lock());
+        write(&mut out)?;
+        out.flush()?;
     }
     Ok(ExitStatus::Done)
 }
@@ -137,7 +136,7 @@ fn write_npy(vectors: &Vectors, out: &mut dyn Write) -> io::Result<()> {
     const PREFIX: usize = 10; // magic, version and the length of the header
     let shape = (vectors.len(), vectors.dims());
     let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape:?}, }}");
-    while (PREFIX + header.len() + 1) % 64 != 0 {
+    while !(PREFIX + header.len() + 1).is_multiple_of(64) {
         header.push(' ');
     }
     header.push('\n');

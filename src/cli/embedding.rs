@@ -90,7 +90,7 @@ pub(super) enum PoolingChoice {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Embedding")]
 pub(super) struct EmbeddingArgs {
-    /// static | static:FOLDER | tfidf | bert:FOLDER_OR_HUB_ID | judge | judge:RUBRIC | given
+    /// static | static:FOLDER | tfidf | `bert:FOLDER_OR_HUB_ID` | judge | judge:RUBRIC | given
     ///
     /// `static` is bundled and needs no download. `bert:` runs a transformer encoder from a folder
     /// or the Hugging Face cache, and downloads it if it is in neither. `judge`

@@ -72,6 +72,7 @@ impl LabelInput {
         Ok(Roles { z, cheaters, copy_z: self.copy_z })
     }
 
+    #[expect(clippy::unused_self, reason = "belongs to the flags that it checks")]
     /// The data of an experiment; a wrong name on the command line is a usage error.
     pub(super) fn data<'a>(
         &self,

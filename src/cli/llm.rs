@@ -31,15 +31,15 @@ const DEFAULT_KEY_VARIABLE: &str = "OPENAI_API_KEY";
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Language model")]
 pub(super) struct LlmArgs {
-    /// Server that speaks the protocol of OpenAI, up to and including the version, e.g.
-    /// http://localhost:8000/v1 [env: OPENAI_BASE_URL] [default: https://api.openai.com/v1]
+    /// Server that speaks the protocol of `OpenAI`, up to and including the version, e.g.
+    /// <http://localhost:8000/v1> [env: `OPENAI_BASE_URL`] [default: <https://api.openai.com/v1>]
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
     /// The model's name as the server knows it; nothing is sent unless it is named
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
     /// Environment variable that holds the key; never give the key itself
-    /// [default: OPENAI_API_KEY, which may be unset for servers other than OpenAI's]
+    /// [default: `OPENAI_API_KEY`, which may be unset for servers other than `OpenAI`'s]
     #[arg(long, value_name = "VARIABLE")]
     pub api_key_env: Option<String>,
     /// Requests under way at the same time; never changes a result

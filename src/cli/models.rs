@@ -1,7 +1,7 @@
 //! `caz models`: the models at hand, getting more, and making a static one.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
@@ -43,7 +43,7 @@ enum ModelsCommand {
     /// Every piece of the vocabulary goes alone through the encoder; the vectors are reduced by
     /// principal components, weighted by the logarithm of their rank and stored in 8 bits.
     Distill {
-        /// bert:FOLDER_OR_HUB_ID
+        /// `bert:FOLDER_OR_HUB_ID`
         model: String,
         /// Entries per vector
         #[arg(long, value_name = "N", default_value_t = 128)]
@@ -93,7 +93,7 @@ fn list(common: &Common) -> Result<ExitStatus> {
     Ok(ExitStatus::Done)
 }
 
-fn print_path(folder: &std::path::Path) -> Result<ExitStatus> {
+fn print_path(folder: &Path) -> Result<ExitStatus> {
     writeln!(io::stdout(), "{}", folder.display())?;
     Ok(ExitStatus::Done)
 }
@@ -143,7 +143,7 @@ pub(super) fn places(common: &Common) -> Vec<(String, String)> {
     places
 }
 
-fn path_and_state(path: &PathBuf) -> String {
+fn path_and_state(path: &Path) -> String {
     let state = if path.is_dir() { "" } else { " (not there yet)" };
     format!("{}{state}", path.display())
 }

@@ -23,13 +23,12 @@ pub(super) fn emit(report: &Report, common: &Common) -> Result<()> {
         OutputFormat::Json => Box::new(JsonExporter),
         OutputFormat::Jsonl => Box::new(JsonLinesExporter),
     };
-    match &common.output {
-        Some(path) => write_output(path, |out| exporter.write(report, out))?,
-        None => {
-            let mut out = BufWriter::new(io::stdout().lock());
-            exporter.write(report, &mut out)?;
-            out.flush()?;
-        }
+    if let Some(path) = &common.output {
+        write_output(path, |out| exporter.write(report, out))?
+    } else {
+        let mut out = BufWriter::new(io::stdout().lock());
+        exporter.write(report, &mut out)?;
+        out.flush()?;
     }
     if format != OutputFormat::Table || common.output.is_some() {
         for warning in &report.warnings {

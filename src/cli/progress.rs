@@ -19,7 +19,7 @@ pub(super) struct Bar {
     allowed: bool,
     start: Instant,
     done: AtomicU64,
-    bar: OnceLock<ProgressBar>,
+    drawn: OnceLock<ProgressBar>,
 }
 
 impl Bar {
@@ -31,7 +31,7 @@ impl Bar {
             allowed: common.show_progress(),
             start: Instant::now(),
             done: AtomicU64::new(0),
-            bar: OnceLock::new(),
+            drawn: OnceLock::new(),
         }
     }
 }
@@ -42,7 +42,7 @@ impl Progress for Bar {
         if !self.allowed || self.start.elapsed() < PATIENCE {
             return;
         }
-        let bar = self.bar.get_or_init(|| {
+        let bar = self.drawn.get_or_init(|| {
             let bar = ProgressBar::new(self.total).with_prefix(self.what);
             let style = "{prefix} {bar:30} {human_pos}/{human_len} {per_sec}, {eta} left";
             bar.with_style(ProgressStyle::with_template(style).expect("the template is a constant"))
@@ -54,7 +54,7 @@ impl Progress for Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        if let Some(bar) = self.bar.get() {
+        if let Some(bar) = self.drawn.get() {
             bar.finish_and_clear();
         }
     }

@@ -53,7 +53,7 @@ pub(super) struct ReviewsArgs {
     /// How several LLM reviews of one paper are used together
     #[arg(long, value_enum, default_value_t)]
     z_combine: CombineChoice,
-    /// Fewer papers than this give the flag too_few
+    /// Fewer papers than this give the flag `too_few`
     #[arg(long, value_name = "N", default_value_t = 2)]
     min_papers: usize,
     /// False discovery rate of the flag `informative`
@@ -238,7 +238,7 @@ fn prepare(args: &ReviewsArgs, common: &Common) -> Result<Run> {
         CombineChoice::Mean => ZCombine::Mean,
     };
     let papers = papers_of(set);
-    Ok(Run { papers, loaded, inputs, embedded, plain, projected, centered, combine, warnings })
+    Ok(Run { loaded, inputs, papers, embedded, plain, projected, centered, combine, warnings })
 }
 
 fn direction_warnings(set: &ReviewSet, space: &Space) -> Vec<Warning> {

@@ -361,6 +361,7 @@ mod tests {
 
     const GRID: TrialGrid = TrialGrid { points: 3, repetitions: 40 };
 
+    #[expect(clippy::unnecessary_wraps, reason = "trials may fail")]
     fn draw(id: TrialId) -> Result<f64, BadLuck> {
         Ok(id.stream(7, "test").random_range(0.0..1.0))
     }

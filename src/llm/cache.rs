@@ -1,4 +1,4 @@
-//! Answers that were paid for once, in one SQLite file.
+//! Answers that were paid for once, in one `SQLite` file.
 //!
 //! An answer is stored the moment it arrives, in a transaction of its own, with a write-ahead
 //! log: a process that is killed loses at most the requests that were under way. Only answers are
@@ -44,7 +44,7 @@ pub enum CacheError {
     Database {
         /// The file.
         path: PathBuf,
-        /// What SQLite said.
+        /// What `SQLite` said.
         #[source]
         source: rusqlite::Error,
     },
@@ -192,7 +192,7 @@ pub fn clear_cache(folder: &Path) -> Result<(), CacheError> {
     })
 }
 
-/// The database and the files that SQLite keeps beside it.
+/// The database and the files that `SQLite` keeps beside it.
 fn cache_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     ["", "-wal", "-shm"].map(|ending| folder.join(format!("{CACHE_FILE}{ending}"))).into_iter()
 }
@@ -205,7 +205,7 @@ fn make_private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// The folder may be one that others can read; SQLite gives its side files the same permissions.
+/// The folder may be one that others can read; `SQLite` gives its side files the same permissions.
 #[cfg(unix)]
 fn make_private_file(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

@@ -145,6 +145,7 @@ impl Usage {
     }
 
     /// The sum of two answers' costs.
+    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
             prompt_tokens: self.prompt_tokens.saturating_add(other.prompt_tokens),

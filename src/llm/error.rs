@@ -129,7 +129,7 @@ impl ChatError {
     /// Whether every other request would fail alike, so that going on is pointless.
     pub fn stops_the_run(&self) -> bool {
         match self {
-            Self::Status { status, .. } => matches!(status, 401 | 402 | 403 | 404 | 405),
+            Self::Status { status, .. } => matches!(status, 401..=405),
             Self::BadUrl { .. }
             | Self::BadProxy { .. }
             | Self::Budget { .. }

@@ -1,5 +1,5 @@
-//! Any server that speaks the chat completions protocol of OpenAI: vLLM, llama.cpp, Ollama, TGI,
-//! OpenAI itself.
+//! Any server that speaks the chat completions protocol of `OpenAI`: vLLM, llama.cpp, Ollama, TGI,
+//! `OpenAI` itself.
 //!
 //! Servers differ in what they take. A request starts with everything we would like; when the
 //! server refuses it, it is asked for less: a JSON Schema, then any JSON object, then plain text;

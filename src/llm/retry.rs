@@ -29,7 +29,7 @@ impl Default for RetryPolicy {
             tries: 5,
             base: Duration::from_secs(1),
             cap: Duration::from_secs(30),
-            patience: Duration::from_secs(300),
+            patience: Duration::from_mins(5),
             seed: 0,
         }
     }
@@ -57,12 +57,11 @@ impl RetryPolicy {
         generator.set_word_pos(u128::from(tries) * 2);
         // 53 bits make a uniform double in [0, 1).
         let uniform = (generator.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-        match after {
-            Some(after) => after.mul_f64(1.0 + 0.1 * uniform),
-            None => {
-                let doubled = self.base.saturating_mul(2_u32.saturating_pow(tries - 1));
-                doubled.min(self.cap).mul_f64(0.5 + 0.5 * uniform)
-            }
+        if let Some(after) = after {
+            after.mul_f64(1.0 + 0.1 * uniform)
+        } else {
+            let doubled = self.base.saturating_mul(2_u32.saturating_pow(tries - 1));
+            doubled.min(self.cap).mul_f64(0.5 + 0.5 * uniform)
         }
     }
 
@@ -99,7 +98,7 @@ pub(super) fn is_transient(status: u16) -> bool {
 pub(super) fn parse_retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<f64>() {
-        return (seconds >= 0.0 && seconds < 1e9).then(|| Duration::from_secs_f64(seconds));
+        return (0.0..1e9).contains(&seconds).then(|| Duration::from_secs_f64(seconds));
     }
     let date = httpdate::parse_http_date(value).ok()?;
     Some(date.duration_since(now).unwrap_or_default())

@@ -143,9 +143,12 @@ impl CrowdPlan {
             let truth = random.random_range(0..classes);
             truths.push(truth);
             let opinion = self.llm.draw(truth, random);
-            let ask = |random: &mut ChaCha8Rng| match random.random_bool(self.consistency) {
-                true => opinion,
-                false => random.random_range(0..classes),
+            let ask = |random: &mut ChaCha8Rng| {
+                if random.random_bool(self.consistency) {
+                    opinion
+                } else {
+                    random.random_range(0..classes)
+                }
             };
             z.push(ask(random));
             for worker in index::sample(random, self.lazy.len(), per_task) {

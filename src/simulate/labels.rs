@@ -245,7 +245,9 @@ mod tests {
     fn crowd(workers: u32, tasks: u32) -> (LabelTable, Ids) {
         let mut random = stream(1, "crowd", 0);
         let mut names = LabelNames::default();
-        ["a", "b", "c"].map(|label| names.labels.intern(label));
+        for label in ["a", "b", "c"] {
+            names.labels.intern(label);
+        }
         let mut reports = Vec::new();
         for task in 0..tasks {
             names.tasks.intern(&format!("q{task}"));

@@ -15,7 +15,7 @@ fn categories() -> Vec<String> {
     Rubric::load("aspects19").unwrap().categories().map(str::to_owned).collect()
 }
 
-/// A number that looks random (the finisher of SplitMix64) for three others.
+/// A number that looks random (the finisher of `SplitMix64`) for three others.
 fn mixed(a: usize, b: usize, c: usize) -> u64 {
     let mut z = ((a * 1_000_003 + b) * 1_000_003 + c) as u64 + 0x9e37_79b9_7f4a_7c15;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -30,7 +30,7 @@ fn truth(paper: usize, category: usize) -> i32 {
 
 /// Whether reviewer `reviewer` notices category `category` of `paper`: about two in three.
 fn notices(reviewer: usize, paper: usize, category: usize) -> bool {
-    mixed(reviewer + 1, paper, category) % 3 != 0
+    !mixed(reviewer + 1, paper, category).is_multiple_of(3)
 }
 
 /// What the model says: the same praise of surface things for every paper, a little varied.
@@ -91,7 +91,7 @@ fn rule_based(asked: &Asked) -> Reply {
         })
         .collect();
     let turns = asked.body["messages"].as_array().unwrap().len();
-    if asked.index % 4 == 0 && turns == 2 {
+    if asked.index.is_multiple_of(4) && turns == 2 {
         // A fault of form in every fourth answer, for the repair loop.
         let mut fewer = judged;
         fewer.shift_remove("Novelty of Method");
@@ -110,10 +110,10 @@ fn reviews(samples: &str) -> String {
         .collect();
     let names = categories();
     let mut lines = String::new();
-    for paper in 0..PAPERS {
+    for (paper, copied) in second.iter().enumerate().take(PAPERS) {
         for reviewer in 0..REVIEWERS {
             let text = if reviewer == COPIER {
-                second[paper]["text"].as_str().unwrap().to_owned()
+                copied["text"].as_str().unwrap().to_owned()
             } else {
                 sentences(names.iter().enumerate().map(|(c, name)| {
                     let noticed = notices(reviewer, paper, c);
@@ -211,7 +211,7 @@ fn papers_become_z_and_judgments_that_caz_reads_back() {
             let category = names.iter().position(|known| known == name).unwrap();
             let noticed = notices(reviewer, paper, category);
             let expected = if noticed { truth(paper, category) } else { 0 };
-            assert_eq!(*value, f64::from(expected), "{reviewer} {paper} {name}");
+            assert!((*value - f64::from(expected)).abs() < 1e-12, "{reviewer} {paper} {name}");
         }
     }
     let first: Value =

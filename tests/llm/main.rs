@@ -1,6 +1,7 @@
 //! The LLM layer against a real HTTP server in the test process: the transport, the command line
 //! and the way from papers to a ranked list.
 #![cfg(all(feature = "cli", feature = "llm"))]
+#![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod command_line;
 mod end_to_end;

@@ -124,6 +124,7 @@ impl Server {
 type Shared = (Arc<Mutex<Vec<Asked>>>, Arc<AtomicUsize>);
 
 /// Serves one connection until it is closed.
+#[expect(clippy::needless_pass_by_value, reason = "the connection ends here")]
 fn serve(stream: TcpStream, handle: &(dyn Fn(&Asked) -> Reply + Send + Sync), shared: &Shared) {
     let mut reader = BufReader::new(&stream);
     while let Some(asked) = read_request(&mut reader, &shared.0) {

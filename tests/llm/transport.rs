@@ -347,7 +347,7 @@ fn budgets_hold_for_all_threads_together() {
 /// One item in five fails once or twice, each in one of seven ways.
 fn fault(item: usize, nth: usize) -> Option<Reply> {
     let half = || Reply::Body(completion("half", "stop").into_bytes()[..30].to_vec());
-    if item % 5 != 0 || nth > (item / 5) % 2 {
+    if !item.is_multiple_of(5) || nth > (item / 5) % 2 {
         return None;
     }
     Some(match (item / 5) % 7 {

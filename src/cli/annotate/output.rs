@@ -56,13 +56,12 @@ pub(super) fn write_rows(
         RowFormat::JsonLines => write_json_lines(rows, out),
         RowFormat::Json => write_json(rows, about, out),
     };
-    match &common.output {
-        Some(path) => write_output(path, write),
-        None => {
-            let mut out = BufWriter::new(io::stdout().lock());
-            write(&mut out)?;
-            Ok(out.flush()?)
-        }
+    if let Some(path) = &common.output {
+        write_output(path, write)
+    } else {
+        let mut out = BufWriter::new(io::stdout().lock());
+        write(&mut out)?;
+        Ok(out.flush()?)
     }
 }
 

@@ -122,7 +122,7 @@ pub(super) fn report(
     (loaded, inputs): (&LoadedLabels, Vec<Input>),
     settings: Map<String, Value>,
     (table, trials): (Table, u32),
-    about: String,
+    about: &str,
 ) -> Report {
     let mut settings = settings;
     settings.insert("trials".into(), trials.into());

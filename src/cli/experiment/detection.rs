@@ -22,7 +22,7 @@ use crate::simulate::labels::WorkerKind;
 /// How well each mechanism tells good workers from LLM cheaters, guessers and biased workers
 ///
 /// In every trial some workers of the crowd are made to hand in an LLM, others to guess, others to
-/// give the most common label. Rows without llm_share are over all shares, as in Table 1 of the
+/// give the most common label. Rows without `llm_share` are over all shares, as in Table 1 of the
 /// paper.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -56,7 +56,7 @@ pub(super) fn run(args: &DetectionArgs, common: &Common) -> Result<ExitStatus> {
     let about = format!("Z: {}; cheaters: {}.", roles.z.join(", "), roles.cheaters.join(", "));
     let table = table(&settings, &trials);
     emit(
-        &report("experiment detection", (&loaded, inputs), described, (table, count), about),
+        &report("experiment detection", (&loaded, inputs), described, (table, count), &about),
         common,
     )?;
     Ok(ExitStatus::Done)

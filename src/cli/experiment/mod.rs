@@ -22,6 +22,7 @@ pub(super) struct ExperimentArgs {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "one value per run of the program")]
 enum ExperimentCommand {
     Detection(detection::DetectionArgs),
     SampleSize(sample_size::SampleSizeArgs),

@@ -52,7 +52,7 @@ pub(super) fn run(args: &MultiLlmArgs, common: &Common) -> Result<ExitStatus> {
     let about = format!("Every cheater picks one of {}.", roles.cheaters.join(", "));
     let table = table(&variants, &settings, &trials);
     let command = "experiment multi-llm";
-    emit(&report(command, (&loaded, inputs), described, (table, count), about), common)?;
+    emit(&report(command, (&loaded, inputs), described, (table, count), &about), common)?;
     Ok(ExitStatus::Done)
 }
 

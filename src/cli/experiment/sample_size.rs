@@ -60,7 +60,7 @@ pub(super) fn run(args: &SampleSizeArgs, common: &Common) -> Result<ExitStatus> 
     let about = format!("Z: {}; cheaters: {}.", roles.z.join(", "), roles.cheaters.join(", "));
     let table = table(args, &settings, &trials);
     let command = "experiment sample-size";
-    emit(&report(command, (&loaded, inputs), described, (table, count), about), common)?;
+    emit(&report(command, (&loaded, inputs), described, (table, count), &about), common)?;
     Ok(ExitStatus::Done)
 }
 

@@ -20,8 +20,8 @@ use crate::stats::seed::stream;
 /// Make reviewers of several papers from real reviews, some of whom hand in something else
 ///
 /// Writes three files into the folder: reviews.jsonl (paper, reviewer, text), z.jsonl (the LLM
-/// reviews that the chair holds) and truth.csv (reviewer, kind: human, llm, off_topic or
-/// off_topic_llm). Every human review stands for at most one reviewer on its own paper; LLM reviews
+/// reviews that the chair holds) and truth.csv (reviewer, kind: human, llm, `off_topic` or
+/// `off_topic_llm`). Every human review stands for at most one reviewer on its own paper; LLM reviews
 /// that are handed in are not those in z.jsonl. Z is the first source unless --z-source is given.
 #[derive(Debug, Args)]
 #[command(after_help = "\

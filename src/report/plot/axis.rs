@@ -119,6 +119,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::float_cmp, reason = "the ends are exact")]
     fn values_outside_are_drawn_at_the_end() {
         let scale = Scale::new((0.0, 2.0), 100.0, 0.0);
         assert_eq!([scale.pixel(-1.0), scale.pixel(0.5), scale.pixel(9.0)], [100.0, 75.0, 0.0]);

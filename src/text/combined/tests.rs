@@ -162,10 +162,7 @@ proptest! {
         let slow = brute_force(&crowd);
         prop_assert_eq!(fast.len(), slow.len());
         for (fast, slow) in fast.iter().zip(&slow) {
-            match (fast, slow) {
-                (Some(a), Some(b)) => prop_assert!((a - b).abs() < 1e-5 * (1.0 + a.abs()), "{} {}", a, b),
-                _ => prop_assert_eq!(fast, slow),
-            }
+            if let (Some(a), Some(b)) = (fast, slow) { prop_assert!((a - b).abs() < 1e-5 * (1.0 + a.abs()), "{} {}", a, b) } else { prop_assert_eq!(fast, slow) }
         }
     }
 
