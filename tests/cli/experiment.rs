@@ -128,6 +128,6 @@ fn shares_that_make_no_sense_are_refused() {
     let folder = Folder::new();
     crowd(&folder);
     run(&folder, "detection", &["--llm", ".9"]).failed(2, &["sum to 1.3"]);
-    run(&folder, "detection", &["--others", "-1"]).failed(2, &["--others"]);
+    run(&folder, "detection", &["--others=-1"]).failed(2, &["the share `random` is -1"]);
     run(&folder, "detection", &["--resume"]).failed(2, &["--raw"]);
 }

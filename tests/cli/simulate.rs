@@ -128,7 +128,7 @@ fn requests_that_make_no_sense_are_refused() {
 #[test]
 fn a_crowd_out_of_nothing_is_scored() {
     let folder = Folder::new();
-    let more = ["--workers", "20", "--tasks", "200", "--llm", ".2", "--output", "c", "--seed", "1"];
+    let more = ["--workers", "20", "--tasks", "900", "--llm", ".2", "--output", "c", "--seed", "1"];
     let arguments: Vec<&str> = ["simulate", "crowd"].into_iter().chain(more).collect();
     folder.caz(&arguments).succeeded();
     let workers = read(&folder, "c/truth.csv");

@@ -48,7 +48,8 @@ impl Scale {
         let power = 10_f64.powf(rough.log10().floor());
         let step = STEPS.iter().map(|step| step * power).find(|&step| step >= rough * 0.999);
         let step = step.unwrap_or(10.0 * power);
-        let decimals = (0..=6).find(|&d| is_whole(step * 10_f64.powi(d))).unwrap_or(6) as usize;
+        let whole = |power: i32| is_whole(step * 10_f64.powi(power));
+        let decimals = (0..=6).zip(0_usize..).find(|&(power, _)| whole(power)).map_or(6, |d| d.1);
         let first = (self.low / step - 1e-9).ceil();
         (0..=count * 2)
             .map(|index| (first + index as f64) * step)

@@ -36,7 +36,7 @@ impl DistributionChart {
         let height = 40.0 + ROW * self.kinds.len() as f64 + 52.0;
         let names = self.kinds.iter().map(|kind| text_width(&kind.name));
         let frame = Frame {
-            left: 24.0 + names.fold(text_width("000 people"), f64::max),
+            left: 24.0 + names.fold(text_width("n = 000"), f64::max),
             right: WIDTH - 24.0,
             top: 36.0,
             bottom: height - 52.0,
@@ -51,7 +51,7 @@ impl DistributionChart {
         }
         for (index, kind) in self.kinds.iter().enumerate() {
             let middle = frame.top + ROW * (index as f64 + 0.5);
-            let count = format!("{} people", kind.scores.len());
+            let count = format!("n = {}", kind.scores.len());
             canvas.label((frame.left - 8.0, middle), &kind.name, Anchor::End, "");
             canvas.label(
                 (frame.left - 8.0, middle + 14.0),
@@ -100,7 +100,7 @@ mod tests {
         let chart = DistributionChart { title: "t".into(), x_name: "score".into(), kinds };
         let picture = chart.svg();
         assert_eq!(picture.matches("<circle").count(), 3);
-        assert!(picture.contains(">0 people</text>") && !picture.contains("NaN"));
+        assert!(picture.contains(">n = 0</text>") && !picture.contains("NaN"));
         // The background and one box.
         assert_eq!(picture.matches("<rect").count(), 2);
     }
