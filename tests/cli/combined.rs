@@ -34,7 +34,7 @@ fn combined_shows_its_parts_and_says_when_not_to_trust_it() {
     let (reviews, z) = (sample("reviews.jsonl"), sample("llm-reviews.jsonl"));
     let run = |format: &str| {
         let arguments =
-            ["reviews", &reviews, "--z", &z, "--score", "projected,combined", "--format", format];
+            ["reviews", &reviews, "--z", &z, "--score", "combined,projected", "--format", format];
         Folder::new().caz(&arguments).succeeded()
     };
     let rows = run("csv").csv();
