@@ -140,13 +140,16 @@ fn embed_in_calls(
 }
 
 /// The same error about the text that the sentence is from.
-fn in_text(error: EmbedError, owners: &[usize]) -> EmbedError {
-    match error {
-        EmbedError::TooLong { index, tokens, limit } => {
-            EmbedError::TooLong { index: owners[index], tokens, limit }
-        }
-        other => other,
+fn in_text(mut error: EmbedError, owners: &[usize]) -> EmbedError {
+    #[allow(
+        irrefutable_let_patterns,
+        clippy::allow_attributes,
+        reason = "it is the only error without the features"
+    )]
+    if let EmbedError::TooLong { index, .. } = &mut error {
+        *index = owners[*index];
     }
+    error
 }
 
 /// Sentences that are still to embed.

@@ -22,7 +22,7 @@ pub(super) struct ExperimentArgs {
 }
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "one value per run of the program")]
+#[allow(clippy::large_enum_variant, reason = "one value per run; smaller without some features")]
 enum ExperimentCommand {
     Detection(detection::DetectionArgs),
     SampleSize(sample_size::SampleSizeArgs),
