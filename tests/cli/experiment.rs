@@ -62,7 +62,8 @@ fn raw_trials_are_not_overwritten_or_mixed() {
     run(&folder, "detection", &strange).failed(3, &["`x.jsonl` holds trials of another run"]);
 }
 
-/// Ctrl-C in the middle of a run.
+/// Ended from outside in the middle of a run. Not by SIGINT, which a shell that starts the tests in
+/// the background has them ignore.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_leaves_whole_trials_and_can_go_on() {
@@ -86,7 +87,7 @@ fn an_interrupted_run_leaves_whole_trials_and_can_go_on() {
         assert_eq!(child.try_wait().unwrap(), None, "the run is long enough to be interrupted");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
     child.wait().unwrap();
     let left = lines();
     let more = ["--z-source", "gpt", "--raw", "t.jsonl", "--resume", "--format", "csv"];
