@@ -164,7 +164,8 @@ fn table(checks: &[SourceCheck]) -> Table {
 
 fn measured_cells(measured: &Measured) -> [Cell; 6] {
     [
-        measured.n_tasks.into(),
+        // Without the samples there is no task to count, which is not the same as none.
+        measured.value.map(|_| measured.n_tasks).into(),
         measured.value.into(),
         measured.null.into(),
         measured.excess().into(),
@@ -196,7 +197,7 @@ fn footer(checks: &[SourceCheck], settings: &AssumptionSettings) -> Vec<String> 
     for check in checks {
         lines.extend(verdicts(check));
     }
-    lines.extend(checks.iter().filter_map(missing_samples));
+    lines.extend(missing_samples(checks));
     lines.push(match best_source(checks) {
         Some(check) => best(check),
         None => {
@@ -255,21 +256,40 @@ fn verdicts(check: &SourceCheck) -> Vec<String> {
     lines
 }
 
-/// What another sample of the LLM would allow.
-fn missing_samples(check: &SourceCheck) -> Option<String> {
-    let z = &check.z;
-    match check.samples {
-        0 | 1 => Some(format!(
+/// What another sample of the LLMs would allow; one line for all that have as many.
+fn missing_samples(checks: &[SourceCheck]) -> Vec<String> {
+    let names = |samples: std::ops::RangeInclusive<usize>| -> Vec<&str> {
+        let with = checks.iter().filter(|check| samples.contains(&check.samples));
+        with.map(|check| check.z.as_str()).collect()
+    };
+    let mut lines = Vec::new();
+    match names(0..=1)[..] {
+        [] => {}
+        [z] => lines.push(format!(
             "{z} has one sample per task. With a second one a cheater who uses {z} itself could be \
              checked against people, and two cheaters one of whom uses {z}; with a third one, two \
              cheaters who both use {z}."
         )),
-        2 => Some(format!(
+        ref several => lines.push(format!(
+            "One sample per task: {}. With a second one of an LLM, a cheater who uses it while it \
+             is Z could be checked against people, and two cheaters one of whom uses it; with a \
+             third one, two cheaters who both use it.",
+            several.join(", ")
+        )),
+    }
+    match names(2..=2)[..] {
+        [] => {}
+        [z] => lines.push(format!(
             "{z} has two samples per task. With a third one, two cheaters who both use {z} could \
              be checked."
         )),
-        _ => None,
+        ref several => lines.push(format!(
+            "Two samples per task: {}. With a third one of an LLM, two cheaters who both use it \
+             while it is Z could be checked.",
+            several.join(", ")
+        )),
     }
+    lines
 }
 
 /// The answer to "which LLM should I condition on?".
@@ -374,9 +394,25 @@ mod tests {
     fn rows_that_cannot_be_computed_are_there_and_empty() {
         let table = table(&example());
         assert_eq!(table.rows().len(), 5);
+        assert_eq!(table.rows()[2][3], Cell::Missing);
         assert_eq!(table.rows()[2][4], Cell::Missing);
         assert_eq!(table.rows()[2][13], Cell::Text("needs_samples".into()));
         assert_eq!(table.rows()[0][1], Cell::Missing);
+    }
+
+    #[test]
+    fn llms_with_as_many_samples_share_a_line() {
+        let check = |z: &str, samples| SourceCheck {
+            z: z.into(),
+            samples,
+            humans: measured(0.2),
+            cheaters: Vec::new(),
+        };
+        let checks = [check("a", 1), check("b", 2), check("c", 1), check("d", 3), check("e", 2)];
+        let lines = missing_samples(&checks);
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[0].starts_with("One sample per task: a, c. "), "{lines:?}");
+        assert!(lines[1].starts_with("Two samples per task: b, e. "), "{lines:?}");
     }
 
     #[test]

@@ -501,6 +501,35 @@ mod tests {
     }
 
     #[test]
+    fn three_hundred_classes_score_as_defined() {
+        let names: Vec<String> = (0..300).map(|class| format!("class {class}")).collect();
+        let mut state = 17_u32;
+        let mut draw = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) % below
+        };
+        let tasks: Vec<String> = (0..320).map(|task| format!("q{task}")).collect();
+        let mut reports = Vec::new();
+        for (task, name) in tasks.iter().enumerate() {
+            // Every class is the truth of a task.
+            let truth = task % names.len();
+            for worker in ["a", "b", "c", "d"] {
+                let label = if draw(4) > 0 { truth } else { draw(300) as usize };
+                reports.push((name.as_str(), worker, names[label].as_str()));
+            }
+        }
+        let table = table(&reports);
+        assert_eq!(table.label_count(), 300);
+        let z: Vec<Option<Label>> =
+            (0..tasks.len()).map(|task| (task % 7 > 0).then_some((task % 90) as Label)).collect();
+        let scores = values(&ca_z(&z).score(&table).unwrap());
+        let wanted: Vec<Option<f64>> =
+            by_definition(&table, &z).into_iter().map(|e| e.map(|e| e.0)).collect();
+        assert!(wanted.iter().all(|score| score.is_some_and(|score| score > 0.0)), "{wanted:?}");
+        assert_close(&scores, &wanted, 1e-9);
+    }
+
+    #[test]
     fn free_text_taken_for_labels_is_refused_before_the_work_starts() {
         let names: Vec<String> = (0..30_000).map(|n| format!("text {n}")).collect();
         let reports: Vec<(&str, &str, &str)> =

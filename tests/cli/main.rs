@@ -1,6 +1,7 @@
 //! The binary as a user meets it: standard output, standard error and exit codes.
 #![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
+mod assumptions;
 mod bad_input;
 mod combined;
 mod embed;

@@ -2,7 +2,7 @@
 
 use super::{Folder, Run};
 
-const TASKS: usize = 40;
+pub(super) const TASKS: usize = 40;
 
 /// 20 workers answer 40 tasks; the LLM `gpt` has two samples, `llama` one.
 pub(super) fn crowd(folder: &Folder) {
