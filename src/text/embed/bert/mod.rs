@@ -105,6 +105,24 @@ enum Encoder {
     ModernBert(ModernBertEncoder),
 }
 
+/// What one worker thread keeps from batch to batch.
+#[derive(Default)]
+struct Worker {
+    workspace: Workspace,
+    /// Of one thread: candle hands its matrix products to all threads of the pool it runs in.
+    pool: Option<rayon::ThreadPool>,
+}
+
+impl Worker {
+    fn pool(&mut self) -> Result<&rayon::ThreadPool, BertError> {
+        if self.pool.is_none() {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+            self.pool = Some(pool.map_err(|source| BertError::Threads { source })?);
+        }
+        Ok(self.pool.as_ref().expect("it has just been made"))
+    }
+}
+
 /// A loaded encoder with its tokenizer and pooling.
 pub struct BertEmbedder {
     name: String,
@@ -228,20 +246,16 @@ impl BertEmbedder {
         let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();
         let batches = schedule::batches(&lengths, self.options.batch_tokens.get());
         let dims = self.dims();
-        let rows = schedule::run(
-            self.threads(),
-            batches.len(),
-            Workspace::default,
-            |batch, workspace| {
+        let rows =
+            schedule::run(self.threads(), batches.len(), Worker::default, |batch, worker| {
                 let members = &batches[batch];
                 let ids: Vec<&[u32]> = members.iter().map(|&member| sequences[member]).collect();
-                let pooled = self.pooled(&ids, pooling, workspace)?;
+                let pooled = self.pooled(&ids, pooling, worker)?;
                 for &member in members {
                     finished(member);
                 }
                 Ok(pooled)
-            },
-        )?;
+            })?;
         let mut values = vec![0.0; sequences.len() * dims];
         for (members, pooled) in batches.iter().zip(rows) {
             for (&member, row) in members.iter().zip(pooled.chunks_exact(dims)) {
@@ -255,13 +269,13 @@ impl BertEmbedder {
         &self,
         sequences: &[&[u32]],
         pooling: Pooling,
-        workspace: &mut Workspace,
+        worker: &mut Worker,
     ) -> Result<Vec<f32>, BertError> {
         let dims = self.dims();
         let mut pooled = Vec::with_capacity(sequences.len() * dims);
         match &self.encoder {
             Encoder::PostNorm(encoder) => {
-                let mut states = encoder.forward(sequences, workspace)?;
+                let mut states = encoder.forward(sequences, &mut worker.workspace)?;
                 for sequence in sequences {
                     let (of_this, rest) = states.split_at(sequence.len() * dims);
                     pool(of_this, dims, pooling, &mut pooled);
@@ -269,8 +283,10 @@ impl BertEmbedder {
                 }
             }
             Encoder::ModernBert(encoder) => {
+                let pool_of_one = worker.pool()?;
                 for sequence in sequences {
-                    pool(&encoder.forward(sequence)?, dims, pooling, &mut pooled);
+                    let states = pool_of_one.install(|| encoder.forward(sequence))?;
+                    pool(&states, dims, pooling, &mut pooled);
                 }
             }
         }
