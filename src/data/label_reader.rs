@@ -145,9 +145,9 @@ fn read_crowd_by_row(
     let mut dropped = 0;
     let mut problems = FileProblems::new(source, problems);
     let rows = read_rows(source, &[TASK, WORKER, LABEL], &mut problems, &mut |row, problems| {
-        let Some(task) = name(row, 0, &TASK, problems) else { return };
-        let Some(worker) = name(row, 1, &WORKER, problems) else { return };
-        let Some(label) = name(row, 2, &LABEL, problems) else { return };
+        let Some(task) = row.name(0, &TASK, problems) else { return };
+        let Some(worker) = row.name(1, &WORKER, problems) else { return };
+        let Some(label) = row.name(2, &LABEL, problems) else { return };
         let Some(number) = intern_label(&mut names.labels, &label, row, problems) else { return };
         let key = (names.tasks.intern(&task), names.workers.intern(&worker));
         let report = LabelReport { task: key.0, worker: key.1, label: number };
@@ -171,20 +171,6 @@ fn read_crowd_by_row(
 
 fn second(who: &str, first_line: u64) -> String {
     format!("{who} (the first is in line {first_line}); remove one, or use --duplicates first|last")
-}
-
-fn name(
-    row: &Row<'_>,
-    index: usize,
-    column: &Column,
-    problems: &mut FileProblems<'_>,
-) -> Option<String> {
-    let name = row.fields[index].as_name();
-    if name.is_none() {
-        let message = "is empty or not a name; give every row one";
-        problems.report(Some(row.line), Some(column.name), message);
-    }
-    name.map(Into::into)
 }
 
 fn intern_label(
@@ -232,8 +218,8 @@ impl Loader<'_> {
         let file = self.sources.iter().map(|source| source.file + 1).max().unwrap_or(0);
         let schema = [TASK, LABEL, SOURCE, SAMPLE];
         read_rows(source, &schema, &mut problems, &mut |row, problems| {
-            let Some(task) = name(row, 0, &TASK, problems) else { return };
-            let Some(label) = name(row, 1, &LABEL, problems) else { return };
+            let Some(task) = row.name(0, &TASK, problems) else { return };
+            let Some(label) = row.name(1, &LABEL, problems) else { return };
             let origin = row.fields[2].as_name().map_or_else(|| stem.clone(), Into::into);
             let sample = row.fields[3].as_name().map(String::from).unwrap_or_default();
             // Before the task is looked up: a source without any known task is a source, too.
@@ -303,8 +289,8 @@ impl Loader<'_> {
         let mut lines = vec![0; truth.len()];
         let mut problems = FileProblems::new(source, problems);
         let rows = read_rows(source, &[TASK, TRUTH], &mut problems, &mut |row, problems| {
-            let Some(task) = name(row, 0, &TASK, problems) else { return };
-            let Some(label) = name(row, 1, &TRUTH, problems) else { return };
+            let Some(task) = row.name(0, &TASK, problems) else { return };
+            let Some(label) = row.name(1, &TRUTH, problems) else { return };
             let Some(id) = self.table.tasks().get(&task) else {
                 self.unknown_tasks.intern(&task);
                 self.unknown_rows += 1;

@@ -127,8 +127,8 @@ impl Loader {
         let mut seen: HashMap<(u32, u32), Seen> = HashMap::new();
         let mut problems = FileProblems::new(source, problems);
         read_rows(source, &schema, &mut problems, &mut |row, problems| {
-            let Some(paper) = name(row, 0, &PAPER, problems) else { return };
-            let Some(reviewer) = name(row, 1, &REVIEWER, problems) else { return };
+            let Some(paper) = row.name(0, &PAPER, problems) else { return };
+            let Some(reviewer) = row.name(1, &REVIEWER, problems) else { return };
             let Some(content) = self.contents.read(row, 2, problems) else { return };
             let key = (self.set.papers.intern(&paper), self.set.reviewers.intern(&reviewer));
             let review = Review { paper: key.0, reviewer: key.1, content };
@@ -154,7 +154,7 @@ impl Loader {
         let stem = source.stem();
         let earlier = self.set.sources.len();
         read_rows(source, &schema, &mut problems, &mut |row, problems| {
-            let Some(paper) = name(row, 0, &PAPER, problems) else { return };
+            let Some(paper) = row.name(0, &PAPER, problems) else { return };
             let Some(content) = self.contents.read(row, 3, problems) else { return };
             let Some(paper_id) = self.set.papers.get(&paper) else {
                 self.unknown_papers.push(paper);
@@ -242,20 +242,6 @@ impl Loader {
         }
         warnings
     }
-}
-
-fn name(
-    row: &Row<'_>,
-    index: usize,
-    column: &Column,
-    problems: &mut FileProblems<'_>,
-) -> Option<String> {
-    let name = row.fields[index].as_name();
-    if name.is_none() {
-        let message = "is empty or not a name; give every row one";
-        problems.report(Some(row.line), Some(column.name), message);
-    }
-    name.map(Into::into)
 }
 
 enum Place {

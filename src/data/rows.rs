@@ -94,6 +94,23 @@ pub struct Row<'a> {
     pub fields: &'a [Field<'a>],
 }
 
+impl Row<'_> {
+    /// The field `index`, which is `column`, as a name; a problem is reported if it is none.
+    pub(super) fn name(
+        &self,
+        index: usize,
+        column: &Column,
+        problems: &mut FileProblems<'_>,
+    ) -> Option<String> {
+        let name = self.fields[index].as_name();
+        if name.is_none() {
+            let message = "is empty or not a name; give every row one";
+            problems.report(Some(self.line), Some(column.name), message);
+        }
+        name.map(Into::into)
+    }
+}
+
 /// Collects problems of one file, so that messages need not repeat its name.
 #[derive(Debug)]
 pub struct FileProblems<'a> {
