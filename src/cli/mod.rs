@@ -31,6 +31,7 @@ mod progress;
 #[cfg(feature = "llm")]
 mod prompts;
 mod review_input;
+mod reviewer_args;
 mod reviews;
 mod simulate;
 

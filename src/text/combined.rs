@@ -219,6 +219,19 @@ fn z_contrasts(
     contrasts
 }
 
+/// The lower of two scores of every reviewer, each first put on the scale of the combined score:
+/// minus its median, divided by 1.4826 times its median absolute deviation.
+///
+/// Missing where one of the two is, and for everybody where one cannot be put on the scale, as in
+/// [`combined_scores`]. This is what a combined score of other parts would be.
+pub fn lower_standardised(a: &[Option<f64>], b: &[Option<f64>]) -> Vec<Option<f64>> {
+    let [a, b] = [a, b].map(|values| {
+        let values: Vec<Vec<f64>> = values.iter().map(|value| Vec::from_iter(*value)).collect();
+        Part::new(&values).into_values()
+    });
+    a.iter().zip(&b).map(|(a, b)| Some(a.as_ref()?.min(*b.as_ref()?))).collect()
+}
+
 /// One part of all reviewers on the scale of robust standard deviations.
 struct Part {
     values: Vec<Option<Estimate>>,
