@@ -33,6 +33,7 @@ mod prompts;
 mod review_input;
 mod reviewer_args;
 mod reviews;
+mod short_reviews;
 mod simulate;
 
 use anyhow::Result;

@@ -50,8 +50,7 @@ impl ReviewerArgs {
             ("formal", Rewriting::Formal, self.formal),
             ("shorten", short, self.shorten),
         ];
-        let chosen =
-            choices.into_iter().find_map(|(name, how, share)| Some((name, how, share?)));
+        let chosen = choices.into_iter().find_map(|(name, how, share)| Some((name, how, share?)));
         let Some((name, how, share)) = chosen else { return Ok(None) };
         if !(0.0..=1.0).contains(&share) {
             let message = format!("--{name} is {share}; give a share from 0 to 1");
@@ -75,7 +74,8 @@ impl ReviewerArgs {
 
     /// Rules rewrite texts: a review that is a vector or judgments has none.
     pub(super) fn check_texts(&self, set: &ReviewSet) -> Result<()> {
-        let contents = set.reviews.iter().map(|r| &r.content).chain(set.z.iter().map(|z| &z.content));
+        let contents =
+            set.reviews.iter().map(|r| &r.content).chain(set.z.iter().map(|z| &z.content));
         let without = contents.filter(|content| content.text.is_none()).count();
         if without > 0 && (self.reword_copies || self.rewriting()?.is_some()) {
             let message = format!(

@@ -176,9 +176,7 @@ impl<'a> Scorer<'a> {
                 let parts = self.combined().topic.iter().zip(&self.combined().away);
                 parts.map(|(topic, away)| Some((*topic)? + (*away)?)).collect()
             }
-            V::CombinedCentered => {
-                values(&combined_scores(set, papers, self.centered()).scores)
-            }
+            V::CombinedCentered => values(&combined_scores(set, papers, self.centered()).scores),
             V::CombinedSimilarity => self.lower_similarity(self.centered()),
             V::CombinedSimilarityWhitened => self.lower_similarity(self.whitened()),
         }
@@ -193,4 +191,55 @@ impl<'a> Scorer<'a> {
 
 fn values(scores: &[ReviewerScore]) -> Vec<Option<f64>> {
     scores.iter().map(|score| score.estimate.map(|estimate| estimate.value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::*;
+    use crate::simulate::reviews::tests::real;
+    use crate::stats::seed::stream;
+    use crate::text::vectors::{DenseVectors, Vectors};
+
+    #[test]
+    fn every_variant_is_the_score_that_its_name_says() {
+        use ScoreVariant as V;
+        // Eight papers with two Z that differ, each reviewer one review.
+        let set = real(8, 3);
+        let mut random = stream(1, "test", 0);
+        let mut rows = DenseVectors::new(6);
+        for _ in 0..set.reviews.len() + set.z.len() {
+            rows.push(&[(); 6].map(|()| random.random_range(-1.0..1.5)));
+        }
+        let plain = Space::new(Vectors::Dense(rows), set.reviews.len());
+        let scorer = Scorer::new(&set, plain.clone());
+        let papers = papers_of(&set);
+        let centered = plain.clone().centered();
+        let mut seen: Vec<Vec<Option<f64>>> = Vec::new();
+        for (variant, space, combine) in [
+            (V::Projected, &plain, ZCombine::Span),
+            (V::ProjectedCentered, &centered, ZCombine::Span),
+            (V::ProjectedMin, &plain, ZCombine::Min),
+            (V::ProjectedCenteredMin, &centered, ZCombine::Min),
+            (V::ProjectedMean, &plain, ZCombine::Mean),
+            (V::ProjectedCenteredMean, &centered, ZCombine::Mean),
+        ] {
+            let expected = values(&projected_scores(&set, &papers, space, combine));
+            assert_eq!(scorer.scores(variant), expected, "{}", variant.as_str());
+        }
+        for variant in ScoreVariant::EACH {
+            let scores = scorer.scores(variant);
+            assert!(scores.iter().all(Option::is_some), "{}", variant.as_str());
+            assert!(!seen.contains(&scores), "{} is a score of another name", variant.as_str());
+            seen.push(scores);
+        }
+        let [topic, away, sum, lower] =
+            [V::CombinedTopic, V::CombinedZ, V::CombinedSum, V::Combined].map(|v| scorer.scores(v));
+        for index in 0..topic.len() {
+            let (topic, away) = (topic[index].unwrap(), away[index].unwrap());
+            assert!((sum[index].unwrap() - (topic + away)).abs() < 1e-12);
+            assert!((lower[index].unwrap() - topic.min(away)).abs() < 1e-12);
+        }
+    }
 }

@@ -280,12 +280,7 @@ mod tests {
         for value in [-0.5, 1.5, f64::INFINITY] {
             assert_eq!(
                 error(vec![vec![0.5, 0.5], vec![1.0 - value, value]]),
-                SimulateError::NoProbability {
-                    name,
-                    row: 2,
-                    column: 1,
-                    value: 1.0 - value
-                }
+                SimulateError::NoProbability { name, row: 2, column: 1, value: 1.0 - value }
             );
         }
         assert!(matches!(

@@ -104,9 +104,7 @@ impl SimulatedReviewers {
                 Origin::Review(index) => real.reviews[index].content.clone(),
                 Origin::Z(index) => real.z[index].content.clone(),
                 Origin::Rewritten(index) => rewritten(&real.reviews[index].content, rewriting),
-                Origin::Reworded(index) => {
-                    rewritten(&real.z[index].content, Rewriting::Reworded)
-                }
+                Origin::Reworded(index) => rewritten(&real.z[index].content, Rewriting::Reworded),
             };
         }
     }
@@ -185,11 +183,7 @@ pub fn simulate_reviewers(
 }
 
 /// A share of the people who review, rounded down.
-fn draw_rewritten(
-    kinds: &[ReviewerKind],
-    share: f64,
-    random: &mut impl rand::Rng,
-) -> Vec<bool> {
+fn draw_rewritten(kinds: &[ReviewerKind], share: f64, random: &mut impl rand::Rng) -> Vec<bool> {
     let people = kinds.iter().enumerate().filter(|(_, kind)| **kind == ReviewerKind::Human);
     let mut people: Vec<usize> = people.map(|(reviewer, _)| reviewer).collect();
     people.shuffle(random);

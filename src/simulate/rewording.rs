@@ -249,7 +249,8 @@ fn replace(sentence: &str, rules: &[(&'static str, &'static str)]) -> String {
 fn phrase(parts: &[&str]) -> Option<String> {
     let last = parts.len() - 1;
     let inside = |index: usize, part: &str| {
-        (index == last || part.ends_with(core(part))) && (index == 0 || part.starts_with(core(part)))
+        (index == last || part.ends_with(core(part)))
+            && (index == 0 || part.starts_with(core(part)))
     };
     if !parts.iter().enumerate().all(|(index, part)| inside(index, part)) {
         return None;

@@ -58,6 +58,10 @@ pub struct Basis {
     pub scored: usize,
     /// Those of them with Z on one paper only.
     pub single_paper: usize,
+    /// Those of them with Z on two papers.
+    pub two_papers: usize,
+    /// Sources of Z.
+    pub sources: usize,
     /// Papers with at least two reviews and a Z.
     pub papers: usize,
     /// Reviews on papers without a usable Z.
@@ -124,7 +128,8 @@ pub fn combined_scores(set: &ReviewSet, papers: &[Paper], space: &Space) -> Comb
             ReviewerScore { estimate, n_papers, n_pairs, n_zero }
         })
         .collect();
-    let basis = basis(papers, &by_paper, &scores, topic.no_spread || away.no_spread);
+    let no_spread = topic.no_spread || away.no_spread;
+    let basis = Basis { no_spread, ..basis(set, papers, &by_paper, &scores) };
     CombinedScores { scores, topic: topic.into_values(), away: away.into_values(), basis }
 }
 
@@ -271,10 +276,10 @@ impl Part {
 }
 
 fn basis(
+    set: &ReviewSet,
     papers: &[Paper],
     by_paper: &[Vec<ReviewParts>],
     scores: &[ReviewerScore],
-    no_spread: bool,
 ) -> Basis {
     let reviews: Vec<&ReviewParts> = by_paper.iter().flatten().collect();
     let values = |part: fn(&ReviewParts) -> Option<f64>| -> Vec<f64> {
@@ -284,6 +289,8 @@ fn basis(
     Basis {
         scored: scored().count(),
         single_paper: scored().filter(|score| score.n_papers == 1).count(),
+        two_papers: scored().filter(|score| score.n_papers == 2).count(),
+        sources: set.sources.len(),
         papers: papers
             .iter()
             .zip(by_paper)
@@ -294,7 +301,7 @@ fn basis(
         reviews_without_z: reviews.iter().filter(|review| review.away.is_none()).count(),
         median_peers: median(&values(|review| review.peers)),
         median_z: median(&values(|review| review.away.map(|away| -away))),
-        no_spread,
+        no_spread: false,
     }
 }
 

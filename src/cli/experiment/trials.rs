@@ -105,7 +105,9 @@ impl TrialArgs {
                      `--raw {} --resume` goes on from here",
                     path.display()
                 ),
-                None => "interrupted; nothing was kept, --raw FILE keeps finished trials".to_owned(),
+                None => {
+                    "interrupted; nothing was kept, --raw FILE keeps finished trials".to_owned()
+                }
             };
             let common = common.clone();
             // A second handler in one process is refused; the process then ends without a word.

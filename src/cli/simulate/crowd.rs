@@ -106,8 +106,8 @@ impl ConfusionFile {
     /// The matrices of people and of the LLM.
     fn read(path: &Path) -> Result<[Confusion; 2], ConfusionError> {
         let owned = || path.to_owned();
-        let bytes = std::fs::read(path)
-            .map_err(|source| ConfusionError::Read { path: owned(), source })?;
+        let bytes =
+            std::fs::read(path).map_err(|source| ConfusionError::Read { path: owned(), source })?;
         let file: Self = serde_json::from_slice(&bytes)
             .map_err(|source| ConfusionError::Format { path: owned(), source })?;
         let failed = |source| ConfusionError::Matrix { path: owned(), source };

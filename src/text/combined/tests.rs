@@ -268,6 +268,12 @@ fn what_cannot_be_known_is_missing() {
     no_peer.reviews.retain(|row| row.0 > 0 || row.1 == 0);
     // Reviewer 0 has papers 1 to 3 left for the topic and all four for the distance from Z.
     assert_eq!(no_peer.combined().scores[0].n_pairs, 9);
+
+    let mut few_papers = honest();
+    few_papers.reviews.retain(|row| row.1 > 1 || row.0 <= row.1);
+    let basis = few_papers.combined().basis;
+    assert_eq!((basis.single_paper, basis.two_papers), (1, 1));
+    assert_eq!(basis.sources, honest().set().sources.len());
 }
 
 #[test]
@@ -324,5 +330,8 @@ fn the_lower_of_two_other_scores_by_hand() {
             (found, expected) => assert_eq!(*found, expected),
         }
     }
-    assert_eq!(lower_standardised(&[Some(1.0); 4], &[Some(0.0), Some(1.0), Some(2.0), Some(4.0)]), [None; 4]);
+    assert_eq!(
+        lower_standardised(&[Some(1.0); 4], &[Some(0.0), Some(1.0), Some(2.0), Some(4.0)]),
+        [None; 4]
+    );
 }
