@@ -66,10 +66,8 @@ impl ReviewerArgs {
         loaded: &LoadedReviews,
     ) -> Result<Vec<Vec<u32>>> {
         let sources = input.z_sources(loaded)?;
-        Ok(match self.z_together {
-            true => vec![sources],
-            false => sources.into_iter().map(|source| vec![source]).collect(),
-        })
+        let each = |source| vec![source];
+        Ok(if self.z_together { vec![sources] } else { sources.into_iter().map(each).collect() })
     }
 
     /// Rules rewrite texts: a review that is a vector or judgments has none.

@@ -127,6 +127,45 @@ impl ReviewersSettings {
     }
 }
 
+impl ReviewersSettings {
+    /// What scores the reviewers of a trial; with their own texts, if they were rewritten.
+    fn scorer<'a>(
+        &self,
+        real: &ReviewSet,
+        vectors: &Vectors,
+        simulated: &'a SimulatedReviewers,
+        own_texts: bool,
+    ) -> Scorer<'a> {
+        let row = |origin: &Origin| match *origin {
+            Origin::Rewritten(index) if own_texts => index,
+            origin => self.row(real, origin),
+        };
+        let rows: Vec<usize> = simulated.origins.iter().map(row).collect();
+        Scorer::new(&simulated.set, Space::new(vectors.select(&rows), simulated.set.reviews.len()))
+    }
+
+    /// Who is who in one trial, and their scores by each of [`Self::scores`], for figures.
+    ///
+    /// # Errors
+    ///
+    /// [`SimulateError`] if the reviewers cannot be simulated.
+    pub fn trial_scores(
+        &self,
+        real: &ReviewSet,
+        vectors: &Vectors,
+        id: TrialId,
+    ) -> Result<(Vec<ReviewerKind>, Vec<TrialScores>), SimulateError> {
+        let simulated = self.reviewers(real, id)?;
+        let scorer = self.scorer(real, vectors, &simulated, false);
+        let scores = self.scores.iter().map(|&score| scorer.scores(score)).collect();
+        drop(scorer);
+        Ok((simulated.kinds, scores))
+    }
+}
+
+/// The score of every reviewer of a trial.
+pub type TrialScores = Vec<Option<f64>>;
+
 /// AUCs of one score in one trial: all low-effort kinds mixed, then each alone.
 pub type KindAucs = [TrialAuc; 4];
 
@@ -172,16 +211,8 @@ pub fn reviewers(
 ) -> Result<Vec<ReviewersTrial>, TrialError<SimulateError>> {
     run_trials(settings.grid(repetitions), log, progress, |id| {
         let simulated = settings.reviewers(real, id)?;
-        let set = &simulated.set;
-        let scorer = |own_texts: bool| {
-            let row = |origin: &Origin| match *origin {
-                Origin::Rewritten(index) if own_texts => index,
-                origin => settings.row(real, origin),
-            };
-            let rows: Vec<usize> = simulated.origins.iter().map(row).collect();
-            Scorer::new(set, Space::new(vectors.select(&rows), set.reviews.len()))
-        };
-        let (after, before) = (scorer(false), settings.rewriting.map(|_| scorer(true)));
+        let of = |own_texts| settings.scorer(real, vectors, &simulated, own_texts);
+        let (after, before) = (of(false), settings.rewriting.map(|_| of(true)));
         let (mut aucs, mut effects) = (Vec::new(), Vec::new());
         for &score in &settings.scores {
             let scores = after.scores(score);
@@ -323,6 +354,11 @@ mod tests {
         let trials = run(1);
         assert_eq!(trials.len(), 12);
         assert_eq!(run(3), trials);
+        // Point 1 of the second repetition is the sixth trial.
+        let id = TrialId { repetition: 1, point: 1 };
+        let (kinds, scores) = settings(16).trial_scores(&set, &vectors(&set), id).unwrap();
+        let aucs: Vec<KindAucs> = scores.iter().map(|scores| kind_aucs(scores, &kinds)).collect();
+        assert_eq!(aucs, trials[5].aucs);
     }
 
     #[test]

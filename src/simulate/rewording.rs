@@ -231,16 +231,10 @@ fn replace(sentence: &str, rules: &[(&'static str, &'static str)]) -> String {
             let to = rules.get(phrase(&parts[at..at + count])?.as_str())?;
             Some((count, to))
         });
-        match fitting {
-            Some((count, to)) => {
-                out.push(in_place(&parts[at..at + count], to));
-                at += count;
-            }
-            None => {
-                out.push(parts[at].to_owned());
-                at += 1;
-            }
-        }
+        let count = fitting.map_or(1, |(count, _)| count);
+        let own = &parts[at..at + count];
+        out.push(fitting.map_or_else(|| own.join(" "), |(_, to)| in_place(own, to)));
+        at += count;
     }
     out.join(" ")
 }
@@ -296,31 +290,35 @@ fn bare(sentence: &str) -> String {
     text.replace("**", "")
 }
 
+/// Questions go to the third section, complaints to the second, all else to the first.
+fn section_of(sentence: &str) -> usize {
+    let complains = words(sentence).any(|word| COMPLAINTS.contains(&word.as_str()));
+    if sentence.trim_end().ends_with('?') { 2 } else { usize::from(complains) }
+}
+
+/// The sentence in formal words, after its aspect and a stock phrase.
+fn bullet(sentence: &str, phrase: Option<&str>) -> String {
+    let text = replace(sentence, &FORMAL);
+    let text =
+        phrase.map_or_else(|| text.clone(), |phrase| format!("{phrase} {}", continued(&text)));
+    let aspect = words(sentence).find_map(|word| {
+        ASPECTS.iter().find(|(known, _)| *known == word).map(|(_, aspect)| aspect)
+    });
+    match aspect {
+        Some(aspect) => format!("- **{aspect}**: {text}"),
+        None => format!("- {text}"),
+    }
+}
+
 fn polished(sentences: &[&str]) -> String {
     if sentences.is_empty() {
         return String::new();
     }
     let mut sections: [Vec<String>; 3] = Default::default();
-    let mut filed = 0;
-    for sentence in sentences.iter().map(|sentence| bare(sentence)).filter(|s| !core(s).is_empty())
-    {
-        let has = |list: &[&str]| words(&sentence).any(|word| list.contains(&word.as_str()));
-        let section = match sentence.trim_end().ends_with('?') {
-            true => 2,
-            false => usize::from(has(&COMPLAINTS)),
-        };
-        let aspect = words(&sentence)
-            .find_map(|word| ASPECTS.iter().find(|(known, _)| *known == word).map(|(_, a)| *a));
-        let mut text = replace(&sentence, &FORMAL);
-        if filed % 3 == 2 {
-            let phrase = PHRASES[filed / 3 % PHRASES.len()];
-            text = format!("{phrase} {}", continued(&text));
-        }
-        filed += 1;
-        sections[section].push(match aspect {
-            Some(aspect) => format!("- **{aspect}**: {text}"),
-            None => format!("- {text}"),
-        });
+    let bare = sentences.iter().map(|sentence| bare(sentence));
+    for (index, sentence) in bare.filter(|sentence| !core(sentence).is_empty()).enumerate() {
+        let phrase = (index % 3 == 2).then(|| PHRASES[index / 3 % PHRASES.len()]);
+        sections[section_of(&sentence)].push(bullet(&sentence, phrase));
     }
     let mut out = vec![OPENING.to_owned()];
     for (heading, section) in ["Strengths", "Weaknesses", "Questions"].iter().zip(sections) {

@@ -139,6 +139,8 @@ fn an_experiment_has_the_same_bytes_on_any_number_of_threads_and_goes_on_after_a
     let resumed = run(&["--trials", "4", "--raw", "trials.jsonl", "--resume", "--figures", "svg"]);
     assert_eq!(resumed.stdout, whole.stdout);
     assert!(std::fs::read_to_string(folder.path("svg/reviews-k3.svg")).unwrap().contains("<svg"));
+    let scores = std::fs::read_to_string(folder.path("svg/scores-combined.svg")).unwrap();
+    assert!(scores.contains(">off_topic_llm</text>") && scores.contains(">human</text>"));
     let rows = whole.csv();
     assert_eq!(rows[0][..5], ["k", "score_name", "kind", "z", "mean_auc"]);
     let mixed = |score: &str| {

@@ -104,7 +104,7 @@ fn figures(
                 (name.clone(), variant == 0, line.collect())
             });
             let name = contender.as_str();
-            let title = format!("Cheaters with different LLMs, {name} by what is used as Z");
+            let title = format!("Cheaters with different LLMs, {name} by Z");
             let x_name = "share of workers who hand in an LLM";
             (format!("auc-by-llm-share-{name}.svg"), curves(&title, x_name, lines.collect()))
         })

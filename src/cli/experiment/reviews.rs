@@ -15,11 +15,15 @@ use super::super::reviewer_args::ReviewerArgs;
 use super::crowd::{SUMMARY_COLUMNS, bar, cells};
 use super::figures::bars;
 use super::trials::TrialArgs;
-use crate::data::reviews::LoadedReviews;
+use crate::data::reviews::{LoadedReviews, ReviewSet};
 use crate::experiment::auc_summary::AucSummary;
 use crate::experiment::reviewers::{ReviewersSettings, ReviewersTrial, ScoreVariant, reviewers};
+use crate::experiment::trials::TrialId;
+use crate::report::plot::{DistributionChart, Kind};
 use crate::report::{Cell, Report, Table};
+use crate::simulate::reviews::ReviewerKind;
 use crate::text::pooling::TextUnit;
+use crate::text::vectors::Vectors;
 
 /// Trials per point in the paper.
 const REPETITIONS: u32 = 100;
@@ -136,7 +140,7 @@ pub(super) fn run(args: &ExperimentReviewsArgs, common: &Common) -> Result<ExitS
     let trials = reviewers(set, &embedded.vectors, &settings, count, log, &progress)?;
     drop(progress);
     if args.trials.wants_figures() {
-        args.trials.write_figures(&figures(&settings, &trials))?;
+        args.trials.write_figures(&figures((set, &embedded.vectors), &settings, &trials)?)?;
     }
     described.insert("trials".into(), count.into());
     let mut warnings = loaded.warnings.clone();
@@ -310,9 +314,14 @@ fn raw_table(
     table
 }
 
-fn figures(settings: &ReviewersSettings, trials: &[ReviewersTrial]) -> Vec<(String, String)> {
+/// AUCs of every `k`, and the scores of one trial.
+fn figures(
+    (set, vectors): (&ReviewSet, &Vectors),
+    settings: &ReviewersSettings,
+    trials: &[ReviewersTrial],
+) -> Result<Vec<(String, String)>> {
     let each = || settings.scores.iter().enumerate();
-    let figure = |k: usize| {
+    let aucs = |k: usize| {
         let all = each().map(|(score, name)| {
             let of_k = kept(settings, trials, move |other, _| other == k);
             (name.as_str().to_owned(), AucSummary::of(of_k.map(|trial| trial.aucs[score][0])))
@@ -320,5 +329,23 @@ fn figures(settings: &ReviewersSettings, trials: &[ReviewersTrial]) -> Vec<(Stri
         let title = format!("Reviewers of {k} papers told from low-effort ones");
         (format!("reviews-k{k}.svg"), bars(&title, all.collect()))
     };
-    settings.papers_per_reviewer.iter().map(|&k| figure(k)).collect()
+    let mut figures: Vec<_> = settings.papers_per_reviewer.iter().map(|&k| aucs(k)).collect();
+    let id = TrialId { repetition: 0, point: 0 };
+    let (kinds, scores) = settings.trial_scores(set, vectors, id)?;
+    for (score, scores) in settings.scores.iter().zip(scores) {
+        let of = |kind: ReviewerKind| {
+            let of_kind = scores.iter().zip(&kinds).filter(|(_, other)| **other == kind);
+            let scores = of_kind.filter_map(|(score, _)| *score).collect();
+            Kind { name: kind.as_str().into(), scores }
+        };
+        let all = std::iter::once(ReviewerKind::Human).chain(ReviewerKind::LOW_EFFORT);
+        let name = score.as_str();
+        let chart = DistributionChart {
+            title: format!("Scores of one trial with {} papers each", settings.point(0).0),
+            x_name: format!("{name} score; box: quartiles, bar: median"),
+            kinds: all.map(of).collect(),
+        };
+        figures.push((format!("scores-{name}.svg"), chart.svg()));
+    }
+    Ok(figures)
 }
