@@ -45,7 +45,7 @@ reviews() {
     name=$1 vectors=$2 reviews=$data/reviews-iclr24/reviews.jsonl z=$data/reviews-iclr24/z.jsonl
     shift 2
     case $vectors in
-        minilm) reviews=$out/minilm-reviews.jsonl z=$out/minilm-z.jsonl embedder=given ;;
+        minilm) reviews=$out/vectors-reviews.jsonl z=$out/vectors-z.jsonl embedder=given ;;
         minilm-texts) embedder=bert:$minilm ;;
         *) embedder=$vectors ;;
     esac
@@ -95,9 +95,9 @@ reviewers() {
 
 embed_once() {
     for file in reviews z; do
-        [ -e "$out/minilm-$file.jsonl" ] ||
+        [ -e "$out/vectors-$file.jsonl" ] ||
             $caz embed "$data/reviews-iclr24/$file.jsonl" --embedder "bert:$minilm" \
-                --granularity sentence --output "$out/minilm-$file.jsonl" --quiet
+                --granularity sentence --output "$out/vectors-$file.jsonl" --quiet
     done
 }
 
