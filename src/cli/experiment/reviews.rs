@@ -145,31 +145,13 @@ pub(super) fn run(args: &ExperimentReviewsArgs, common: &Common) -> Result<ExitS
     described.insert("trials".into(), count.into());
     let mut warnings = loaded.warnings.clone();
     warnings.extend(embedded.warnings.iter().cloned());
-    let mut footer = vec![
-        format!(
-            "Made reviewers from {} reviews of {} papers, {count} trials per k and source of Z; \
-             embedder {}.",
-            set.reviews.len(),
-            settings.papers.len(),
-            embedded.name
-        ),
-        "mean_auc: probability that a reviewer who wrote scores above one who did not; 0.5 is \
-         chance. q10_auc: one trial in ten is worse. Rows without z are over all sources."
-            .into(),
-    ];
-    if settings.rewriting.is_some() {
-        let text = "rewritten: probability that a person whose reviews were rewritten scores above \
-                    another person. shift: mean change of their percentile among people. low: share \
-                    of them below the 5 % quantile of the others; low_before: with their own texts.";
-        footer.push(text.into());
-    }
     let report = Report {
         command: "experiment reviews",
         inputs,
         settings: described,
         table: table(&loaded, &settings, &trials),
         warnings,
-        footer,
+        footer: footer(set, &settings, count, &embedded.name),
         prose: None,
     };
     args.trials.write_raw(&report, raw_table(&loaded, &settings, &trials))?;
@@ -205,6 +187,33 @@ impl ExperimentReviewsArgs {
             seed,
         })
     }
+}
+
+fn footer(
+    set: &ReviewSet,
+    settings: &ReviewersSettings,
+    count: u32,
+    embedder: &str,
+) -> Vec<String> {
+    let mut footer = vec![
+        format!(
+            "Made reviewers from {} reviews of {} papers, {count} trials per k and source of Z; \
+             embedder {}.",
+            set.reviews.len(),
+            settings.papers.len(),
+            embedder
+        ),
+        "mean_auc: probability that a reviewer who wrote scores above one who did not; 0.5 is \
+         chance. q10_auc: one trial in ten is worse. Rows without z are over all sources."
+            .into(),
+    ];
+    if settings.rewriting.is_some() {
+        let text = "rewritten: probability that a person whose reviews were rewritten scores above \
+                    another person. shift: mean change of their percentile among people. low: share \
+                    of them below the 5 % quantile of the others; low_before: with their own texts.";
+        footer.push(text.into());
+    }
+    footer
 }
 
 /// Trials of the points that `keep` keeps.

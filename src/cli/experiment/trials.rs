@@ -42,6 +42,10 @@ enum RawFormat {
 #[cfg(feature = "llm")]
 #[expect(clippy::exit, reason = "an interrupted run has no other place to end")]
 fn interrupted(common: &Common, line: &str) {
+    if common.show_progress() {
+        // The bar has no line end.
+        super::super::output::say(common, "");
+    }
     super::super::output::say(common, line);
     std::process::exit(130);
 }
@@ -49,7 +53,12 @@ fn interrupted(common: &Common, line: &str) {
 impl TrialArgs {
     /// Fails early if an output cannot be written.
     pub(super) fn check(&self) -> Result<()> {
-        self.raw_format()?;
+        if let Some(path) = self.log_path()?
+            && path.exists()
+            && !self.resume
+        {
+            return Err(UsageError(LogError::Exists { path }.to_string()).into());
+        }
         check_output(self.raw.as_deref())
     }
 
