@@ -105,26 +105,25 @@ impl TrialArgs {
     ///
     /// Nothing needs to be saved at that point: finished trials are in the file, and of one that
     /// was being written whole lines count.
+    #[cfg(feature = "llm")]
     pub(super) fn explain_interruption(&self, common: &Common) {
-        #[cfg(feature = "llm")]
-        {
-            let line = match self.raw.as_deref() {
-                Some(path) => format!(
-                    "interrupted; finished trials are kept, the same command with \
-                     `--raw {} --resume` goes on from here",
-                    path.display()
-                ),
-                None => {
-                    "interrupted; nothing was kept, --raw FILE keeps finished trials".to_owned()
-                }
-            };
-            let common = common.clone();
-            // A second handler in one process is refused; the process then ends without a word.
-            let _ = ctrlc::set_handler(move || interrupted(&common, &line));
-        }
-        #[cfg(not(feature = "llm"))]
-        let _ = common;
+        let line = match self.raw.as_deref() {
+            Some(path) => format!(
+                "interrupted; finished trials are kept, the same command with `--raw {} --resume` \
+                 goes on from here",
+                path.display()
+            ),
+            None => "interrupted; nothing was kept, --raw FILE keeps finished trials".to_owned(),
+        };
+        let common = common.clone();
+        // A second handler in one process is refused; the process then ends without a word.
+        let _ = ctrlc::set_handler(move || interrupted(&common, &line));
     }
+
+    /// Without the crate that hears of it, the process ends without a word.
+    #[cfg(not(feature = "llm"))]
+    #[expect(clippy::unused_self, reason = "the same call as with the feature")]
+    pub(super) fn explain_interruption(&self, _common: &Common) {}
 
     /// The file of trials, if there is one, for a run with these inputs and settings.
     pub(super) fn log(
