@@ -17,7 +17,7 @@ pub(super) struct ReviewerArgs {
     /// Share of the papers with Z
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     pub(super) z_coverage: f64,
-    /// All sources are Z together; without --copy-z there must be others for cheaters to hand in
+    /// All sources are Z together; cheaters with an LLM then need --copy-z
     #[arg(long, conflicts_with = "z_source")]
     z_together: bool,
     /// Cheaters hand in Z itself

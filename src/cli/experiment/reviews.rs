@@ -28,6 +28,9 @@ use crate::text::vectors::Vectors;
 /// Trials per point in the paper.
 const REPETITIONS: u32 = 100;
 
+/// Repetitions whose scores are drawn.
+const SHOWN_REPETITIONS: u32 = 5;
+
 /// Kinds in the order of the AUCs of a trial.
 const KINDS: [&str; 4] = ["mixed", "llm", "off_topic", "off_topic_llm"];
 
@@ -140,7 +143,11 @@ pub(super) fn run(args: &ExperimentReviewsArgs, common: &Common) -> Result<ExitS
     let trials = reviewers(set, &embedded.vectors, &settings, count, log, &progress)?;
     drop(progress);
     if args.trials.wants_figures() {
-        args.trials.write_figures(&figures((set, &embedded.vectors), &settings, &trials)?)?;
+        args.trials.write_figures(&figures(
+            (set, &embedded.vectors),
+            &settings,
+            (&trials, count),
+        )?)?;
     }
     described.insert("trials".into(), count.into());
     let mut warnings = loaded.warnings.clone();
@@ -323,11 +330,11 @@ fn raw_table(
     table
 }
 
-/// AUCs of every `k`, and the scores of one trial.
+/// AUCs of every `k`, and the scores in a few trials.
 fn figures(
     (set, vectors): (&ReviewSet, &Vectors),
     settings: &ReviewersSettings,
-    trials: &[ReviewersTrial],
+    (trials, repetitions): (&[ReviewersTrial], u32),
 ) -> Result<Vec<(String, String)>> {
     let each = || settings.scores.iter().enumerate();
     let aucs = |k: usize| {
@@ -339,18 +346,24 @@ fn figures(
         (format!("reviews-k{k}.svg"), bars(&title, all.collect()))
     };
     let mut figures: Vec<_> = settings.papers_per_reviewer.iter().map(|&k| aucs(k)).collect();
-    let id = TrialId { repetition: 0, point: 0 };
-    let (kinds, scores) = settings.trial_scores(set, vectors, id)?;
-    for (score, scores) in settings.scores.iter().zip(scores) {
+    // One trial has few cheaters; the first ones with the first k, given each Z, have enough.
+    let shown = repetitions.min(SHOWN_REPETITIONS);
+    let points = 0..u32::try_from(settings.z_sources.len())?;
+    let ids = (0..shown)
+        .flat_map(|repetition| points.clone().map(move |point| TrialId { repetition, point }));
+    let shown =
+        ids.map(|id| settings.trial_scores(set, vectors, id)).collect::<Result<Vec<_>, _>>()?;
+    for (index, score) in settings.scores.iter().enumerate() {
         let of = |kind: ReviewerKind| {
-            let of_kind = scores.iter().zip(&kinds).filter(|(_, other)| **other == kind);
-            let scores = of_kind.filter_map(|(score, _)| *score).collect();
-            Kind { name: kind.as_str().into(), scores }
+            let all = shown.iter().flat_map(|(kinds, scores)| kinds.iter().zip(&scores[index]));
+            let scores = all.filter(|(other, _)| **other == kind).filter_map(|(_, score)| *score);
+            Kind { name: kind.as_str().into(), scores: scores.collect() }
         };
         let all = std::iter::once(ReviewerKind::Human).chain(ReviewerKind::LOW_EFFORT);
         let name = score.as_str();
+        let k = settings.point(0).0;
         let chart = DistributionChart {
-            title: format!("Scores of one trial with {} papers each", settings.point(0).0),
+            title: format!("Scores in {} trials, reviewers of {k} papers", shown.len()),
             x_name: format!("{name} score; box: quartiles, bar: median"),
             kinds: all.map(of).collect(),
         };
