@@ -70,6 +70,9 @@ crowds() {
     crowd cebab-all multi-llm labels-cebab --llm 0,.1,.2 --copy-z
 }
 
+# Polished people are accused by similarities and not by contrasts.
+fair_scores=main,combined_similarity
+
 # All experiments on reviews with one kind of vectors.
 reviewers() {
     vectors=$1 texts=$2
@@ -87,10 +90,10 @@ reviewers() {
         reviews "$vectors-share$share" "$vectors" --k 5 --exact-share "$share"
     done
     reviews "$vectors-reworded" "$texts" --k 5 --reword-copies
-    reviews "$vectors-polish" "$texts" --k 5 --polish .2
-    reviews "$vectors-formal" "$texts" --k 5 --formal .2
-    reviews "$vectors-short3" "$texts" --k 5 --shorten .2 --sentences 3
-    reviews "$vectors-short6" "$texts" --k 5 --shorten .2 --sentences 6
+    reviews "$vectors-polish" "$texts" --k 5 --polish .2 --score "$fair_scores"
+    reviews "$vectors-formal" "$texts" --k 5 --formal .2 --score "$fair_scores"
+    reviews "$vectors-short3" "$texts" --k 5 --shorten .2 --sentences 3 --score "$fair_scores"
+    reviews "$vectors-short6" "$texts" --k 5 --shorten .2 --sentences 6 --score "$fair_scores"
 }
 
 embed_once() {
@@ -292,7 +295,7 @@ review_tables() {
 
     begin "$vectors-fairness" rewriting score "AUC of rewritten against other people" \
         "shift of percentile" "below 5 %" "the same with own texts"
-    for score in $main_scores; do
+    for score in $main_scores combined_similarity; do
         fairness "polished" polish
         fairness "formal words" formal
         fairness "first 3 sentences" short3
