@@ -42,12 +42,11 @@ crowd() {
 
 # name, vectors, then flags. Vectors of MiniLM are made once; rewritten texts need new ones.
 reviews() {
-    name=$1 vectors=$2 reviews=$data/reviews-iclr24/reviews.jsonl z=$data/reviews-iclr24/z.jsonl
+    name=$1 embedder=$2 reviews=$data/reviews-iclr24/reviews.jsonl z=$data/reviews-iclr24/z.jsonl
     shift 2
-    case $vectors in
+    case $embedder in
         minilm) reviews=$out/vectors-reviews.jsonl z=$out/vectors-z.jsonl embedder=given ;;
         minilm-texts) embedder=bert:$minilm ;;
-        *) embedder=$vectors ;;
     esac
     measure "$name" reviews "$reviews" --z "$z" --embedder "$embedder" --trials "$review_trials" "$@"
 }
