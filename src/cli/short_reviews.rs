@@ -6,8 +6,9 @@ use crate::stats::rank::median;
 use crate::text::score::ScoreName;
 
 /// Fewer words per review than this share of what the median reviewer writes are few. Of people
-/// whose reviews were cut to 3 sentences of about 13, twice as many were among the lowest by
-/// `combined`, and ten times as many by `projected` without centering (`docs/results.md`).
+/// whose reviews were cut to 3 sentences of about 13, up to three times as many were among the
+/// lowest by `combined`, and ten times as many by `projected` without centering
+/// (`docs/results.md`).
 const FEW: f64 = 0.5;
 
 /// Says who writes few words, if a score that it matters for is asked for and there are texts.

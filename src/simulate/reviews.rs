@@ -48,7 +48,7 @@ pub enum Origin {
     Review(usize),
     /// A review by an LLM.
     Z(usize),
-    /// A review by a person, rewritten as [`ReviewerOptions::rewriting`] says.
+    /// A review by a person, rewritten; how is said to [`SimulatedReviewers::fill_contents`].
     Rewritten(usize),
     /// A review by an LLM, reworded by who hands it in.
     Reworded(usize),
