@@ -9,11 +9,15 @@ const ENOUGH_REVIEWERS: usize = 20;
 /// Fewer papers than this say little about what a review of another paper looks like.
 const ENOUGH_PAPERS: usize = 10;
 
+/// With more reviews than this share on papers without Z, the figures of `docs/results.md` do not
+/// hold: with half of the papers the 10 % quantile for copies falls below .9.
+const MOST_WITHOUT_Z: f64 = 0.3;
+
 /// Reasons not to trust the scores, each with a count.
 pub(super) fn warnings(basis: &Basis, reviews: usize) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |code, count, message: String| warnings.push(Warning::new(code, count, message));
-    let &Basis { scored, single_paper, papers, reviews_without_z, .. } = basis;
+    let &Basis { scored, single_paper, two_papers, sources, papers, reviews_without_z, .. } = basis;
     if basis.no_spread {
         let message = "half of the reviewers agree in a part of the combined score to the last \
                        digit, so nobody has one"
@@ -41,7 +45,20 @@ pub(super) fn warnings(basis: &Basis, reviews: usize) -> Vec<Warning> {
         );
         warn("combined_single_paper", single_paper, message);
     }
-    if 2 * reviews_without_z > reviews {
+    if two_papers > 0 {
+        let message = format!(
+            "{two_papers} of {scored} reviewers have a combined score from two papers, which is \
+             less sure than from five"
+        );
+        warn("combined_two_papers", two_papers, message);
+    }
+    if sources == 1 {
+        let message = "all LLM reviews are from one source, and reviews by an LLM that says other \
+                       things can go unseen by the combined score; add reviews by other LLMs to --z"
+            .to_owned();
+        warn("combined_one_source", 1, message);
+    }
+    if MOST_WITHOUT_Z * (reviews as f64) < reviews_without_z as f64 {
         let message = format!(
             "{reviews_without_z} of {reviews} reviews are on papers without a usable LLM review; \
              copies among them go unseen by the combined score"
@@ -72,6 +89,8 @@ mod tests {
     const GOOD: Basis = Basis {
         scored: 40,
         single_paper: 0,
+        two_papers: 0,
+        sources: 2,
         papers: 60,
         reviews_without_z: 0,
         median_peers: Some(0.2),
@@ -89,7 +108,10 @@ mod tests {
         assert_eq!(codes(Basis { scored: 19, ..GOOD }), ["combined_few_reviewers"]);
         assert_eq!(codes(Basis { papers: 9, ..GOOD }), ["combined_few_papers"]);
         assert_eq!(codes(Basis { single_paper: 3, ..GOOD }), ["combined_single_paper"]);
-        assert_eq!(codes(Basis { reviews_without_z: 51, ..GOOD }), ["combined_without_z"]);
+        assert_eq!(codes(Basis { two_papers: 3, ..GOOD }), ["combined_two_papers"]);
+        assert_eq!(codes(Basis { sources: 1, ..GOOD }), ["combined_one_source"]);
+        assert_eq!(codes(Basis { reviews_without_z: 31, ..GOOD }), ["combined_without_z"]);
+        assert!(codes(Basis { reviews_without_z: 30, ..GOOD }).is_empty());
         let median = Some(0.0);
         assert_eq!(codes(Basis { median_peers: median, ..GOOD }), ["combined_peers_off_topic"]);
         assert_eq!(codes(Basis { median_z: median, ..GOOD }), ["combined_z_off_topic"]);

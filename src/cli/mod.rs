@@ -31,7 +31,9 @@ mod progress;
 #[cfg(feature = "llm")]
 mod prompts;
 mod review_input;
+mod reviewer_args;
 mod reviews;
+mod short_reviews;
 mod simulate;
 
 use anyhow::Result;

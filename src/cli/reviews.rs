@@ -347,6 +347,7 @@ fn scores_report(args: &ReviewsArgs, run: &Run) -> Report {
     let mut table = Table::new(&columns);
     let mut footer = vec![scope(run)];
     let mut warnings = run.warnings.clone();
+    warnings.extend(super::short_reviews::warning(set, &names));
     for name in names {
         let scored = run.scores(name);
         let people: Vec<_> =

@@ -11,6 +11,7 @@ use super::auc_summary::TrialAuc;
 use super::contenders::{Contender, ExperimentData, ExperimentError};
 use super::trials::{TrialError, TrialGrid, TrialId, TrialLog, run_trials};
 use crate::data::progress::Progress;
+use crate::data::z::ZSource;
 use crate::simulate::labels::{ContaminatedCrowd, Shares, contaminate};
 
 /// Shares of LLM cheaters in the paper.
@@ -107,10 +108,25 @@ pub fn detection(
     log: Option<TrialLog>,
     progress: &dyn Progress,
 ) -> Result<Vec<CrowdTrial>, TrialError<ExperimentError>> {
+    given_each(data, settings, &[&data.z], repetitions, (log, progress))
+}
+
+/// Contaminates a crowd per trial and scores it given each of `variants` of Z, a variant each.
+pub(super) fn given_each(
+    data: &ExperimentData<'_>,
+    settings: &DetectionSettings,
+    variants: &[&[ZSource]],
+    repetitions: u32,
+    (log, progress): (Option<TrialLog>, &dyn Progress),
+) -> Result<Vec<CrowdTrial>, TrialError<ExperimentError>> {
     run_trials(settings.grid(repetitions), log, progress, |id| {
         let (shares, crowd) = settings.crowd(data, id)?;
-        let aucs = settings.contenders.iter().map(|contender| contender.trial_auc(&crowd, &data.z));
-        Ok(CrowdTrial { shares, aucs: vec![aucs.collect::<Result<_, _>>()?] })
+        let row = |z: &&[ZSource]| {
+            let aucs = settings.contenders.iter().map(|contender| contender.trial_auc(&crowd, z));
+            aucs.collect::<Result<Vec<_>, _>>()
+        };
+        let aucs = variants.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+        Ok(CrowdTrial { shares, aucs })
     })
 }
 

@@ -4,8 +4,8 @@
 //! minimum over them, each conditioned on alone. For comparison every source is also used alone.
 
 use super::contenders::{ExperimentData, ExperimentError};
-use super::detection::{CrowdTrial, DetectionSettings};
-use super::trials::{TrialError, TrialLog, run_trials};
+use super::detection::{CrowdTrial, DetectionSettings, given_each};
+use super::trials::{TrialError, TrialLog};
 use crate::data::progress::Progress;
 use crate::data::z::ZSource;
 
@@ -23,15 +23,7 @@ pub fn multi_llm(
 ) -> Result<Vec<CrowdTrial>, TrialError<ExperimentError>> {
     let variants: Vec<&[ZSource]> =
         std::iter::once(data.z.as_slice()).chain(data.z.iter().map(std::slice::from_ref)).collect();
-    run_trials(settings.grid(repetitions), log, progress, |id| {
-        let (shares, crowd) = settings.crowd(data, id)?;
-        let row = |z: &&[ZSource]| {
-            let aucs = settings.contenders.iter().map(|contender| contender.trial_auc(&crowd, z));
-            aucs.collect::<Result<Vec<_>, _>>()
-        };
-        let aucs = variants.iter().map(row).collect::<Result<Vec<_>, _>>()?;
-        Ok(CrowdTrial { shares, aucs })
-    })
+    given_each(data, settings, &variants, repetitions, (log, progress))
 }
 
 #[cfg(test)]

@@ -4,111 +4,44 @@
 //! each low-effort kind uniform on `[0, 0.1]` and at least one of each, and asks of every score
 //! the AUC that a reviewer who writes outscores one who does not: all kinds mixed and each alone.
 //! Texts are embedded once; a trial works on their vectors.
+//!
+//! Fairness: the reviews of some people can be rewritten ([`crate::simulate::rewording`]). The same
+//! trial is then scored twice, with their own texts and with the rewritten ones, so that what
+//! changes is due to how they write ([`RewritingEffect`]).
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use super::auc_summary::TrialAuc;
+pub use super::review_scores::ScoreVariant;
+use super::review_scores::Scorer;
 use super::trials::{TrialError, TrialGrid, TrialId, TrialLog, run_trials};
+use crate::data::content::Content;
 use crate::data::progress::Progress;
 use crate::data::reviews::ReviewSet;
 use crate::metrics::auc::auc;
 use crate::simulate::SimulateError;
 use crate::simulate::reviews::{
-    Origin, ReviewerKind, ReviewerOptions, SimulatedReviewers, simulate_reviewers,
+    Origin, ReviewerKind, ReviewerOptions, SimulatedReviewers, rewritten, simulate_reviewers,
 };
-use crate::text::combined::combined_scores;
-use crate::text::pairs::{ZCombine, papers_of};
-use crate::text::score::{ReviewerScore, cosine_scores, negative_scores, projected_scores};
+use crate::simulate::rewording::Rewriting;
+use crate::stats::rank::quantile;
 use crate::text::space::Space;
 use crate::text::vectors::Vectors;
-
-/// A score of reviewers and how the vectors are prepared for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ScoreVariant {
-    /// The paper's own: cosine with peers beyond Z.
-    Projected,
-    /// The same with centered vectors.
-    ProjectedCentered,
-    /// Cosine with peers.
-    Cosine,
-    /// The same with centered vectors.
-    CosineCentered,
-    /// Minus cosine with Z.
-    Negative,
-    /// The lower of topic and distance from Z.
-    Combined,
-    /// Its first part alone.
-    CombinedTopic,
-    /// Its second part alone.
-    CombinedZ,
-    /// Combined without whitening: vectors are only centered.
-    CombinedCentered,
-}
-
-impl ScoreVariant {
-    /// All of them, in the order of tables.
-    pub const EACH: [Self; 9] = [
-        Self::Projected,
-        Self::ProjectedCentered,
-        Self::Cosine,
-        Self::CosineCentered,
-        Self::Negative,
-        Self::Combined,
-        Self::CombinedTopic,
-        Self::CombinedZ,
-        Self::CombinedCentered,
-    ];
-
-    /// The word in tables and files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Projected => "projected",
-            Self::ProjectedCentered => "projected_centered",
-            Self::Cosine => "cosine",
-            Self::CosineCentered => "cosine_centered",
-            Self::Negative => "negative",
-            Self::Combined => "combined",
-            Self::CombinedTopic => "combined_topic",
-            Self::CombinedZ => "combined_z",
-            Self::CombinedCentered => "combined_centered",
-        }
-    }
-
-    /// Scores of all reviewers; `plain` is not centered. With one Z per paper, every way to
-    /// combine several is the same.
-    fn scores(self, set: &ReviewSet, plain: &Space) -> Vec<Option<f64>> {
-        let papers = papers_of(set);
-        let values = |scores: Vec<ReviewerScore>| {
-            scores.iter().map(|score| score.estimate.map(|estimate| estimate.value)).collect()
-        };
-        let projected =
-            |space: &Space| values(projected_scores(set, &papers, space, ZCombine::Span));
-        let whitened = || combined_scores(set, &papers, &plain.clone().whitened());
-        match self {
-            Self::Projected => projected(plain),
-            Self::ProjectedCentered => projected(&plain.clone().centered()),
-            Self::Cosine => values(cosine_scores(set, &papers, plain)),
-            Self::CosineCentered => values(cosine_scores(set, &papers, &plain.clone().centered())),
-            Self::Negative => values(negative_scores(set, &papers, plain)),
-            Self::Combined => values(whitened().scores),
-            Self::CombinedTopic => whitened().topic,
-            Self::CombinedZ => whitened().away,
-            Self::CombinedCentered => {
-                values(combined_scores(set, &papers, &plain.clone().centered()).scores)
-            }
-        }
-    }
-}
 
 /// The grid of the experiment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReviewersSettings {
     /// Papers per reviewer, a point of the grid each.
     pub papers_per_reviewer: Vec<usize>,
-    /// Numbers of the sources that are Z in turn, a point each; cheaters use the others.
-    pub z_sources: Vec<u32>,
+    /// Numbers of the sources that are Z together, a point each; cheaters use the others.
+    pub z_sources: Vec<Vec<u32>>,
+    /// Whether cheaters hand in a Z itself.
+    pub copy_z: bool,
+    /// Whether cheaters reword what they hand in.
+    pub reword_copies: bool,
+    /// What happens to the reviews of some people, and to which share of them.
+    pub rewriting: Option<(Rewriting, f64)>,
     /// Numbers of the papers that take part.
     pub papers: Vec<u32>,
     /// Most reviews per paper.
@@ -130,11 +63,38 @@ impl ReviewersSettings {
         TrialGrid { points: u32::try_from(points).unwrap_or(u32::MAX), repetitions }
     }
 
-    /// Papers per reviewer and source of Z at a point of the grid.
-    pub fn point(&self, point: u32) -> (usize, u32) {
+    /// Papers per reviewer and sources of Z at a point of the grid.
+    pub fn point(&self, point: u32) -> (usize, &[u32]) {
         let point = point as usize;
         let sources = self.z_sources.len();
-        (self.papers_per_reviewer[point / sources], self.z_sources[point % sources])
+        (self.papers_per_reviewer[point / sources], &self.z_sources[point % sources])
+    }
+
+    /// All contents that a trial may need, in the order of the vectors that [`reviewers`] takes:
+    /// the reviews, the Z, then the rewritten reviews and the reworded Z where they are asked for.
+    pub fn contents(&self, real: &ReviewSet) -> Vec<Content> {
+        let reviews = || real.reviews.iter().map(|review| &review.content);
+        let z = || real.z.iter().map(|z| &z.content);
+        let mut contents: Vec<Content> = reviews().chain(z()).cloned().collect();
+        if let Some((rewriting, _)) = self.rewriting {
+            contents.extend(reviews().map(|content| rewritten(content, rewriting)));
+        }
+        if self.reword_copies {
+            contents.extend(z().map(|content| rewritten(content, Rewriting::Reworded)));
+        }
+        contents
+    }
+
+    /// Row of an origin in these contents.
+    fn row(&self, real: &ReviewSet, origin: Origin) -> usize {
+        let (reviews, z) = (real.reviews.len(), real.z.len());
+        let rewritten = if self.rewriting.is_some() { reviews } else { 0 };
+        match origin {
+            Origin::Review(index) => index,
+            Origin::Z(index) => reviews + index,
+            Origin::Rewritten(index) => reviews + z + index,
+            Origin::Reworded(index) => reviews + z + rewritten + index,
+        }
     }
 
     /// The reviewers of a trial, without contents.
@@ -150,12 +110,15 @@ impl ReviewersSettings {
         let mut random = id.stream(self.seed, "simulate reviewers");
         let (low, high) = self.shares;
         let shares = [0; 3].map(|_| if high > low { random.random_range(low..=high) } else { low });
-        let (papers_per_reviewer, z_source) = self.point(id.point);
+        let (papers_per_reviewer, z_sources) = self.point(id.point);
         let options = ReviewerOptions {
             papers: self.papers.clone(),
             papers_per_reviewer,
             reviews_per_paper: self.reviews_per_paper,
-            z_source,
+            z_sources: z_sources.to_vec(),
+            copy_z: self.copy_z,
+            reword_copies: self.reword_copies,
+            rewritten: self.rewriting.map_or(0.0, |(_, share)| share),
             z_coverage: self.z_coverage,
             shares,
             at_least: 1,
@@ -164,8 +127,60 @@ impl ReviewersSettings {
     }
 }
 
+impl ReviewersSettings {
+    /// What scores the reviewers of a trial; with their own texts, if they were rewritten.
+    fn scorer<'a>(
+        &self,
+        real: &ReviewSet,
+        vectors: &Vectors,
+        simulated: &'a SimulatedReviewers,
+        own_texts: bool,
+    ) -> Scorer<'a> {
+        let row = |origin: &Origin| match *origin {
+            Origin::Rewritten(index) if own_texts => index,
+            origin => self.row(real, origin),
+        };
+        let rows: Vec<usize> = simulated.origins.iter().map(row).collect();
+        Scorer::new(&simulated.set, Space::new(vectors.select(&rows), simulated.set.reviews.len()))
+    }
+
+    /// Who is who in one trial, and their scores by each of [`Self::scores`], for figures.
+    ///
+    /// # Errors
+    ///
+    /// [`SimulateError`] if the reviewers cannot be simulated.
+    pub fn trial_scores(
+        &self,
+        real: &ReviewSet,
+        vectors: &Vectors,
+        id: TrialId,
+    ) -> Result<(Vec<ReviewerKind>, Vec<TrialScores>), SimulateError> {
+        let simulated = self.reviewers(real, id)?;
+        let scorer = self.scorer(real, vectors, &simulated, false);
+        let scores = self.scores.iter().map(|&score| scorer.scores(score)).collect();
+        drop(scorer);
+        Ok((simulated.kinds, scores))
+    }
+}
+
+/// The score of every reviewer of a trial.
+pub type TrialScores = Vec<Option<f64>>;
+
 /// AUCs of one score in one trial: all low-effort kinds mixed, then each alone.
 pub type KindAucs = [TrialAuc; 4];
+
+/// What a rewriting does to the people whose reviews are rewritten, by one score.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct RewritingEffect {
+    /// AUC that a rewritten person outscores another person; 0.5 is no effect on average.
+    pub auc: TrialAuc,
+    /// Mean change of their percentile among all people, in `[-1, 1]`; below 0 they lose.
+    pub shift: Option<f64>,
+    /// Share of them below the 5 % quantile of the other people.
+    pub low: Option<f64>,
+    /// The same share with their own texts.
+    pub low_before: Option<f64>,
+}
 
 /// What came out of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -174,11 +189,14 @@ pub struct ReviewersTrial {
     pub n_reviewers: usize,
     /// One entry per score.
     pub aucs: Vec<KindAucs>,
+    /// One entry per score, if reviews were rewritten.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<RewritingEffect>,
 }
 
 /// Runs the experiment; results repetition by repetition.
 ///
-/// `vectors` has one row per review of `real`, then one per Z.
+/// `vectors` has one row for each of [`ReviewersSettings::contents`].
 ///
 /// # Errors
 ///
@@ -193,21 +211,78 @@ pub fn reviewers(
 ) -> Result<Vec<ReviewersTrial>, TrialError<SimulateError>> {
     run_trials(settings.grid(repetitions), log, progress, |id| {
         let simulated = settings.reviewers(real, id)?;
-        let rows: Vec<usize> = simulated
-            .origins
-            .iter()
-            .map(|origin| match *origin {
-                Origin::Review(index) => index,
-                Origin::Z(index) => real.reviews.len() + index,
-            })
-            .collect();
-        let space = Space::new(vectors.select(&rows), simulated.set.reviews.len());
-        let aucs = settings
-            .scores
-            .iter()
-            .map(|score| kind_aucs(&score.scores(&simulated.set, &space), &simulated.kinds));
-        Ok(ReviewersTrial { n_reviewers: simulated.kinds.len(), aucs: aucs.collect() })
+        let of = |own_texts| settings.scorer(real, vectors, &simulated, own_texts);
+        let (after, before) = (of(false), settings.rewriting.map(|_| of(true)));
+        let (mut aucs, mut effects) = (Vec::new(), Vec::new());
+        for &score in &settings.scores {
+            let scores = after.scores(score);
+            aucs.push(kind_aucs(&scores, &simulated.kinds));
+            effects.extend(before.as_ref().map(|before| {
+                let people = People::of(&simulated);
+                people.effect(&before.scores(score), &scores)
+            }));
+        }
+        Ok(ReviewersTrial { n_reviewers: simulated.kinds.len(), aucs, effects })
     })
+}
+
+/// Share of people that are the lowest.
+const LOWEST: f64 = 0.05;
+
+/// The people who review: those whose reviews are rewritten, and the others.
+struct People {
+    rewritten: Vec<usize>,
+    others: Vec<usize>,
+}
+
+impl People {
+    fn of(simulated: &SimulatedReviewers) -> Self {
+        let kinds = simulated.kinds.iter().enumerate();
+        let people =
+            kinds.filter(|(_, kind)| **kind == ReviewerKind::Human).map(|(index, _)| index);
+        let (rewritten, others) = people.partition(|&index| simulated.rewritten[index]);
+        Self { rewritten, others }
+    }
+
+    fn effect(&self, before: &[Option<f64>], after: &[Option<f64>]) -> RewritingEffect {
+        let items = |people: &[usize], first: bool| -> Vec<(Option<f64>, bool)> {
+            people.iter().map(|&index| (after[index], first)).collect()
+        };
+        let items = [items(&self.rewritten, true), items(&self.others, false)].concat();
+        let n_missing = items.iter().filter(|(score, _)| score.is_none()).count();
+        let moved = self.percentiles(after).into_iter().zip(self.percentiles(before));
+        let moved: Vec<f64> = moved.filter_map(|(after, before)| Some(after? - before?)).collect();
+        RewritingEffect {
+            auc: TrialAuc { auc: auc(&items), n_missing },
+            shift: mean(&moved),
+            low: self.low_share(after),
+            low_before: self.low_share(before),
+        }
+    }
+
+    /// Mid-rank of each rewritten person among all people, divided by their number.
+    fn percentiles(&self, scores: &[Option<f64>]) -> Vec<Option<f64>> {
+        let all = self.rewritten.iter().chain(&self.others);
+        let all: Vec<f64> = all.filter_map(|&index| scores[index]).collect();
+        let percentile = |score: f64| {
+            let below = all.iter().filter(|other| **other < score).count() as f64;
+            let up_to = all.iter().filter(|other| **other <= score).count() as f64;
+            f64::midpoint(below, up_to) / all.len() as f64
+        };
+        self.rewritten.iter().map(|&index| scores[index].map(percentile)).collect()
+    }
+
+    fn low_share(&self, scores: &[Option<f64>]) -> Option<f64> {
+        let mut others: Vec<f64> = self.others.iter().filter_map(|&index| scores[index]).collect();
+        others.sort_by(f64::total_cmp);
+        let bound = quantile(&others, LOWEST)?;
+        let low = self.rewritten.iter().filter_map(|&index| scores[index]);
+        mean(&low.map(|score| f64::from(u8::from(score < bound))).collect::<Vec<_>>())
+    }
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 fn kind_aucs(scores: &[Option<f64>], kinds: &[ReviewerKind]) -> KindAucs {
@@ -236,7 +311,10 @@ mod tests {
     fn settings(papers: u32) -> ReviewersSettings {
         ReviewersSettings {
             papers_per_reviewer: vec![2, 4],
-            z_sources: vec![0, 1],
+            z_sources: vec![vec![0], vec![1]],
+            copy_z: false,
+            reword_copies: false,
+            rewriting: None,
             papers: (0..papers).collect(),
             reviews_per_paper: 3,
             shares: (0.0, 0.1),
@@ -276,6 +354,11 @@ mod tests {
         let trials = run(1);
         assert_eq!(trials.len(), 12);
         assert_eq!(run(3), trials);
+        // Point 1 of the second repetition is the sixth trial.
+        let id = TrialId { repetition: 1, point: 1 };
+        let (kinds, scores) = settings(16).trial_scores(&set, &vectors(&set), id).unwrap();
+        let aucs: Vec<KindAucs> = scores.iter().map(|scores| kind_aucs(scores, &kinds)).collect();
+        assert_eq!(aucs, trials[5].aucs);
     }
 
     #[test]
@@ -304,5 +387,74 @@ mod tests {
         let aucs = kind_aucs(&scores, &[Human, Human, Llm, OffTopic, Human]);
         assert_eq!(aucs.map(|trial| trial.auc), [Some(0.75), Some(0.5), Some(1.0), None]);
         assert_eq!(aucs.map(|trial| trial.n_missing), [1, 1, 1, 1]);
+    }
+
+    #[test]
+    fn with_one_z_per_paper_every_way_to_combine_is_the_same() {
+        use ScoreVariant as V;
+        let set = real(16, 4);
+        let aucs = |settings: &ReviewersSettings, variants: [V; 3]| {
+            let trials = reviewers(&set, &vectors(&set), settings, 2, None, &NoProgress).unwrap();
+            let of = |variant: V| {
+                let index = V::EACH.iter().position(|other| *other == variant).unwrap();
+                trials.iter().map(|trial| trial.aucs[index]).collect::<Vec<_>>()
+            };
+            variants.map(of)
+        };
+        for variants in [
+            [V::Projected, V::ProjectedMin, V::ProjectedMean],
+            [V::ProjectedCentered, V::ProjectedCenteredMin, V::ProjectedCenteredMean],
+        ] {
+            let [span, min, mean] = aucs(&settings(16), variants);
+            assert_eq!((&min, &mean), (&span, &span));
+        }
+    }
+
+    #[test]
+    fn the_effect_of_a_rewriting_by_hand() {
+        let people = People { rewritten: vec![0, 1], others: vec![2, 3, 4] };
+        let before = [Some(5.0), Some(3.0), Some(1.0), Some(2.0), Some(4.0), Some(9.0)];
+        let after = [Some(0.0), Some(3.0), Some(1.0), Some(2.0), Some(4.0), Some(9.0)];
+        let effect = people.effect(&before, &after);
+        // 0 beats nobody, 3 beats 1 and 2: 2 of 6 pairs.
+        assert!((effect.auc.auc.unwrap() - 2.0 / 6.0).abs() < 1e-12);
+        // Percentiles before: .9 and .5; after: .1 and .7. The sixth is no person.
+        assert!((effect.shift.unwrap() - (-0.8 + 0.2) / 2.0).abs() < 1e-12);
+        // The 5 % quantile of 1, 2, 4 is 1.1.
+        assert_eq!((effect.low, effect.low_before), (Some(0.5), Some(0.0)));
+        let nobody = People { rewritten: vec![], others: vec![2] };
+        let effect = nobody.effect(&before, &after);
+        assert_eq!((effect.auc.auc, effect.shift, effect.low), (None, None, None));
+    }
+
+    #[test]
+    fn rewriting_changes_nothing_where_the_vectors_are_the_same() {
+        let mut set = real(16, 4);
+        let plain = settings(16);
+        let rewriting = Some((Rewriting::Polished, 0.5));
+        let changed = ReviewersSettings { rewriting, reword_copies: true, ..settings(16) };
+        let contents = changed.contents(&set);
+        assert_eq!(contents.len(), 2 * (set.reviews.len() + set.z.len()));
+        assert_eq!(plain.contents(&set).len(), set.reviews.len() + set.z.len());
+        assert_ne!(contents[0], contents[set.reviews.len() + set.z.len()]);
+        let Vectors::Dense(own) = vectors(&set) else { unreachable!() };
+        let n = set.reviews.len();
+        let mut rows = own.clone();
+        own.rows().take(n).chain(own.rows().skip(n)).for_each(|row| rows.push(row));
+        let vectors = Vectors::Dense(rows);
+        let run = |settings: &ReviewersSettings| {
+            reviewers(&set, &vectors, settings, 2, None, &NoProgress).unwrap()
+        };
+        let (before, after) = (run(&plain), run(&changed));
+        for (before, after) in before.iter().zip(&after) {
+            assert_eq!(before.aucs, after.aucs);
+            assert!(before.effects.is_empty());
+            for effect in &after.effects {
+                assert!(effect.shift.unwrap().abs() < 1e-12);
+                assert_eq!(effect.low, effect.low_before);
+            }
+        }
+        set.reviews.clear();
+        assert_eq!(plain.contents(&set).len(), set.z.len());
     }
 }

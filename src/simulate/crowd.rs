@@ -30,19 +30,35 @@ impl Confusion {
     ///
     /// # Errors
     ///
-    /// [`SimulateError::NoDistribution`] for a row of another length than the number of rows,
-    /// with a negative entry, or with another sum than 1.
+    /// [`SimulateError::NotSquare`] for a row of another length than the number of rows,
+    /// [`SimulateError::NoProbability`] for an entry that is not from 0 to 1 (not finite ones
+    /// included), [`SimulateError::NoDistribution`] for a row with another sum than 1.
     pub fn new(name: &'static str, rows: Vec<Vec<f64>>) -> Result<Self, SimulateError> {
-        for (row, entries) in rows.iter().enumerate() {
+        let labels = rows.len();
+        for (row, entries) in (1..).zip(&rows) {
+            if entries.len() != labels {
+                return Err(SimulateError::NotSquare { name, row, found: entries.len(), labels });
+            }
+            let bad = (1..).zip(entries).find(|(_, entry)| !(0.0..=1.0).contains(*entry));
+            if let Some((column, &value)) = bad {
+                return Err(SimulateError::NoProbability { name, row, column, value });
+            }
             let sum: f64 = entries.iter().sum();
-            let good = entries.len() == rows.len()
-                && entries.iter().all(|entry| *entry >= 0.0)
-                && (sum - 1.0).abs() <= ROW_TOLERANCE;
-            if !good {
-                return Err(SimulateError::NoDistribution { name, row });
+            if (sum - 1.0).abs() > ROW_TOLERANCE {
+                return Err(SimulateError::NoDistribution { name, row, sum });
             }
         }
         Ok(Self { rows })
+    }
+
+    /// Number of labels.
+    pub fn labels(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// One row per true label.
+    pub fn rows(&self) -> &[Vec<f64>] {
+        &self.rows
     }
 
     /// The right label with probability `accuracy`, each other one equally likely.
@@ -130,7 +146,10 @@ impl CrowdPlan {
             check_share("lazy", lazy)?;
         }
         if self.llm.rows.len() != classes {
-            return Err(SimulateError::NoDistribution { name: "llm", row: 0 });
+            return Err(SimulateError::DifferentLabels {
+                human: classes,
+                llm: self.llm.rows.len(),
+            });
         }
         let classes = Label::try_from(classes).unwrap_or(Label::MAX);
         let mut names = LabelNames::default();
@@ -239,8 +258,34 @@ mod tests {
             draw(CrowdPlan { lazy: vec![0.5, 2.0], ..plan() }),
             SimulateError::BadShare { name: "lazy", .. }
         ));
-        for rows in [vec![vec![0.5, 0.6], vec![0.5, 0.5]], vec![vec![1.0, 0.0], vec![1.0]]] {
-            assert!(Confusion::new("human", rows).is_err());
+        let llm = Confusion::symmetric("llm", 3, 0.5).unwrap();
+        assert_eq!(
+            draw(CrowdPlan { llm, ..plan() }),
+            SimulateError::DifferentLabels { human: 2, llm: 3 }
+        );
+    }
+
+    #[test]
+    fn what_is_no_confusion_matrix_says_where() {
+        let name = "human";
+        let error = |rows: Vec<Vec<f64>>| Confusion::new(name, rows).unwrap_err();
+        assert_eq!(
+            error(vec![vec![1.0, 0.0], vec![1.0]]),
+            SimulateError::NotSquare { name, row: 2, found: 1, labels: 2 }
+        );
+        assert_eq!(
+            error(vec![vec![0.5, 0.75], vec![0.5, 0.5]]),
+            SimulateError::NoDistribution { name, row: 1, sum: 1.25 }
+        );
+        for value in [-0.5, 1.5, f64::INFINITY] {
+            assert_eq!(
+                error(vec![vec![0.5, 0.5], vec![1.0 - value, value]]),
+                SimulateError::NoProbability { name, row: 2, column: 1, value: 1.0 - value }
+            );
         }
+        assert!(matches!(
+            error(vec![vec![f64::NAN]]),
+            SimulateError::NoProbability { row: 1, column: 1, .. }
+        ));
     }
 }

@@ -3,6 +3,7 @@
 pub mod crowd;
 pub mod labels;
 pub mod reviews;
+pub mod rewording;
 
 /// Why nothing could be simulated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -31,13 +32,56 @@ pub enum SimulateError {
         /// What there is none of.
         what: &'static str,
     },
+    /// A row of a confusion matrix has not one entry per label.
+    #[error(
+        "row {row} of the confusion matrix `{name}` has {found} entries for {labels} labels; \
+         make it square, one row per true label"
+    )]
+    NotSquare {
+        /// Whose matrix.
+        name: &'static str,
+        /// The true label, by number from 1.
+        row: usize,
+        /// Entries of the row.
+        found: usize,
+        /// Rows of the matrix.
+        labels: usize,
+    },
+    /// An entry of a confusion matrix is no probability.
+    #[error(
+        "row {row}, column {column} of the confusion matrix `{name}` is {value}; give a \
+         probability from 0 to 1"
+    )]
+    NoProbability {
+        /// Whose matrix.
+        name: &'static str,
+        /// The true label, by number from 1.
+        row: usize,
+        /// The signal, by number from 1.
+        column: usize,
+        /// The entry.
+        value: f64,
+    },
     /// A row of a confusion matrix is no distribution.
-    #[error("row {row} of the confusion matrix `{name}` is no distribution; make it sum to 1")]
+    #[error("row {row} of the confusion matrix `{name}` sums to {sum}; make it sum to 1")]
     NoDistribution {
         /// Whose matrix.
         name: &'static str,
-        /// The true label, by number.
+        /// The true label, by number from 1.
         row: usize,
+        /// Its sum.
+        sum: f64,
+    },
+    /// People and LLM do not have the same labels.
+    #[error(
+        "the confusion matrix `human` has {human} labels and `llm` has {llm}; \
+         give both the same number"
+    )]
+    DifferentLabels {
+        /// Rows of the matrix of people.
+        human: usize,
+        /// Rows of the matrix of the LLM.
+        llm: usize,
     },
 }
 

@@ -6,6 +6,7 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
 use super::SimulateError;
+use super::rewording::Rewriting;
 use crate::data::content::Content;
 use crate::data::ids::Ids;
 use crate::data::reviews::{Review, ReviewSet, ZReview};
@@ -47,6 +48,10 @@ pub enum Origin {
     Review(usize),
     /// A review by an LLM.
     Z(usize),
+    /// A review by a person, rewritten; how is said to [`SimulatedReviewers::fill_contents`].
+    Rewritten(usize),
+    /// A review by an LLM, reworded by who hands it in.
+    Reworded(usize),
 }
 
 /// How reviewers are made.
@@ -58,8 +63,14 @@ pub struct ReviewerOptions {
     pub papers_per_reviewer: usize,
     /// Most reviews per paper.
     pub reviews_per_paper: usize,
-    /// Number of the source whose reviews are Z; cheaters use the others.
-    pub z_source: u32,
+    /// Numbers of the sources whose reviews are Z; cheaters use the others.
+    pub z_sources: Vec<u32>,
+    /// Whether cheaters hand in a Z itself.
+    pub copy_z: bool,
+    /// Whether cheaters reword what they hand in, see [`Rewriting::Reworded`].
+    pub reword_copies: bool,
+    /// Share of the people who review, rounded down, whose reviews are rewritten.
+    pub rewritten: f64,
     /// Share of the papers whose Z is known.
     pub z_coverage: f64,
     /// Shares of the low-effort reviewers in the order of [`ReviewerKind::LOW_EFFORT`].
@@ -76,22 +87,33 @@ pub struct SimulatedReviewers {
     pub set: ReviewSet,
     /// Kind of each reviewer.
     pub kinds: Vec<ReviewerKind>,
+    /// Whether the reviewer is a person whose reviews are rewritten.
+    pub rewritten: Vec<bool>,
     /// Origin of each review, then of each Z.
     pub origins: Vec<Origin>,
 }
 
 impl SimulatedReviewers {
-    /// Copies texts and vectors from the set that the simulation was made from.
-    pub fn fill_contents(&mut self, real: &ReviewSet) {
+    /// Copies texts and vectors from the set that the simulation was made from; `rewriting` is what
+    /// happens to texts of [`Self::rewritten`].
+    pub fn fill_contents(&mut self, real: &ReviewSet, rewriting: Rewriting) {
         let contents = self.set.reviews.iter_mut().map(|review| &mut review.content);
         let contents = contents.chain(self.set.z.iter_mut().map(|z| &mut z.content));
         for (content, origin) in contents.zip(&self.origins) {
             *content = match *origin {
                 Origin::Review(index) => real.reviews[index].content.clone(),
                 Origin::Z(index) => real.z[index].content.clone(),
+                Origin::Rewritten(index) => rewritten(&real.reviews[index].content, rewriting),
+                Origin::Reworded(index) => rewritten(&real.z[index].content, Rewriting::Reworded),
             };
         }
     }
+}
+
+/// The content with its text rewritten; vectors and judgments would be those of the old text.
+pub fn rewritten(content: &Content, rewriting: Rewriting) -> Content {
+    let text = content.text.as_deref().map(|text| rewriting.apply(text));
+    Content { text, ..Content::default() }
 }
 
 /// Makes reviewers of `papers_per_reviewer` papers each, with at most `reviews_per_paper` reviews
@@ -101,12 +123,13 @@ impl SimulatedReviewers {
 /// one reviewer needs have one left; every review by a person stands for at most one reviewer on
 /// its own paper. `floor(share * reviewers)` of each low-effort kind, at least `at_least`, are
 /// drawn. Where no LLM review can be copied, the reviewer keeps the person's review. Off-topic
-/// reviews are drawn from all reviews of other papers that take part.
+/// reviews are drawn from all reviews of other papers that take part. Which people are rewritten
+/// is drawn last: all else is as without.
 ///
 /// # Errors
 ///
 /// [`SimulateError`] for shares that are none or sum to more than 1, for copies without a source
-/// besides Z, and where the papers do not suffice for one reviewer.
+/// to copy, and where the papers do not suffice for one reviewer.
 pub fn simulate_reviewers(
     real: &ReviewSet,
     options: &ReviewerOptions,
@@ -141,14 +164,33 @@ pub fn simulate_reviewers(
     known.sort_unstable();
     let mut sources = Ids::new();
     for (index, z) in real.z.iter().enumerate() {
-        if z.source == options.z_source && known.binary_search(&z.paper).is_ok() {
+        if options.z_sources.contains(&z.source) && known.binary_search(&z.paper).is_ok() {
             let source = sources.intern(real.sources.name(z.source));
             set.z.push(ZReview { paper: z.paper, source, content: Content::default() });
             origins.push(Origin::Z(index));
         }
     }
     set.sources = sources;
-    Ok(SimulatedReviewers { set, kinds, origins })
+    let rewritten = draw_rewritten(&kinds, options.rewritten, random);
+    for (origin, review) in origins.iter_mut().zip(&set.reviews) {
+        if let Origin::Review(index) = *origin
+            && rewritten[review.reviewer as usize]
+        {
+            *origin = Origin::Rewritten(index);
+        }
+    }
+    Ok(SimulatedReviewers { set, kinds, rewritten, origins })
+}
+
+/// A share of the people who review, rounded down.
+fn draw_rewritten(kinds: &[ReviewerKind], share: f64, random: &mut impl rand::Rng) -> Vec<bool> {
+    let people = kinds.iter().enumerate().filter(|(_, kind)| **kind == ReviewerKind::Human);
+    let mut people: Vec<usize> = people.map(|(reviewer, _)| reviewer).collect();
+    people.shuffle(random);
+    people.truncate(count_of(share, people.len()));
+    let mut rewritten = vec![false; kinds.len()];
+    people.into_iter().for_each(|reviewer| rewritten[reviewer] = true);
+    rewritten
 }
 
 fn check(real: &ReviewSet, options: &ReviewerOptions) -> Result<(), SimulateError> {
@@ -157,11 +199,19 @@ fn check(real: &ReviewSet, options: &ReviewerOptions) -> Result<(), SimulateErro
         super::check_share(name, share)?;
     }
     super::check_share("z_coverage", options.z_coverage)?;
+    super::check_share("rewritten", options.rewritten)?;
     let copies = options.shares[0] > 0.0 || options.shares[2] > 0.0 || options.at_least > 0;
-    if copies && real.z.iter().all(|z| z.source == options.z_source) {
+    if copies && !real.z.iter().any(|z| options.can_copy(z.source)) {
         return Err(SimulateError::NoSamples);
     }
     Ok(())
+}
+
+impl ReviewerOptions {
+    /// Whether cheaters hand in reviews of a source.
+    fn can_copy(&self, source: u32) -> bool {
+        self.z_sources.contains(&source) == self.copy_z
+    }
 }
 
 #[expect(
@@ -230,7 +280,8 @@ impl Pick<'_> {
         let elsewhere = || self.options.papers.iter().filter(|&&other| other != self.paper);
         let copies = |paper: u32| {
             let z = self.papers[paper as usize].z.iter().copied();
-            z.filter(|&z| self.real.z[z].source != self.options.z_source).map(Origin::Z)
+            z.filter(|&z| self.options.can_copy(self.real.z[z].source))
+                .map(if self.options.reword_copies { Origin::Reworded } else { Origin::Z })
         };
         let choices: Vec<Origin> = match kind {
             ReviewerKind::Human => return None,
@@ -277,7 +328,10 @@ pub(crate) mod tests {
             papers: (0..papers).collect(),
             papers_per_reviewer,
             reviews_per_paper: 3,
-            z_source: 0,
+            z_sources: vec![0],
+            copy_z: false,
+            reword_copies: false,
+            rewritten: 0.0,
             z_coverage: 1.0,
             shares: [0.1, 0.1, 0.1],
             at_least: 1,
@@ -292,7 +346,7 @@ pub(crate) mod tests {
             let real = real(papers, 4);
             let mut simulated =
                 simulate_reviewers(&real, &options(papers, each), &mut stream(seed, "test", 0)).unwrap();
-            simulated.fill_contents(&real);
+            simulated.fill_contents(&real, Rewriting::Formal);
             let set = &simulated.set;
             // Three reviews per paper, less than one reviewer's worth left over per paper.
             let reviewers = set.reviewers.len();
@@ -359,5 +413,58 @@ pub(crate) mod tests {
         assert!(matches!(run(&real, &bad), SimulateError::BadShare { name: "llm", .. }));
         real.z.retain(|z| z.source == 0);
         assert_eq!(run(&real, &options(4, 2)), SimulateError::NoSamples);
+    }
+
+    #[test]
+    fn rewritten_people_and_reworded_copies_are_otherwise_the_same_reviewers() {
+        let real = real(12, 4);
+        let run = |options: &ReviewerOptions| {
+            simulate_reviewers(&real, options, &mut stream(3, "test", 0)).unwrap()
+        };
+        let before = run(&options(12, 3));
+        let changed = ReviewerOptions { rewritten: 0.5, reword_copies: true, ..options(12, 3) };
+        let mut after = run(&changed);
+        assert_eq!(after.kinds, before.kinds);
+        let people = before.kinds.iter().filter(|kind| **kind == ReviewerKind::Human).count();
+        let chosen = after.rewritten.iter().filter(|rewritten| **rewritten).count();
+        assert_eq!(chosen, people / 2);
+        for (index, review) in after.set.reviews.iter().enumerate() {
+            let reviewer = review.reviewer as usize;
+            let expected = match before.origins[index] {
+                Origin::Review(index) if after.rewritten[reviewer] => Origin::Rewritten(index),
+                Origin::Z(index) => Origin::Reworded(index),
+                origin => origin,
+            };
+            assert_eq!(after.origins[index], expected);
+            if after.rewritten[reviewer] {
+                assert_eq!(after.kinds[reviewer], ReviewerKind::Human);
+            }
+        }
+        assert!(after.origins.iter().any(|origin| matches!(origin, Origin::Reworded(_))));
+        after.fill_contents(&real, Rewriting::Polished);
+        for (review, origin) in after.set.reviews.iter().zip(&after.origins) {
+            let text = review.content.text.as_deref().unwrap();
+            assert_eq!(text.contains("###"), matches!(origin, Origin::Rewritten(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn all_sources_can_be_z_if_cheaters_hand_in_z_itself() {
+        let real = real(12, 4);
+        let both = ReviewerOptions { z_sources: vec![0, 1], ..options(12, 3) };
+        let run = |options: &ReviewerOptions| {
+            simulate_reviewers(&real, options, &mut stream(3, "test", 0))
+        };
+        assert_eq!(run(&both).unwrap_err(), SimulateError::NoSamples);
+        let simulated = run(&ReviewerOptions { copy_z: true, ..both }).unwrap();
+        assert_eq!(simulated.set.z.len(), 24);
+        assert_eq!(simulated.set.sources.names(), ["s0", "s1"]);
+        let first = run(&ReviewerOptions { copy_z: true, ..options(12, 3) }).unwrap();
+        let copies = first.origins.iter().zip(&first.set.reviews);
+        for (origin, _) in copies {
+            if let Origin::Z(index) = *origin {
+                assert_eq!(real.z[index].source, 0);
+            }
+        }
     }
 }

@@ -58,6 +58,10 @@ pub struct Basis {
     pub scored: usize,
     /// Those of them with Z on one paper only.
     pub single_paper: usize,
+    /// Those of them with Z on two papers.
+    pub two_papers: usize,
+    /// Sources of Z.
+    pub sources: usize,
     /// Papers with at least two reviews and a Z.
     pub papers: usize,
     /// Reviews on papers without a usable Z.
@@ -124,7 +128,8 @@ pub fn combined_scores(set: &ReviewSet, papers: &[Paper], space: &Space) -> Comb
             ReviewerScore { estimate, n_papers, n_pairs, n_zero }
         })
         .collect();
-    let basis = basis(papers, &by_paper, &scores, topic.no_spread || away.no_spread);
+    let no_spread = topic.no_spread || away.no_spread;
+    let basis = Basis { no_spread, ..basis(set, papers, &by_paper, &scores) };
     CombinedScores { scores, topic: topic.into_values(), away: away.into_values(), basis }
 }
 
@@ -219,6 +224,19 @@ fn z_contrasts(
     contrasts
 }
 
+/// The lower of two scores of every reviewer, each first put on the scale of the combined score:
+/// minus its median, divided by 1.4826 times its median absolute deviation.
+///
+/// Missing where one of the two is, and for everybody where one cannot be put on the scale, as in
+/// [`combined_scores`]. This is what a combined score of other parts would be.
+pub fn lower_standardised(a: &[Option<f64>], b: &[Option<f64>]) -> Vec<Option<f64>> {
+    let [a, b] = [a, b].map(|values| {
+        let values: Vec<Vec<f64>> = values.iter().map(|value| Vec::from_iter(*value)).collect();
+        Part::new(&values).into_values()
+    });
+    a.iter().zip(&b).map(|(a, b)| Some(a.as_ref()?.min(*b.as_ref()?))).collect()
+}
+
 /// One part of all reviewers on the scale of robust standard deviations.
 struct Part {
     values: Vec<Option<Estimate>>,
@@ -258,10 +276,10 @@ impl Part {
 }
 
 fn basis(
+    set: &ReviewSet,
     papers: &[Paper],
     by_paper: &[Vec<ReviewParts>],
     scores: &[ReviewerScore],
-    no_spread: bool,
 ) -> Basis {
     let reviews: Vec<&ReviewParts> = by_paper.iter().flatten().collect();
     let values = |part: fn(&ReviewParts) -> Option<f64>| -> Vec<f64> {
@@ -271,6 +289,8 @@ fn basis(
     Basis {
         scored: scored().count(),
         single_paper: scored().filter(|score| score.n_papers == 1).count(),
+        two_papers: scored().filter(|score| score.n_papers == 2).count(),
+        sources: set.sources.len(),
         papers: papers
             .iter()
             .zip(by_paper)
@@ -281,7 +301,7 @@ fn basis(
         reviews_without_z: reviews.iter().filter(|review| review.away.is_none()).count(),
         median_peers: median(&values(|review| review.peers)),
         median_z: median(&values(|review| review.away.map(|away| -away))),
-        no_spread,
+        no_spread: false,
     }
 }
 

@@ -139,6 +139,8 @@ fn an_experiment_has_the_same_bytes_on_any_number_of_threads_and_goes_on_after_a
     let resumed = run(&["--trials", "4", "--raw", "trials.jsonl", "--resume", "--figures", "svg"]);
     assert_eq!(resumed.stdout, whole.stdout);
     assert!(std::fs::read_to_string(folder.path("svg/reviews-k3.svg")).unwrap().contains("<svg"));
+    let scores = std::fs::read_to_string(folder.path("svg/scores-combined.svg")).unwrap();
+    assert!(scores.contains(">off_topic_llm</text>") && scores.contains(">human</text>"));
     let rows = whole.csv();
     assert_eq!(rows[0][..5], ["k", "score_name", "kind", "z", "mean_auc"]);
     let mixed = |score: &str| {
@@ -164,4 +166,137 @@ fn what_cannot_be_simulated_is_a_usage_error() {
     simulate(&["--k", "13"]).failed(2, &["give more papers or fewer each"]);
     simulate(&["--llm", "2"]).failed(2, &["the share `llm` is 2"]);
     simulate(&["--llm", ".6", "--off-topic", ".6"]).failed(2, &["lower them"]);
+}
+
+/// Reviews of 12 papers by four people each and two LLM reviews each, as texts. Every paper has
+/// words of its own, and so has every review.
+fn texts(folder: &Folder) {
+    let (mut reviews, mut z) = (String::new(), String::new());
+    let topic = |paper: usize| format!("topic{paper}a topic{paper}b topic{paper}c topic{paper}d");
+    for paper in 0..12 {
+        for person in 0..4 {
+            let own = format!("own{paper}x{person}");
+            let text = format!(
+                "I think the {} is quite good.\nBut {own} is not clear.\nWhy {own} and topic{paper}a?\n\
+                 Maybe use {own} for topic{paper}b.",
+                topic(paper)
+            );
+            let row = serde_json::json!({
+                "paper": format!("p{paper}"), "reviewer": format!("{paper}-{person}"), "text": text,
+            });
+            reviews.push_str(&format!("{row}\n"));
+        }
+        for model in ["a", "b"] {
+            let text = format!(
+                "**Novelty**: The paper on {} introduces a novel said{paper}.\nThe said{paper} is {model}.",
+                topic(paper)
+            );
+            let row =
+                serde_json::json!({ "paper": format!("p{paper}"), "source": model, "text": text });
+            z.push_str(&format!("{row}\n"));
+        }
+    }
+    folder.write("r.jsonl", reviews);
+    folder.write("z.jsonl", z);
+}
+
+const TEXTS: [&str; 8] =
+    ["experiment", "reviews", "r.jsonl", "--z", "z.jsonl", "--embedder", "tfidf", "--format=csv"];
+
+#[test]
+fn rewritten_people_have_rows_of_their_own_and_every_trial_is_scored_twice() {
+    let folder = Folder::new();
+    texts(&folder);
+    let run =
+        |more: &[&str]| folder.caz(&[&TEXTS[..], &["--k", "3", "--trials", "2"], more].concat());
+    let plain = run(&["--score", "projections,combined"]).succeeded().csv();
+    assert_eq!(plain[0].len(), 10);
+    // Seven scores, four kinds, and mixed once more for each source.
+    assert_eq!(plain.len(), 1 + 7 * 6);
+    assert!(plain[1..].iter().all(|row| row[2] != "rewritten"));
+    let polished = run(&["--polish", ".5", "--raw", "t.csv"]).succeeded().csv();
+    assert_eq!(polished[0][10..], ["shift", "low", "low_before"]);
+    let effects: Vec<_> = polished.iter().filter(|row| row[2] == "rewritten").collect();
+    let scores: Vec<&str> = effects.iter().map(|row| row[1].as_str()).collect();
+    assert_eq!(scores, ["projected", "projected_centered", "cosine", "negative", "combined"]);
+    for row in &effects {
+        let [auc, shift, low] = [4, 10, 11].map(|cell: usize| row[cell].parse::<f64>().unwrap());
+        assert!((0.0..=1.0).contains(&auc) && (-1.0..=1.0).contains(&shift) && low <= 1.0);
+    }
+    // Stock phrases are those of no LLM review here, so that polished people move away from Z.
+    assert!(effects[3][10].parse::<f64>().unwrap() > 0.0, "{:?}", effects[3]);
+    let raw = std::fs::read_to_string(folder.path("t.csv")).unwrap();
+    // Two repetitions for two sources, five scores, four kinds and the rewritten.
+    assert_eq!(raw.lines().count(), 1 + 2 * 2 * 5 * 5);
+    let together = run(&["--z-together", "--copy-z", "--score", "all"]).succeeded().csv();
+    assert_eq!(together.len(), 1 + 16 * 4);
+    run(&["--z-together"]).failed(3, &["no LLM answer to copy besides Z"]);
+    run(&["--polish", "2"]).failed(2, &["--polish is 2"]);
+    run(&["--polish", ".1", "--shorten", ".1"]).failed(2, &["cannot be used with"]);
+    run(&["--score", "best"]).failed(2, &["choose main, projections, ablation, all"]);
+    crowd(&folder);
+    let vectors = ["experiment", "reviews", "r.jsonl", "--z", "z.jsonl", "--formal", ".1"];
+    folder.caz(&vectors).failed(2, &["72 reviews and Z have no text to rewrite"]);
+}
+
+#[test]
+fn simulated_people_can_be_rewritten_and_the_truth_says_who() {
+    let folder = Folder::new();
+    texts(&folder);
+    let simulate = |more: &[&str]| {
+        let arguments = ["simulate", "reviews", "r.jsonl", "--z", "z.jsonl", "--k", "3"];
+        folder.caz(&[&arguments[..], &["--llm", ".1", "--output", "o"], more].concat()).succeeded();
+        ["truth.csv", "reviews.jsonl"]
+            .map(|name| std::fs::read_to_string(folder.path("o").join(name)).unwrap())
+    };
+    let [truth, reviews] = simulate(&["--shorten", ".5", "--sentences", "1", "--reword-copies"]);
+    assert!(truth.starts_with("reviewer,kind,rewritten\n"));
+    // Of 12 reviewers one hands in an LLM; half of eleven is five.
+    assert_eq!(truth.matches(",human,yes\n").count(), 5);
+    assert_eq!(truth.matches(",llm,no\n").count(), 1);
+    for line in reviews.lines() {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        let reviewer = format!("{},", row["reviewer"].as_str().unwrap());
+        let kind = truth.lines().find(|line| line.starts_with(&reviewer)).unwrap();
+        let text = row["text"].as_str().unwrap();
+        match kind.split_once(',').unwrap().1 {
+            "human,yes" => assert_eq!(text.lines().count(), 1),
+            "human,no" => assert_eq!(text.lines().count(), 4),
+            _ => assert!(text.starts_with("The submission on topic"), "{text}"),
+        }
+    }
+    let [truth, reviews] = simulate(&["--polish", "1"]);
+    assert_eq!(truth.matches(",human,yes\n").count(), 11);
+    assert_eq!(reviews.matches("### Strengths").count(), 33);
+    assert!(simulate(&[])[0].starts_with("reviewer,kind\n"));
+}
+
+#[test]
+fn short_reviews_and_a_single_source_are_warned_about() {
+    let folder = Folder::new();
+    texts(&folder);
+    let reviews = std::fs::read_to_string(folder.path("r.jsonl")).unwrap();
+    let short = reviews.replacen(
+        reviews.lines().next().unwrap(),
+        r#"{"paper":"p0","reviewer":"0-0","text":"Good topic0a."}"#,
+        1,
+    );
+    folder.write("r.jsonl", short);
+    let z = std::fs::read_to_string(folder.path("z.jsonl")).unwrap();
+    let one: String = z.lines().step_by(2).map(|line| format!("{line}\n")).collect();
+    folder.write("one.jsonl", one);
+    let codes = |z: &str, score: &str| -> Vec<String> {
+        let arguments = ["reviews", "r.jsonl", "--z", z, "--score", score, "--format", "json"];
+        let value: serde_json::Value =
+            serde_json::from_str(&folder.caz(&arguments).succeeded().stdout).unwrap();
+        let warnings = value["warnings"].as_array().unwrap();
+        warnings.iter().map(|warning| warning["code"].as_str().unwrap().to_owned()).collect()
+    };
+    let has = |codes: &[String], code: &str| codes.iter().any(|other| other == code);
+    let one = codes("one.jsonl", "combined");
+    assert!(has(&one, "short_reviews") && has(&one, "combined_one_source"), "{one:?}");
+    assert!(has(&one, "combined_single_paper"), "{one:?}");
+    let two = codes("z.jsonl", "combined");
+    assert!(has(&two, "short_reviews") && !has(&two, "combined_one_source"), "{two:?}");
+    assert!(!has(&codes("z.jsonl", "negative"), "short_reviews"));
 }

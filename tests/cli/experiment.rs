@@ -76,7 +76,7 @@ fn an_interrupted_run_leaves_whole_trials_and_can_go_on() {
         .args(["experiment", "detection", "labels.csv", "--z", "z.csv"])
         .args(many)
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let lines = || {
@@ -88,12 +88,62 @@ fn an_interrupted_run_leaves_whole_trials_and_can_go_on() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
-    child.wait().unwrap();
+    let ended = child.wait_with_output().unwrap();
+    if cfg!(feature = "llm") {
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(130), "{said}");
+        assert!(said.contains("`--raw t.jsonl --resume` goes on from here"), "{said}");
+    }
     let left = lines();
     let more = ["--z-source", "gpt", "--raw", "t.jsonl", "--resume", "--format", "csv"];
     let rows = run(&folder, "detection", &more).succeeded().csv();
     assert_eq!(rows[1][5], "20");
-    assert_eq!(lines(), left, "nothing was run again");
+    // A line that was being written when the run ended is cut off, and the trial run again.
+    assert!(lines() == left || lines() + 1 == left, "{} of {left}", lines());
+}
+
+#[test]
+fn trials_are_a_table_where_the_name_of_the_file_asks_for_one() {
+    let folder = Folder::new();
+    crowd(&folder);
+    let read = |name: &str| std::fs::read_to_string(folder.path(name)).unwrap();
+    let more =
+        |raw| ["--z-source", "gpt", "--mechanism", "ca_z,ca", "--llm", ".1,.2", "--raw", raw];
+    run(&folder, "detection", &more("t.csv")).succeeded();
+    let rows: Vec<String> = read("t.csv").lines().map(str::to_owned).collect();
+    assert_eq!(rows[0], "repetition,llm,random,biased,mechanism,auc,n_missing");
+    // Four repetitions of two shares, two mechanisms.
+    assert_eq!(rows.len(), 1 + 4 * 2 * 2);
+    assert!(rows[1].starts_with("0,0.1,") && rows[3].starts_with("0,0.2,"), "{rows:?}");
+    assert!(rows[16].starts_with("3,0.2,") && rows[16].contains(",ca,"));
+    // What the lines say is what the table says; more trials go on from the lines.
+    run(&folder, "detection", &more("t.jsonl")).succeeded();
+    assert_eq!(read("t.csv.jsonl"), read("t.jsonl"));
+    let last: serde_json::Value =
+        serde_json::from_str(read("t.jsonl").lines().last().unwrap()).unwrap();
+    let auc = last["result"]["aucs"][0][1]["auc"].as_f64().unwrap();
+    assert_eq!(
+        rows[16].split(',').nth(5).unwrap().parse::<f64>().unwrap().to_bits(),
+        auc.to_bits()
+    );
+    let again: Vec<&str> = more("t.csv").into_iter().chain(["--trials", "6", "--resume"]).collect();
+    let again: Vec<&str> = ["experiment", "detection", "labels.csv", "--z", "z.csv"]
+        .into_iter()
+        .chain(again)
+        .collect();
+    folder.caz(&again).succeeded();
+    assert_eq!(read("t.csv").lines().count(), 1 + 6 * 2 * 2);
+    assert_eq!(read("t.csv").lines().take(17).collect::<Vec<_>>(), rows);
+
+    run(&folder, "sample-size", &["--z-source", "gpt", "--raw", "s.json"]).succeeded();
+    let value: serde_json::Value = serde_json::from_str(&read("s.json")).unwrap();
+    assert_eq!(value["command"], "experiment sample-size");
+    // Four trials, five coverages, seven mechanisms.
+    assert_eq!(value["results"].as_array().unwrap().len(), 4 * 5 * 7);
+    assert_eq!(value["results"][0]["coverage"], 0.2);
+    run(&folder, "multi-llm", &["--llm", ".2", "--copy-z", "--raw", "m.csv"]).succeeded();
+    assert!(read("m.csv").lines().nth(1).unwrap().ends_with(",lowest over all"));
+    run(&folder, "detection", &more("t.txt")).failed(2, &["end `t.txt` in .jsonl, .csv or .json"]);
 }
 
 #[test]

@@ -143,3 +143,52 @@ fn a_crowd_out_of_nothing_is_scored() {
         .caz(&["simulate", "crowd", "--tasks", "0", "--output", "d"])
         .failed(2, &["at least 1 task"]);
 }
+
+#[test]
+fn confusion_matrices_come_from_a_file_and_mistakes_in_it_are_named() {
+    let folder = Folder::new();
+    let run = |file: &str, more: &[&str]| {
+        folder.write("c.json", file);
+        let arguments = ["simulate", "crowd", "--confusion", "c.json", "--output", "c"];
+        folder.caz(&[&arguments[..], more].concat())
+    };
+    // People are always right, the LLM always says the next label.
+    let file = r#"{"human": [[1,0,0],[0,1,0],[0,0,1]], "llm": [[0,1,0],[0,0,1],[1,0,0]]}"#;
+    run(file, &["--llm-consistency", "1", "--tasks", "60", "--llm", "0"]).succeeded();
+    let truth = read(&folder, "c/tasks.csv");
+    let number = |line: &str| -> u32 { line.rsplit(",a").next().unwrap().parse().unwrap() };
+    for (truth, z) in truth.lines().zip(read(&folder, "c/z.csv").lines()).skip(1) {
+        assert_eq!(number(z), number(truth) % 3 + 1);
+    }
+    let truth: std::collections::BTreeMap<&str, &str> =
+        truth.lines().skip(1).map(|line| line.split_once(',').unwrap()).collect();
+    let labels = read(&folder, "c/labels.csv");
+    assert_eq!(labels.lines().count(), 1 + 60 * 5);
+    for line in labels.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        assert_eq!(truth[cells[0]], cells[2]);
+    }
+
+    for (file, message) in [
+        (r#"{"human": [[1]]}"#, "is not an object with `human` and `llm`"),
+        (r#"{"human": [[1, "x"]], "llm": [[1]]}"#, "is not an object with `human` and `llm`"),
+        (
+            r#"{"human": [[0.5, 0.6], [0, 1]], "llm": [[1]]}"#,
+            "row 1 of the confusion matrix `human` sums to 1.1",
+        ),
+        (
+            r#"{"human": [[1, 0], [0, 1]], "llm": [[1, 0], [1]]}"#,
+            "row 2 of the confusion matrix `llm` has 1 entries for 2 labels",
+        ),
+        (
+            r#"{"human": [[1, 0], [0, 1]], "llm": [[1, 0], [-1, 2]]}"#,
+            "row 2, column 1 of the confusion matrix `llm` is -1",
+        ),
+        (r#"{"human": [[1, 0], [0, 1]], "llm": [[1]]}"#, "`human` has 2 labels and `llm` has 1"),
+    ] {
+        run(file, &[]).failed(3, &["`c.json`", message]);
+    }
+    run(file, &["--human-accuracy", ".5"]).failed(2, &["cannot be used with"]);
+    let missing = ["simulate", "crowd", "--confusion", "none.json", "--output", "c"];
+    folder.caz(&missing).failed(4, &["cannot read `none.json`"]);
+}

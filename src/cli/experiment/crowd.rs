@@ -148,12 +148,37 @@ pub(super) fn report(
     }
 }
 
+/// Every trial, mechanism and variant; a column says which variant, where there are several.
+pub(super) fn raw_table(
+    settings: &DetectionSettings,
+    trials: &[CrowdTrial],
+    variants: Option<(&'static str, &[Cell])>,
+) -> Table {
+    let columns = ["repetition", "llm", "random", "biased", "mechanism", "auc", "n_missing"];
+    let columns: Vec<_> = columns.into_iter().chain(variants.map(|(name, _)| name)).collect();
+    let mut table = Table::new(&columns);
+    let points = settings.llm_shares.len();
+    for (index, trial) in trials.iter().enumerate() {
+        let shares = [trial.shares.llm, trial.shares.random, trial.shares.biased];
+        for (variant, aucs) in trial.aucs.iter().enumerate() {
+            for (contender, auc) in settings.contenders.iter().zip(aucs) {
+                let mut row = vec![(index / points).into()];
+                row.extend(shares.map(Cell::from));
+                row.extend([contender.as_str().into(), auc.auc.into(), auc.n_missing.into()]);
+                row.extend(variants.map(|(_, names)| names[variant].clone()));
+                table.push(row);
+            }
+        }
+    }
+    table
+}
+
 /// The number of trials asked for.
 pub(super) fn repetitions(args: &TrialArgs, default: u32) -> u32 {
     args.trials.unwrap_or(default)
 }
 
-/// A bar and the seed are all that is taken from the common flags.
+/// A bar for the trials.
 pub(super) fn bar(common: &Common, trials: u64) -> super::super::progress::Bar {
     super::super::progress::Bar::new(common, "trials", trials)
 }

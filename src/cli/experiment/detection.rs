@@ -7,7 +7,7 @@ use super::super::common::Common;
 use super::super::exit::ExitStatus;
 use super::super::output::{check_output, emit};
 use super::crowd::{
-    CrowdArgs, SUMMARY_COLUMNS, bar, cells, described, repetitions, report, summary,
+    CrowdArgs, SUMMARY_COLUMNS, bar, cells, described, raw_table, repetitions, report, summary,
 };
 use super::figures::{bars, curves};
 use crate::experiment::contenders::{Contender, ExperimentData};
@@ -47,6 +47,7 @@ pub(super) fn run(args: &DetectionArgs, common: &Common) -> Result<ExitStatus> {
     let described = described(&settings, &roles);
     let log = args.crowd.trials.log("experiment detection", &inputs, &described)?;
     let count = repetitions(&args.crowd.trials, REPETITIONS);
+    args.crowd.trials.explain_interruption(common);
     let bar = bar(common, settings.grid(count).trials());
     let trials = detection(&data, &settings, count, log, &bar)?;
     drop(bar);
@@ -55,10 +56,10 @@ pub(super) fn run(args: &DetectionArgs, common: &Common) -> Result<ExitStatus> {
     }
     let about = format!("Z: {}; cheaters: {}.", roles.z.join(", "), roles.cheaters.join(", "));
     let table = table(&settings, &trials);
-    emit(
-        &report("experiment detection", (&loaded, inputs), described, (table, count), &about),
-        common,
-    )?;
+    let command = "experiment detection";
+    let report = report(command, (&loaded, inputs), described, (table, count), &about);
+    args.crowd.trials.write_raw(&report, raw_table(&settings, &trials, None))?;
+    emit(&report, common)?;
     Ok(ExitStatus::Done)
 }
 

@@ -3,8 +3,8 @@
 use crate::experiment::auc_summary::AucSummary;
 use crate::report::plot::{Bar, BarChart, Line, LineChart, LinePoint};
 
-/// Range of AUCs in figures: below chance is drawn too.
-const AUC_RANGE: (f64, f64) = (0.3, 1.0);
+/// Range of AUCs in figures, from chance; wider where there is something below.
+const AUC_RANGE: (f64, f64) = (0.5, 1.0);
 
 /// One line: its name, whether it has a band, and its summaries by position.
 pub(super) type Curve = (String, bool, Vec<(f64, AucSummary)>);
@@ -14,7 +14,7 @@ pub(super) fn curves(title: &str, x_name: &str, curves: Vec<Curve>) -> String {
     let bands: Vec<&str> = curves.iter().filter(|c| c.1).map(|c| c.0.as_str()).collect();
     let note = match bands.len() {
         0 => String::new(),
-        _ => format!("; band: 10 % to 90 % quantile of {}", bands.join(", ")),
+        _ => format!("; band: 10 to 90 % of {}", bands.join(", ")),
     };
     let y_name = "mean AUC".into();
     let title = format!("{title}{note}");

@@ -7,13 +7,13 @@ use super::super::common::Common;
 use super::super::exit::ExitStatus;
 use super::super::output::{check_output, emit};
 use super::crowd::{
-    CrowdArgs, SUMMARY_COLUMNS, bar, cells, described, repetitions, report, summary,
+    CrowdArgs, SUMMARY_COLUMNS, bar, cells, described, raw_table, repetitions, report, summary,
 };
 use super::figures::{bars, curves};
 use crate::experiment::contenders::Roles;
 use crate::experiment::detection::{CrowdTrial, DetectionSettings, LLM_SHARES, REPETITIONS};
 use crate::experiment::multi_llm::multi_llm;
-use crate::report::Table;
+use crate::report::{Cell, Table};
 
 /// How well cheaters are found who use different LLMs
 ///
@@ -42,6 +42,7 @@ pub(super) fn run(args: &MultiLlmArgs, common: &Common) -> Result<ExitStatus> {
     let described = described(&settings, &roles);
     let log = args.crowd.trials.log("experiment multi-llm", &inputs, &described)?;
     let count = repetitions(&args.crowd.trials, REPETITIONS);
+    args.crowd.trials.explain_interruption(common);
     let bar = bar(common, settings.grid(count).trials());
     let trials = multi_llm(&data, &settings, count, log, &bar)?;
     drop(bar);
@@ -52,7 +53,10 @@ pub(super) fn run(args: &MultiLlmArgs, common: &Common) -> Result<ExitStatus> {
     let about = format!("Every cheater picks one of {}.", roles.cheaters.join(", "));
     let table = table(&variants, &settings, &trials);
     let command = "experiment multi-llm";
-    emit(&report(command, (&loaded, inputs), described, (table, count), &about), common)?;
+    let report = report(command, (&loaded, inputs), described, (table, count), &about);
+    let names: Vec<Cell> = variants.iter().map(|name| name.as_str().into()).collect();
+    args.crowd.trials.write_raw(&report, raw_table(&settings, &trials, Some(("z", &names))))?;
+    emit(&report, common)?;
     Ok(ExitStatus::Done)
 }
 
@@ -100,7 +104,7 @@ fn figures(
                 (name.clone(), variant == 0, line.collect())
             });
             let name = contender.as_str();
-            let title = format!("Cheaters with different LLMs, {name} by what is used as Z");
+            let title = format!("Cheaters with different LLMs, {name} by Z");
             let x_name = "share of workers who hand in an LLM";
             (format!("auc-by-llm-share-{name}.svg"), curves(&title, x_name, lines.collect()))
         })

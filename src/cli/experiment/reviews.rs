@@ -1,5 +1,7 @@
 //! `caz experiment reviews`: AUC of the scores of texts by kind of low-effort reviewer.
 
+use std::str::FromStr;
+
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -9,17 +11,25 @@ use super::super::embedding::EmbeddingArgs;
 use super::super::exit::{ExitStatus, UsageError};
 use super::super::output::{check_output, emit};
 use super::super::review_input::ReviewInput;
+use super::super::reviewer_args::ReviewerArgs;
 use super::crowd::{SUMMARY_COLUMNS, bar, cells};
 use super::figures::bars;
 use super::trials::TrialArgs;
-use crate::data::reviews::LoadedReviews;
+use crate::data::reviews::{LoadedReviews, ReviewSet};
 use crate::experiment::auc_summary::AucSummary;
 use crate::experiment::reviewers::{ReviewersSettings, ReviewersTrial, ScoreVariant, reviewers};
-use crate::report::{Report, Table};
+use crate::experiment::trials::TrialId;
+use crate::report::plot::{DistributionChart, Kind};
+use crate::report::{Cell, Report, Table};
+use crate::simulate::reviews::ReviewerKind;
 use crate::text::pooling::TextUnit;
+use crate::text::vectors::Vectors;
 
 /// Trials per point in the paper.
 const REPETITIONS: u32 = 100;
+
+/// Repetitions whose scores are drawn.
+const SHOWN_REPETITIONS: u32 = 5;
 
 /// Kinds in the order of the AUCs of a trial.
 const KINDS: [&str; 4] = ["mixed", "llm", "off_topic", "off_topic_llm"];
@@ -28,8 +38,13 @@ const KINDS: [&str; 4] = ["mixed", "llm", "off_topic", "off_topic_llm"];
 ///
 /// In every trial reviewers of k papers each are made from the reviews; the share of each kind of
 /// low-effort reviewer is uniform from 0 to --share, at least one of each. Every source of --z is
-/// Z in turn unless --z-source is given; cheaters use the others. Texts are embedded once. With
-/// one Z per paper, `span`, `min` and `mean` of --z-combine are the same.
+/// Z in turn unless --z-source or --z-together is given; cheaters use the others. Texts are
+/// embedded once. With one Z per paper, `span`, `min` and `mean` of --z-combine are the same.
+///
+/// With --polish, --formal or --shorten every trial is scored twice, with the people's own texts and
+/// with the rewritten ones. The row `rewritten` then has the AUC that a rewritten person outscores
+/// another one, the mean change of their percentile among people (shift), and the share of them
+/// below the 5 % quantile of the others, with rewritten and with own texts (low, `low_before`).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: caz experiment reviews reviews.jsonl --z llm-reviews.jsonl --k 5,8 --embedder tfidf")]
@@ -41,23 +56,46 @@ pub(super) struct ExperimentReviewsArgs {
     /// Papers per reviewer
     #[arg(long, value_delimiter = ',', default_values_t = [5, 8], value_name = "K")]
     k: Vec<usize>,
-    /// Most reviews per paper
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    reviews_per_paper: usize,
+    /// Scores to compare: names, or groups of them: main, projections (every --z-combine,
+    /// centered or not), ablation (of the combined score), all
+    #[arg(long, value_delimiter = ',', default_value = "main", value_name = "S")]
+    score: Vec<ScoreGroup>,
     /// Share of each low-effort kind: uniform from 0 to this
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     share: f64,
     /// Share of each low-effort kind exactly, instead of --share
     #[arg(long, value_name = "SHARE")]
     exact_share: Option<f64>,
-    /// Share of the papers with Z
-    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
-    z_coverage: f64,
+    #[command(flatten)]
+    reviewers: ReviewerArgs,
     /// Papers that take part: all, or every second one from the first or from the second
     #[arg(long, value_enum, default_value_t)]
     half: Half,
     #[command(flatten)]
     embedding: EmbeddingArgs,
+}
+
+/// One score, or several under one name.
+#[derive(Debug, Clone)]
+struct ScoreGroup(Vec<ScoreVariant>);
+
+impl FromStr for ScoreGroup {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let one = ScoreVariant::EACH.into_iter().find(|score| score.as_str() == text);
+        Ok(Self(match (text, one) {
+            ("all", _) => ScoreVariant::EACH.to_vec(),
+            ("main", _) => ScoreVariant::MAIN.to_vec(),
+            ("projections", _) => ScoreVariant::PROJECTED.to_vec(),
+            ("ablation", _) => ScoreVariant::ABLATION.to_vec(),
+            (_, Some(score)) => vec![score],
+            (_, None) => {
+                let names = ScoreVariant::EACH.map(ScoreVariant::as_str).join(", ");
+                return Err(format!("choose main, projections, ablation, all, or from {names}"));
+            }
+        }))
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -87,8 +125,9 @@ pub(super) fn run(args: &ExperimentReviewsArgs, common: &Common) -> Result<ExitS
     let (loaded, inputs) = args.input.load()?;
     let settings = args.settings(&loaded, common.seed)?;
     let set = &loaded.set;
-    let contents = set.reviews.iter().map(|review| &review.content);
-    let contents: Vec<_> = contents.chain(set.z.iter().map(|z| &z.content)).collect();
+    args.reviewers.check_texts(set)?;
+    let contents = settings.contents(set);
+    let contents: Vec<_> = contents.iter().collect();
     let embedded = args.embedding.embed(&contents, TextUnit::Sentence, common)?;
 
     let described = json!({
@@ -99,11 +138,16 @@ pub(super) fn run(args: &ExperimentReviewsArgs, common: &Common) -> Result<ExitS
     let mut described = described.as_object().cloned().unwrap_or_default();
     let log = args.trials.log("experiment reviews", &inputs, &described)?;
     let count = args.trials.trials.unwrap_or(REPETITIONS);
+    args.trials.explain_interruption(common);
     let progress = bar(common, settings.grid(count).trials());
     let trials = reviewers(set, &embedded.vectors, &settings, count, log, &progress)?;
     drop(progress);
     if args.trials.wants_figures() {
-        args.trials.write_figures(&figures(&settings, &trials))?;
+        args.trials.write_figures(&figures(
+            (set, &embedded.vectors),
+            &settings,
+            (&trials, count),
+        )?)?;
     }
     described.insert("trials".into(), count.into());
     let mut warnings = loaded.warnings.clone();
@@ -114,20 +158,10 @@ pub(super) fn run(args: &ExperimentReviewsArgs, common: &Common) -> Result<ExitS
         settings: described,
         table: table(&loaded, &settings, &trials),
         warnings,
-        footer: vec![
-            format!(
-                "Made reviewers from {} reviews of {} papers, {count} trials per k and source of \
-                 Z; embedder {}.",
-                set.reviews.len(),
-                settings.papers.len(),
-                embedded.name
-            ),
-            "mean_auc: probability that a reviewer who wrote scores above one who did not; 0.5 is \
-             chance. q10_auc: one trial in ten is worse. Rows without z are over all sources."
-                .into(),
-        ],
+        footer: footer(set, &settings, count, &embedded.name),
         prose: None,
     };
+    args.trials.write_raw(&report, raw_table(&loaded, &settings, &trials))?;
     emit(&report, common)?;
     Ok(ExitStatus::Done)
 }
@@ -140,67 +174,200 @@ impl ExperimentReviewsArgs {
             let message = format!("a share of reviewers is {share}, it must be from 0 to 1");
             return Err(UsageError(message).into());
         }
+        let mut scores = Vec::new();
+        for score in self.score.iter().flat_map(|group| &group.0) {
+            if !scores.contains(score) {
+                scores.push(*score);
+            }
+        }
         Ok(ReviewersSettings {
             papers_per_reviewer: self.k.clone(),
-            z_sources: self.input.z_sources(loaded)?,
+            z_sources: self.reviewers.z_points(&self.input, loaded)?,
+            copy_z: self.reviewers.copy_z,
+            reword_copies: self.reviewers.reword_copies,
+            rewriting: self.reviewers.rewriting()?,
             papers: self.half.papers(loaded.set.papers.len()),
-            reviews_per_paper: self.reviews_per_paper,
+            reviews_per_paper: self.reviewers.reviews_per_paper,
             shares,
-            z_coverage: self.z_coverage,
-            scores: ScoreVariant::EACH.to_vec(),
+            z_coverage: self.reviewers.z_coverage,
+            scores,
             seed,
         })
     }
 }
 
-fn summary(
+fn footer(
+    set: &ReviewSet,
     settings: &ReviewersSettings,
-    trials: &[ReviewersTrial],
-    (score, kind): (usize, usize),
-    keep: impl Fn(usize, u32) -> bool,
-) -> AucSummary {
+    count: u32,
+    embedder: &str,
+) -> Vec<String> {
+    let mut footer = vec![
+        format!(
+            "Made reviewers from {} reviews of {} papers, {count} trials per k and source of Z; \
+             embedder {}.",
+            set.reviews.len(),
+            settings.papers.len(),
+            embedder
+        ),
+        "mean_auc: probability that a reviewer who wrote scores above one who did not; 0.5 is \
+         chance. q10_auc: one trial in ten is worse. Rows without z are over all sources."
+            .into(),
+    ];
+    if settings.rewriting.is_some() {
+        let text = "rewritten: probability that a person whose reviews were rewritten scores above \
+                    another person. shift: mean change of their percentile among people. low: share \
+                    of them below the 5 % quantile of the others; low_before: with their own texts.";
+        footer.push(text.into());
+    }
+    footer
+}
+
+/// Trials of the points that `keep` keeps.
+fn kept<'a>(
+    settings: &'a ReviewersSettings,
+    trials: &'a [ReviewersTrial],
+    keep: impl Fn(usize, &[u32]) -> bool + 'a,
+) -> impl Iterator<Item = &'a ReviewersTrial> {
     let points = u64::from(settings.grid(1).points);
-    let kept = (0_u64..).zip(trials).filter(|(index, _)| {
+    let kept = (0_u64..).zip(trials).filter(move |(index, _)| {
         let (k, z) = settings.point((index % points) as u32);
         keep(k, z)
     });
-    AucSummary::of(kept.map(|(_, trial)| trial.aucs[score][kind]))
+    kept.map(|(_, trial)| trial)
 }
+
+fn z_name(loaded: &LoadedReviews, z: &[u32]) -> String {
+    z.iter().map(|&z| loaded.set.sources.name(z)).collect::<Vec<_>>().join(" + ")
+}
+
+/// Columns behind the summary where reviews were rewritten.
+const EFFECT_COLUMNS: [&str; 3] = ["shift", "low", "low_before"];
 
 fn table(loaded: &LoadedReviews, settings: &ReviewersSettings, trials: &[ReviewersTrial]) -> Table {
     let mut columns = vec!["k", "score_name", "kind", "z"];
     columns.extend(SUMMARY_COLUMNS);
+    let with_effects = settings.rewriting.is_some();
+    if with_effects {
+        columns.extend(EFFECT_COLUMNS);
+    }
     let mut table = Table::new(&columns);
     for &k in &settings.papers_per_reviewer {
+        let of_k = |z: Option<&[u32]>| {
+            let z = z.map(<[u32]>::to_vec);
+            kept(settings, trials, move |other, used| {
+                other == k && z.as_ref().is_none_or(|z| z == used)
+            })
+        };
         for (score, name) in settings.scores.iter().enumerate() {
+            let mut push = |kind: &str, z: Option<&[u32]>, summary, effect: [Cell; 3]| {
+                let z_name = z.map(|z| z_name(loaded, z));
+                let mut row: Vec<Cell> =
+                    vec![k.into(), name.as_str().into(), kind.into(), z_name.into()];
+                row.extend(cells(&summary));
+                row.extend(effect.into_iter().filter(|_| with_effects));
+                table.push(row);
+            };
+            let missing = || [Cell::Missing, Cell::Missing, Cell::Missing];
             for (kind, kind_name) in KINDS.into_iter().enumerate() {
-                let mut push = |z: Option<u32>| {
-                    let keep =
-                        |other: usize, source: u32| other == k && z.is_none_or(|z| z == source);
-                    let z_name = z.map(|z| loaded.set.sources.name(z));
-                    let mut row: Vec<_> =
-                        vec![k.into(), name.as_str().into(), kind_name.into(), z_name.into()];
-                    row.extend(cells(&summary(settings, trials, (score, kind), keep)));
-                    table.push(row);
-                };
-                push(None);
+                let summary = |z| AucSummary::of(of_k(z).map(|trial| trial.aucs[score][kind]));
+                push(kind_name, None, summary(None), missing());
                 if settings.z_sources.len() > 1 && kind == 0 {
-                    settings.z_sources.iter().for_each(|&z| push(Some(z)));
+                    for z in &settings.z_sources {
+                        push(kind_name, Some(z), summary(Some(z)), missing());
+                    }
                 }
+            }
+            if with_effects {
+                let effects = || of_k(None).map(|trial| trial.effects[score]);
+                let summary = AucSummary::of(effects().map(|effect| effect.auc));
+                let means = [
+                    mean(effects().map(|effect| effect.shift)),
+                    mean(effects().map(|effect| effect.low)),
+                    mean(effects().map(|effect| effect.low_before)),
+                ];
+                push("rewritten", None, summary, means.map(Cell::from));
             }
         }
     }
     table
 }
 
-fn figures(settings: &ReviewersSettings, trials: &[ReviewersTrial]) -> Vec<(String, String)> {
+/// Mean of the values that are there.
+fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let values: Vec<f64> = values.flatten().collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Every trial, score and kind.
+fn raw_table(
+    loaded: &LoadedReviews,
+    settings: &ReviewersSettings,
+    trials: &[ReviewersTrial],
+) -> Table {
+    let columns = ["repetition", "k", "z", "n_reviewers", "score_name", "kind", "auc", "n_missing"];
+    let columns: Vec<_> = columns.into_iter().chain(EFFECT_COLUMNS).collect();
+    let mut table = Table::new(&columns);
+    let points = settings.grid(1).points as usize;
+    for (index, trial) in trials.iter().enumerate() {
+        let (k, z) = settings.point((index % points) as u32);
+        for (score, name) in settings.scores.iter().enumerate() {
+            let kinds = KINDS.into_iter().zip(trial.aucs[score]);
+            let kinds = kinds.map(|(kind, auc)| (kind, auc, [None; 3]));
+            let effect = trial.effects.get(score).map(|effect| {
+                ("rewritten", effect.auc, [effect.shift, effect.low, effect.low_before])
+            });
+            for (kind, auc, effect) in kinds.chain(effect) {
+                let mut row: Vec<Cell> = vec![(index / points).into(), k.into()];
+                row.extend([z_name(loaded, z).into(), trial.n_reviewers.into()]);
+                row.extend([name.as_str().into(), kind.into()]);
+                row.extend([auc.auc.into(), auc.n_missing.into()]);
+                row.extend(effect.map(Cell::from));
+                table.push(row);
+            }
+        }
+    }
+    table
+}
+
+/// AUCs of every `k`, and the scores in a few trials.
+fn figures(
+    (set, vectors): (&ReviewSet, &Vectors),
+    settings: &ReviewersSettings,
+    (trials, repetitions): (&[ReviewersTrial], u32),
+) -> Result<Vec<(String, String)>> {
     let each = || settings.scores.iter().enumerate();
-    let figure = |k: usize| {
+    let aucs = |k: usize| {
         let all = each().map(|(score, name)| {
-            (name.as_str().to_owned(), summary(settings, trials, (score, 0), |other, _| other == k))
+            let of_k = kept(settings, trials, move |other, _| other == k);
+            (name.as_str().to_owned(), AucSummary::of(of_k.map(|trial| trial.aucs[score][0])))
         });
         let title = format!("Reviewers of {k} papers told from low-effort ones");
         (format!("reviews-k{k}.svg"), bars(&title, all.collect()))
     };
-    settings.papers_per_reviewer.iter().map(|&k| figure(k)).collect()
+    let mut figures: Vec<_> = settings.papers_per_reviewer.iter().map(|&k| aucs(k)).collect();
+    // One trial has few cheaters; the first ones with the first k, given each Z, have enough.
+    let shown = repetitions.min(SHOWN_REPETITIONS);
+    let points = 0..u32::try_from(settings.z_sources.len())?;
+    let ids = (0..shown)
+        .flat_map(|repetition| points.clone().map(move |point| TrialId { repetition, point }));
+    let shown =
+        ids.map(|id| settings.trial_scores(set, vectors, id)).collect::<Result<Vec<_>, _>>()?;
+    for (index, score) in settings.scores.iter().enumerate() {
+        let of = |kind: ReviewerKind| {
+            let all = shown.iter().flat_map(|(kinds, scores)| kinds.iter().zip(&scores[index]));
+            let scores = all.filter(|(other, _)| **other == kind).filter_map(|(_, score)| *score);
+            Kind { name: kind.as_str().into(), scores: scores.collect() }
+        };
+        let all = std::iter::once(ReviewerKind::Human).chain(ReviewerKind::LOW_EFFORT);
+        let name = score.as_str();
+        let k = settings.point(0).0;
+        let chart = DistributionChart {
+            title: format!("Scores in {} trials, reviewers of {k} papers", shown.len()),
+            x_name: format!("{name} score; box: quartiles, bar: median"),
+            kinds: all.map(of).collect(),
+        };
+        figures.push((format!("scores-{name}.svg"), chart.svg()));
+    }
+    Ok(figures)
 }

@@ -7,13 +7,13 @@ use super::super::common::Common;
 use super::super::exit::{ExitStatus, UsageError};
 use super::super::output::{check_output, emit};
 use super::crowd::{
-    CrowdArgs, SUMMARY_COLUMNS, bar, cells, described, repetitions, report, summary,
+    CrowdArgs, SUMMARY_COLUMNS, bar, cells, described, raw_table, repetitions, report, summary,
 };
 use super::figures::curves;
 use crate::experiment::contenders::Contender;
 use crate::experiment::detection::{CrowdTrial, DetectionSettings, REPETITIONS};
 use crate::experiment::sample_size::{COVERAGES, LLM_SHARE, sample_size};
-use crate::report::Table;
+use crate::report::{Cell, Table};
 
 /// How many tasks the LLM must label for its labels to help
 ///
@@ -50,6 +50,7 @@ pub(super) fn run(args: &SampleSizeArgs, common: &Common) -> Result<ExitStatus> 
     described.insert("coverage".into(), args.coverage.clone().into());
     let log = args.crowd.trials.log("experiment sample-size", &inputs, &described)?;
     let count = repetitions(&args.crowd.trials, REPETITIONS);
+    args.crowd.trials.explain_interruption(common);
     let bar = bar(common, settings.grid(count).trials());
     let trials = sample_size(&data, &settings, (&args.coverage, count), log, &bar)?;
     drop(bar);
@@ -60,7 +61,11 @@ pub(super) fn run(args: &SampleSizeArgs, common: &Common) -> Result<ExitStatus> 
     let about = format!("Z: {}; cheaters: {}.", roles.z.join(", "), roles.cheaters.join(", "));
     let table = table(args, &settings, &trials);
     let command = "experiment sample-size";
-    emit(&report(command, (&loaded, inputs), described, (table, count), &about), common)?;
+    let report = report(command, (&loaded, inputs), described, (table, count), &about);
+    let coverages: Vec<Cell> = args.coverage.iter().map(|&share| share.into()).collect();
+    let raw = raw_table(&settings, &trials, Some(("coverage", &coverages)));
+    args.crowd.trials.write_raw(&report, raw)?;
+    emit(&report, common)?;
     Ok(ExitStatus::Done)
 }
 

@@ -6,10 +6,11 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
+use super::super::common::Common;
 use super::super::exit::UsageError;
 use super::super::output::{check_output, write_output};
 use crate::experiment::trials::{LogError, TrialLog};
-use crate::report::Input;
+use crate::report::{CsvExporter, Exporter, Input, JsonExporter, Report, Table};
 
 /// How many trials, and where they go.
 #[derive(Debug, Args)]
@@ -17,10 +18,11 @@ pub(super) struct TrialArgs {
     /// Trials per point of the grid
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) trials: Option<u32>,
-    /// Write every finished trial to FILE, as JSON lines
-    #[arg(long, value_name = "FILE.jsonl")]
+    /// Write every finished trial to FILE, as it finishes: a file that ends in .jsonl. One that ends
+    /// in .csv or .json is written when all are finished, from FILE.jsonl beside it
+    #[arg(long, value_name = "FILE")]
     raw: Option<PathBuf>,
-    /// Go on with the trials in --raw
+    /// Go on with the trials that --raw left
     #[arg(long, requires = "raw")]
     resume: bool,
     /// Write figures (SVG) into DIR
@@ -28,11 +30,100 @@ pub(super) struct TrialArgs {
     figures: Option<PathBuf>,
 }
 
+/// What a file of trials is like when all are finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RawFormat {
+    JsonLines,
+    Csv,
+    Json,
+}
+
+/// Says `line` and ends.
+#[cfg(feature = "llm")]
+#[expect(clippy::exit, reason = "an interrupted run has no other place to end")]
+fn interrupted(common: &Common, line: &str) {
+    if common.show_progress() {
+        // The bar has no line end.
+        super::super::output::say(common, "");
+    }
+    super::super::output::say(common, line);
+    std::process::exit(130);
+}
+
 impl TrialArgs {
     /// Fails early if an output cannot be written.
     pub(super) fn check(&self) -> Result<()> {
+        if let Some(path) = self.log_path()?
+            && path.exists()
+            && !self.resume
+        {
+            return Err(UsageError(LogError::Exists { path }.to_string()).into());
+        }
         check_output(self.raw.as_deref())
     }
+
+    /// By the ending of the file.
+    fn raw_format(&self) -> Result<Option<RawFormat>> {
+        let Some(path) = &self.raw else { return Ok(None) };
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        match ending.as_deref() {
+            Some("jsonl" | "ndjson") => Ok(Some(RawFormat::JsonLines)),
+            Some("csv") => Ok(Some(RawFormat::Csv)),
+            Some("json") => Ok(Some(RawFormat::Json)),
+            _ => {
+                let path = path.display();
+                let message = format!("end `{path}` in .jsonl, .csv or .json");
+                Err(UsageError(message).into())
+            }
+        }
+    }
+
+    /// The file that trials are appended to as they finish: `--raw` itself, or beside it.
+    fn log_path(&self) -> Result<Option<PathBuf>> {
+        let (Some(path), Some(format)) = (&self.raw, self.raw_format()?) else { return Ok(None) };
+        if format == RawFormat::JsonLines {
+            return Ok(Some(path.clone()));
+        }
+        let mut beside = path.clone().into_os_string();
+        beside.push(".jsonl");
+        Ok(Some(beside.into()))
+    }
+
+    /// Writes all trials as a table, if `--raw` asks for one; `report` says what they are of.
+    pub(super) fn write_raw(&self, report: &Report, table: Table) -> Result<()> {
+        let (Some(path), Some(format)) = (&self.raw, self.raw_format()?) else { return Ok(()) };
+        let exporter: &dyn Exporter = match format {
+            RawFormat::JsonLines => return Ok(()),
+            RawFormat::Csv => &CsvExporter,
+            RawFormat::Json => &JsonExporter,
+        };
+        let report = Report { table, ..report.clone() };
+        write_output(path, |out| exporter.write(&report, out))
+    }
+
+    /// Makes Ctrl-C, and a request to end, say how to go on; the process ends with code 130.
+    ///
+    /// Nothing needs to be saved at that point: finished trials are in the file, and of one that
+    /// was being written whole lines count.
+    #[cfg(feature = "llm")]
+    pub(super) fn explain_interruption(&self, common: &Common) {
+        let line = match self.raw.as_deref() {
+            Some(path) => format!(
+                "interrupted; finished trials are kept, the same command with `--raw {} --resume` \
+                 goes on from here",
+                path.display()
+            ),
+            None => "interrupted; nothing was kept, --raw FILE keeps finished trials".to_owned(),
+        };
+        let common = common.clone();
+        // A second handler in one process is refused; the process then ends without a word.
+        let _ = ctrlc::set_handler(move || interrupted(&common, &line));
+    }
+
+    /// Without the crate that hears of it, the process ends without a word.
+    #[cfg(not(feature = "llm"))]
+    #[expect(clippy::unused_self, reason = "the same call as with the feature")]
+    pub(super) fn explain_interruption(&self, _common: &Common) {}
 
     /// The file of trials, if there is one, for a run with these inputs and settings.
     pub(super) fn log(
@@ -41,7 +132,7 @@ impl TrialArgs {
         inputs: &[Input],
         settings: &Map<String, Value>,
     ) -> Result<Option<TrialLog>> {
-        let Some(path) = &self.raw else { return Ok(None) };
+        let Some(path) = &self.log_path()? else { return Ok(None) };
         // The contents of the inputs, not their names: files may move between two runs.
         let inputs: Vec<Value> =
             inputs.iter().map(|i| json!({ "sha256": i.sha256, "rows": i.rows })).collect();

@@ -105,7 +105,8 @@ impl LineChart {
             let lead = format!("stroke=\"{color}\" stroke-width=\"0.7\"");
             canvas.line((frame.right + 7.0, end), (frame.right + 20.0, place), &lead);
             let at = (frame.right + 24.0, place + 4.0);
-            canvas.label(at, &self.lines[index].name, Anchor::Start, &format!("fill=\"{color}\""));
+            // Names are black: light colours of lines are hard to read as text, or in grey.
+            canvas.label(at, &self.lines[index].name, Anchor::Start, "");
         }
     }
 }

@@ -268,6 +268,12 @@ fn what_cannot_be_known_is_missing() {
     no_peer.reviews.retain(|row| row.0 > 0 || row.1 == 0);
     // Reviewer 0 has papers 1 to 3 left for the topic and all four for the distance from Z.
     assert_eq!(no_peer.combined().scores[0].n_pairs, 9);
+
+    let mut few_papers = honest();
+    few_papers.reviews.retain(|row| row.1 > 1 || row.0 <= row.1);
+    let basis = few_papers.combined().basis;
+    assert_eq!((basis.single_paper, basis.two_papers), (1, 1));
+    assert_eq!(basis.sources, honest().set().sources.len());
 }
 
 #[test]
@@ -300,4 +306,32 @@ fn the_standard_error_is_that_of_the_lower_part() {
         let expected = (variance / 4.0).sqrt() / scale;
         assert!((error - expected).abs() < 1e-5 * expected + 1e-9, "{error} {expected}");
     }
+}
+
+#[test]
+fn the_lower_of_two_other_scores_by_hand() {
+    let a = [Some(1.0), Some(2.0), Some(3.0), None, Some(2.0), Some(10.0), Some(1.0)];
+    let b = [Some(0.0), None, Some(-2.0), Some(4.0), Some(0.0), Some(5.0), Some(1.0)];
+    let scale = 1.482_602_218_505_602;
+    // a: values 1, 1, 2, 2, 3, 10: median 2, deviations 0, 0, 1, 1, 1, 8: median 1.
+    // b: values -2, 0, 0, 1, 4, 5: median 0.5, deviations .5, .5, .5, 2.5, 3.5, 4.5: median 1.5.
+    let expected = [
+        Some(f64::min(-1.0, -0.5 / 1.5) / scale),
+        None,
+        Some(f64::min(1.0, -2.5 / 1.5) / scale),
+        None,
+        Some(f64::min(0.0, -0.5 / 1.5) / scale),
+        Some(f64::min(8.0, 4.5 / 1.5) / scale),
+        Some(f64::min(-1.0, 0.5 / 1.5) / scale),
+    ];
+    for (found, expected) in lower_standardised(&a, &b).iter().zip(expected) {
+        match (found, expected) {
+            (Some(found), Some(expected)) => assert!((found - expected).abs() < 1e-12),
+            (found, expected) => assert_eq!(*found, expected),
+        }
+    }
+    assert_eq!(
+        lower_standardised(&[Some(1.0); 4], &[Some(0.0), Some(1.0), Some(2.0), Some(4.0)]),
+        [None; 4]
+    );
 }
