@@ -130,3 +130,10 @@ fn output_files_choose_their_format_and_appear_whole() {
     run("scores.xyz").failed(2, &["cannot tell the format of `scores.xyz`"]);
     run("none/scores.csv").failed(4, &["the folder `none` for the output does not exist"]);
 }
+
+#[test]
+fn sparse_vectors_can_be_explained_too() {
+    // Sentences of different texts have different words, so their rows have no common block.
+    let run = scores(&["--explain", "finn", "--embedder", "tfidf"]).succeeded();
+    assert!(run.stdout.contains("sentences closest to the LLM's"), "{}", run.stdout);
+}
