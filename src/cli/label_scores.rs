@@ -127,7 +127,8 @@ fn push_rows(
     })
 }
 
-fn scope(loaded: &LoadedLabels) -> String {
+/// What was scored, in a sentence.
+pub(super) fn scope(loaded: &LoadedLabels) -> String {
     let table = &loaded.table;
     let crowd = format!(
         "Scored {} workers by {} labels of {} tasks, {} different labels",
@@ -148,7 +149,8 @@ fn scope(loaded: &LoadedLabels) -> String {
     }
 }
 
-fn meaning(mechanism: &str) -> &'static str {
+/// What the score of a mechanism means.
+pub(super) fn meaning(mechanism: &str) -> &'static str {
     match mechanism {
         "ca_z" => {
             "ca_z: agreement with peers on the same task, less agreement on other tasks that the \

@@ -6,6 +6,8 @@
 
 mod csv;
 mod file;
+#[cfg(feature = "html")]
+pub mod html;
 mod json;
 mod json_lines;
 pub mod plot;

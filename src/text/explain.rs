@@ -160,15 +160,15 @@ impl Evidence<'_> {
     }
 
     /// Per review its sentences and how many more it has; nothing without an embedder.
-    fn sentences(
-        &self,
-        paper: &Paper,
-    ) -> Result<Vec<(Vec<SentenceEvidence>, usize)>, EmbedError> {
+    fn sentences(&self, paper: &Paper) -> Result<Vec<(Vec<SentenceEvidence>, usize)>, EmbedError> {
         let Some(embedder) = self.embedder else { return Ok(Vec::new()) };
         let set = self.set;
         let mut reviews = Vec::new();
         for &review in &paper.reviews {
-            reviews.push(SentenceVectors::embed(embedder, set.reviews[review].content.text.as_deref())?);
+            reviews.push(SentenceVectors::embed(
+                embedder,
+                set.reviews[review].content.text.as_deref(),
+            )?);
         }
         let mut z = Vec::new();
         for &index in &paper.z {

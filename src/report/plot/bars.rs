@@ -120,7 +120,9 @@ mod tests {
         // The background and one bar.
         assert_eq!(picture.matches("<rect").count(), 2);
         assert_eq!(picture.matches("ca &amp; z</text>").count(), 2);
-        assert!(picture.contains("ca &amp; z: 0.750, 0.650 to 0.750. ca &amp; z: no value.</desc>"));
+        assert!(
+            picture.contains("ca &amp; z: 0.750, 0.650 to 0.750. ca &amp; z: no value.</desc>")
+        );
         assert!(picture.contains(">0.750</text>"));
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::super::text::is_hostile;
 use super::axis::Frame;
 
 /// Width of the letters of a sans-serif font, in units of its size; on average, for layout only.
@@ -147,7 +148,7 @@ fn listed(points: &[(f64, f64)]) -> String {
 }
 
 /// The text with the characters that mean something in XML written as entities, and those that
-/// XML forbids replaced.
+/// XML forbids, or that act on the text around them, replaced.
 fn escaped(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -158,7 +159,7 @@ fn escaped(text: &str) -> String {
             '"' => result.push_str("&quot;"),
             '\'' => result.push_str("&#39;"),
             '\u{fffe}' | '\u{ffff}' => result.push('\u{fffd}'),
-            letter if letter.is_control() => result.push('\u{fffd}'),
+            letter if is_hostile(letter) => result.push('\u{fffd}'),
             letter => result.push(letter),
         }
     }

@@ -4,11 +4,8 @@ use super::axis::{Frame, Scale, horizontal_axis, range, vertical_axis};
 use super::canvas::Canvas;
 use crate::stats::rank::median;
 
-const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 280.0;
-
-/// Up to this many scores, each is a tick under the bars as well.
-const MOST_TICKS: usize = 200;
+const WIDTH: f64 = 560.0;
+const HEIGHT: f64 = 300.0;
 
 /// A figure of the distribution of one score.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +28,8 @@ impl Histogram {
         let most = bins.iter().copied().max().unwrap_or(0).max(1);
         let frame = Frame { left: 64.0, right: WIDTH - 24.0, top: 40.0, bottom: HEIGHT - 56.0 };
         let x = Scale::new(x_range, frame.left, frame.right);
-        let y = Scale::new((0.0, most as f64 * 1.05), frame.bottom, frame.top);
+        // Ticks of small counts would have halves.
+        let y = Scale::new((0.0, most.max(4) as f64 * 1.05), frame.bottom, frame.top);
 
         let mut canvas = Canvas::new((WIDTH, HEIGHT), &self.title, &self.description());
         vertical_axis(&mut canvas, &frame, &y, &self.y_name);
@@ -41,13 +39,6 @@ impl Histogram {
             let fill = "fill=\"#0072b2\"";
             let top = y.pixel(count as f64);
             canvas.rectangle((left + 0.5, top), (left + width - 0.5, frame.bottom), fill);
-        }
-        if self.values.len() <= MOST_TICKS {
-            for &value in &self.values {
-                let at = x.pixel(value);
-                let style = "stroke=\"#000000\" stroke-width=\"1.5\"";
-                canvas.line((at, frame.bottom - 7.0), (at, frame.bottom), style);
-            }
         }
         horizontal_axis(&mut canvas, &frame, &x, &self.x_name);
         canvas.overlay(&frame, x_range);

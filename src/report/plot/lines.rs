@@ -88,9 +88,10 @@ impl LineChart {
 
     fn description(&self) -> String {
         let lines = self.lines.iter().map(|line| {
-            let points = line.points.iter().filter_map(|point| {
-                point.y.map(|y| format!("{y:.3} at {}", point.x))
-            });
+            let points = line
+                .points
+                .iter()
+                .filter_map(|point| point.y.map(|y| format!("{y:.3} at {}", point.x)));
             let points: Vec<String> = points.collect();
             format!("{}: {}.", line.name, points.join(", "))
         });

@@ -3,8 +3,8 @@
 use super::axis::{Frame, Scale, horizontal_axis, range, vertical_axis, widened};
 use super::canvas::{Anchor, Canvas};
 
-const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 420.0;
+const WIDTH: f64 = 560.0;
+const HEIGHT: f64 = 400.0;
 
 /// One person.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -101,8 +101,8 @@ mod tests {
         let points = [(7, 0.0, 1.0), (3, 1.0, 0.0)];
         let points = points.map(|(person, x, y)| ScatterPoint { person, x, y });
         let picture = chart(points.to_vec());
-        // 632 pixels wide, 5 % of the range of air at each end: 64 + 632 / 22 = 92.7.
-        assert!(picture.contains("<circle cx=\"92.7\""), "{picture}");
+        // 472 pixels wide, 5 % of the range of air at each end: 64 + 472 / 22 = 85.5.
+        assert!(picture.contains("<circle cx=\"85.5\""), "{picture}");
         assert!(picture.contains("data-person=\"7\"") && picture.contains("data-person=\"3\""));
         assert!(picture.contains(">off &lt;topic&gt;</text>"));
         assert!(picture.contains("2 points. Horizontal: x, 0.000 to 1.000."));
