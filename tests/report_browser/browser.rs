@@ -68,6 +68,10 @@ impl Browser {
         let id = browser.post("", &capabilities)["sessionId"].as_str().unwrap().to_owned();
         browser.session = format!("{}/{id}", browser.session);
         browser.resize(1300, 1000);
+        // The page of a new window loads parts of the browser itself; what it says is not ours.
+        browser.post("/url", &json!({ "url": "about:blank" }));
+        browser.console();
+        browser.requests();
         browser
     }
 

@@ -171,7 +171,7 @@ fn the_text_in_the_file_is_what_was_asked_for() {
     let (full, html) = read("full");
     assert!(html.contains("picking blocks by a cheap hash"));
     // ada has three reviews, of which up to six sentences each are shown.
-    assert!((9..=18).contains(&excerpts) && full > excerpts, "{excerpts} {full}");
+    assert!((9..=18).contains(&excerpts) && full >= excerpts, "{excerpts} {full}");
 }
 
 #[test]

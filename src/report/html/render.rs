@@ -65,7 +65,7 @@ impl Exporter for HtmlExporter<'_> {
             people,
             figures => figures(&page.figures),
             table,
-            provenance => fill("provenance.html", provenance_values(report))?,
+            provenance => fill("provenance.html", provenance_values(report, page))?,
             data => page.people.as_ref().map(|p| Value::from_safe_string(json_for_script(&p.index()))),
         };
         let whole = templates
@@ -208,7 +208,8 @@ fn in_words(value: &serde_json::Value) -> String {
     }
 }
 
-fn provenance_values(report: &Report) -> Value {
+fn provenance_values(report: &Report, page: &Page) -> Value {
+    let footer = report.footer.iter().filter(|sentence| !page.lead.contains(sentence));
     let settings: Vec<Value> = report
         .settings
         .iter()
@@ -233,7 +234,7 @@ fn provenance_values(report: &Report) -> Value {
         settings,
         seeded => report.settings.contains_key("seed"),
         inputs,
-        footer => all_shown(&report.footer),
+        footer => footer.map(|sentence| shown(sentence)).collect::<Vec<_>>(),
     }
 }
 

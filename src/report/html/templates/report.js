@@ -271,7 +271,6 @@
     marked = person;
     const overlay = distributions[view].querySelector(".overlay");
     overlay.replaceChildren();
-    byId("readout").hidden = person === null;
     if (person === null) return;
     const dot = dots.get(person);
     dot?.classList.add("selected");
@@ -312,7 +311,8 @@
   }
   byId("view").addEventListener("change", (event) => chooseView(Number(event.target.value)));
   byId("view-choice").hidden = data.views.length < 2;
-  ["search", "flag", "least"].forEach((id) => byId(id).addEventListener("input", refresh));
+  ["search", "least"].forEach((id) => byId(id).addEventListener("input", refresh));
+  byId("flag").addEventListener("change", refresh);
 
   // ---- One person --------------------------------------------------------------------------
 
