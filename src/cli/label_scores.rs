@@ -14,7 +14,7 @@ use crate::data::label_reader::LoadedLabels;
 use crate::data::labels::LabelTable;
 use crate::data::warning::{Warning, first_names};
 use crate::mechanism::{Posteriors, Scores, consensus_accuracy, worker_accuracy};
-use crate::report::{Cell, Report, Table};
+use crate::report::{Cell, Report, Table, guarded};
 use crate::stats::flag::{Flag, FlagSettings, flags};
 use crate::stats::rank::descending_ranks;
 
@@ -223,7 +223,8 @@ pub(super) fn posterior_rows(
     writer.write_record(["task", "label", "probability"])?;
     for (task, name) in (0..).zip(table.tasks().names()) {
         for (label, probability) in table.labels().names().iter().zip(posteriors.of_task(task)) {
-            writer.write_record([name, label, &probability.to_string()])?;
+            let probability = probability.to_string();
+            writer.write_record([&*guarded(name), &*guarded(label), &*probability])?;
         }
     }
     writer.flush()
