@@ -100,7 +100,7 @@ pub fn worker_confusion(table: &LabelTable, consensus: &[Option<Label>], worker:
     }
     let mut cells: Vec<_> =
         counts.into_iter().map(|((label, own), count)| (label, own, count)).collect();
-    cells.sort_by(|a, b| b.2.cmp(&a.2));
+    cells.sort_by_key(|cell| std::cmp::Reverse(cell.2));
     Confusion { cells, ties }
 }
 

@@ -1,4 +1,4 @@
-//! Chromium through its driver: WebDriver is JSON over HTTP, so a few requests do.
+//! Chromium through its driver: its protocol is JSON over HTTP, so a few requests do.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const FLAGS: [&str; 9] = [
 ];
 
 /// How long a page may take to show what is waited for.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Largest answer that is read: logs and screenshots.
 const MAX_BYTES: u64 = 256 << 20;
@@ -51,7 +51,7 @@ impl Browser {
         let port = port(&mut driver);
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(120)))
+            .timeout_global(Some(Duration::from_mins(2)))
             .proxy(None)
             .build();
         let agent = ureq::Agent::new_with_config(config);
@@ -170,21 +170,21 @@ impl Browser {
     /// Emulates media features such as `prefers-color-scheme`.
     pub(crate) fn emulate(&self, name: &str, value: &str) {
         let features = json!([{ "name": name, "value": value }]);
-        self.devtools("Emulation.setEmulatedMedia", json!({ "features": features }));
+        self.devtools("Emulation.setEmulatedMedia", &json!({ "features": features }));
     }
 
-    pub(crate) fn devtools(&self, command: &str, parameters: Value) -> Value {
+    pub(crate) fn devtools(&self, command: &str, parameters: &Value) -> Value {
         self.post("/goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
     }
 
     /// A picture of the whole page into the folder of temporary files of the tests.
     pub(crate) fn screenshot(&self, name: &str) -> PathBuf {
-        let size = self.devtools("Page.getLayoutMetrics", json!({}))["cssContentSize"].clone();
+        let size = self.devtools("Page.getLayoutMetrics", &json!({}))["cssContentSize"].clone();
         let clip = json!({
             "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1,
         });
         let parameters = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
-        let picture = self.devtools("Page.captureScreenshot", parameters);
+        let picture = self.devtools("Page.captureScreenshot", &parameters);
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         std::fs::write(&path, base64(picture["data"].as_str().unwrap())).unwrap();
         path

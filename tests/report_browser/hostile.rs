@@ -79,10 +79,10 @@ fn reviews_cannot_run_a_script() {
                 json!({ "paper": format!("{payload}{paper}"), "reviewer": reviewer, "text": text });
             of_people.push_str(&format!("{row}\n"));
         }
-        for sample in 0..2 {
+        for source in &PAYLOADS[..2] {
             let text = format!("The paper is novel. {payload} Strong results.");
             let row = json!({
-                "paper": format!("{payload}{paper}"), "source": PAYLOADS[sample], "sample": payload,
+                "paper": format!("{payload}{paper}"), "source": source, "sample": payload,
                 "text": text,
             });
             of_llm.push_str(&format!("{row}\n"));

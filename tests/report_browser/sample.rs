@@ -246,7 +246,7 @@ fn the_page_fits_light_dark_narrow_and_paper() {
     browser.emulate("prefers-color-scheme", "light");
     // The window has a least width, so the narrow one is emulated.
     let phone = json!({ "width": 380, "height": 800, "deviceScaleFactor": 1, "mobile": true });
-    browser.devtools("Emulation.setDeviceMetricsOverride", phone);
+    browser.devtools("Emulation.setDeviceMetricsOverride", &phone);
     browser.open(&page);
     let overflow = "return document.documentElement.scrollWidth - innerWidth";
     assert_eq!(browser.run(overflow), json!(0), "nothing sticks out of a narrow window");
@@ -259,8 +259,8 @@ fn the_page_fits_light_dark_narrow_and_paper() {
 
     // On paper all rows are there, and dark screens print light.
     browser.emulate("prefers-color-scheme", "dark");
-    browser.devtools("Emulation.clearDeviceMetricsOverride", json!({}));
-    browser.devtools("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+    browser.devtools("Emulation.clearDeviceMetricsOverride", &json!({}));
+    browser.devtools("Emulation.setEmulatedMedia", &json!({ "media": "print" }));
     browser.open(&page);
     let ink = "return getComputedStyle(document.documentElement).color";
     assert_eq!(browser.run(ink), json!("rgb(27, 31, 36)"));
@@ -274,7 +274,7 @@ fn without_scripts_the_table_can_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let page = reviews(folder.path(), &[]);
     let browser = Browser::start();
-    browser.devtools("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
+    browser.devtools("Emulation.setScriptExecutionDisabled", &json!({ "value": true }));
     browser.open(&page);
     let text = browser.text("#people");
     assert!(text.contains("Scripts are off"), "{text}");

@@ -200,7 +200,7 @@ fn in_words(value: &serde_json::Value) -> String {
     use serde_json::Value as Json;
     match value {
         Json::String(text) => text.clone(),
-        Json::Null => "default".to_owned(),
+        Json::Null => "not set".to_owned(),
         Json::Array(values) if values.iter().all(|v| !v.is_object() && !v.is_array()) => {
             values.iter().map(in_words).collect::<Vec<_>>().join(", ")
         }

@@ -29,7 +29,7 @@ impl Histogram {
         let frame = Frame { left: 64.0, right: WIDTH - 24.0, top: 40.0, bottom: HEIGHT - 56.0 };
         let x = Scale::new(x_range, frame.left, frame.right);
         // Ticks of small counts would have halves.
-        let y = Scale::new((0.0, most.max(4) as f64 * 1.05), frame.bottom, frame.top);
+        let y = Scale::new((0.0, most.max(4) as f64 * 1.2), frame.bottom, frame.top);
 
         let mut canvas = Canvas::new((WIDTH, HEIGHT), &self.title, &self.description());
         vertical_axis(&mut canvas, &frame, &y, &self.y_name);

@@ -274,6 +274,7 @@
     if (person === null) return;
     const dot = dots.get(person);
     dot?.classList.add("selected");
+    dot?.parentNode.append(dot); // In front of the others.
     const [score, low, high] = row(person);
     const frame = Object.fromEntries(Object.entries(overlay.dataset).map(([k, v]) => [k, Number(v)]));
     const x = (value) => {
@@ -388,7 +389,7 @@
     else if (!zLevels && !peerLevels) said.push("Sentences were not compared.");
     else {
       said.push("Shaded: ", make("mark", { class: "z3 key" }, "said by the LLM"),
-        ", the darker the closer the sentence is to one of the LLM's. Underlined: ",
+        ", the stronger the closer the sentence is to one of the LLM's. Underlined: ",
         make("mark", { class: "p3 key" }, "supported by peers beyond the LLM"),
         ", the stronger the more. Lightest, middle and strongest are the top half, quarter and tenth of all sentences here, which always exist: read the words, not the colour.");
     }
