@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 use super::common::Common;
 use super::exit::{ExitStatus, UsageError};
 use super::output::{check_output, emit};
+use super::page::PageArgs;
+use super::page::assumptions::page;
 use super::progress::Bar;
 use super::reviews::DuplicatesChoice;
 use crate::data::label_reader::{LabelFiles, LoadedLabels, read_labels};
@@ -76,12 +78,15 @@ pub(super) struct AssumptionsArgs {
     /// What to do with a second label of the same worker for the same task
     #[arg(long, value_enum, default_value_t)]
     duplicates: DuplicatesChoice,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 /// Runs the command.
 pub(super) fn run(args: &AssumptionsArgs, common: &Common) -> Result<ExitStatus> {
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
+    args.page.check(common)?;
     let (loaded, inputs) = args.load()?;
     let settings = AssumptionSettings {
         permutations: args.permutations,
@@ -101,6 +106,7 @@ pub(super) fn run(args: &AssumptionsArgs, common: &Common) -> Result<ExitStatus>
         footer: footer(&checks, &settings),
         prose: None,
     };
+    args.page.write(&report, || Ok(page(&checks)))?;
     emit(&report, common)?;
     Ok(ExitStatus::Done)
 }
@@ -198,14 +204,17 @@ fn footer(checks: &[SourceCheck], settings: &AssumptionSettings) -> Vec<String> 
         lines.extend(verdicts(check));
     }
     lines.extend(missing_samples(checks));
-    lines.push(match best_source(checks) {
-        Some(check) => best(check),
-        None => {
-            "No LLM can be recommended to condition on: no comparison could be computed.".into()
-        }
-    });
+    lines.push(recommendation(checks));
     lines.push("This speaks of these LLMs on these tasks; a cheater may use another LLM.".into());
     lines
+}
+
+/// The LLM to condition on, or that there is none, in a sentence.
+pub(super) fn recommendation(checks: &[SourceCheck]) -> String {
+    best_source(checks).map_or_else(
+        || "No LLM can be recommended to condition on: no comparison could be computed.".into(),
+        best,
+    )
 }
 
 /// What a hypothesis claims, and where its verdict is.

@@ -89,7 +89,7 @@ fn table(evidence: &Evidence<'_>, papers: &[PaperEvidence]) -> Table {
             table.push(row);
         }
         let kinds =
-            [("said_by_z", &paper.said_by_z), ("supported_by_peers", &paper.supported_by_peers)];
+            [("said_by_z", paper.said_by_z()), ("supported_by_peers", paper.supported_by_peers())];
         for (kind, sentences) in kinds {
             for sentence in sentences {
                 table.push(vec![
@@ -161,17 +161,17 @@ fn prose(
             let source = printable(set.sources.name(z.source));
             let _ = writeln!(text, "    {source:<22} {:>6.3}", z.similarity);
         }
-        sentences(&mut text, "sentences closest to the LLM's", &paper.said_by_z);
+        sentences(&mut text, "sentences closest to the LLM's", &paper.said_by_z());
         sentences(
             &mut text,
             "sentences with most support by peers beyond the LLM",
-            &paper.supported_by_peers,
+            &paper.supported_by_peers(),
         );
     }
     text
 }
 
-fn sentences(text: &mut String, title: &str, sentences: &[SentenceEvidence]) {
+fn sentences(text: &mut String, title: &str, sentences: &[&SentenceEvidence]) {
     if sentences.is_empty() {
         return;
     }

@@ -14,7 +14,7 @@ use crate::data::label_reader::LoadedLabels;
 use crate::data::labels::LabelTable;
 use crate::data::warning::{Warning, first_names};
 use crate::mechanism::{Posteriors, Scores, consensus_accuracy, worker_accuracy};
-use crate::report::{Cell, Report, Table};
+use crate::report::{Cell, Report, Table, guarded};
 use crate::stats::flag::{Flag, FlagSettings, flags};
 use crate::stats::rank::descending_ranks;
 
@@ -127,7 +127,8 @@ fn push_rows(
     })
 }
 
-fn scope(loaded: &LoadedLabels) -> String {
+/// What was scored, in a sentence.
+pub(super) fn scope(loaded: &LoadedLabels) -> String {
     let table = &loaded.table;
     let crowd = format!(
         "Scored {} workers by {} labels of {} tasks, {} different labels",
@@ -148,7 +149,8 @@ fn scope(loaded: &LoadedLabels) -> String {
     }
 }
 
-fn meaning(mechanism: &str) -> &'static str {
+/// What the score of a mechanism means.
+pub(super) fn meaning(mechanism: &str) -> &'static str {
     match mechanism {
         "ca_z" => {
             "ca_z: agreement with peers on the same task, less agreement on other tasks that the \
@@ -221,7 +223,8 @@ pub(super) fn posterior_rows(
     writer.write_record(["task", "label", "probability"])?;
     for (task, name) in (0..).zip(table.tasks().names()) {
         for (label, probability) in table.labels().names().iter().zip(posteriors.of_task(task)) {
-            writer.write_record([name, label, &probability.to_string()])?;
+            let probability = probability.to_string();
+            writer.write_record([&*guarded(name), &*guarded(label), &*probability])?;
         }
     }
     writer.flush()

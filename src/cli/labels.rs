@@ -12,6 +12,8 @@ use super::common::Common;
 use super::exit::{ExitStatus, UsageError};
 use super::label_scores::{Scored, posterior_rows, scores_report};
 use super::output::{check_output, emit, write_output};
+use super::page::PageArgs;
+use super::page::labels::page;
 use super::progress::Bar;
 use super::reviews::DuplicatesChoice;
 use crate::data::duplicates::Duplicates;
@@ -38,7 +40,9 @@ Files: CSV, TSV or JSON lines, plain or .gz; `-` is standard input.
   --z      task, label; optional source, sample
   --truth  task, truth
 
-Example: caz labels labels.csv --z llm-labels.csv --output scores.csv")]
+Examples:
+  caz labels labels.csv --z llm-labels.csv --output scores.csv
+  caz labels labels.csv --z llm-labels.csv --mechanism all --report report.html")]
 pub(super) struct LabelsArgs {
     /// Labels by people: task, worker, label
     labels: PathBuf,
@@ -87,6 +91,8 @@ pub(super) struct LabelsArgs {
     /// Write the label probabilities of the first of ds and ds_z: task, label, probability
     #[arg(long, value_name = "FILE")]
     posteriors: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -150,6 +156,7 @@ pub(super) fn run(args: &LabelsArgs, common: &Common) -> Result<ExitStatus> {
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
     check_output(args.posteriors.as_deref())?;
+    args.page.check(common)?;
     let choices = args.check()?;
     let (loaded, mut inputs) = args.load()?;
     let function = match &args.scoring_function {
@@ -188,6 +195,7 @@ pub(super) fn run(args: &LabelsArgs, common: &Common) -> Result<ExitStatus> {
     let mut report = scores_report(&loaded, &scored, &flags);
     report.inputs = inputs;
     report.settings = args.settings(&choices, &loaded, common.seed);
+    args.page.write(&report, || Ok(page(&report, &loaded, &scored)))?;
     emit(&report, common)?;
     Ok(ExitStatus::Done)
 }

@@ -27,6 +27,7 @@ mod llm;
 #[cfg(feature = "bert")]
 mod models;
 mod output;
+mod page;
 mod progress;
 #[cfg(feature = "llm")]
 mod prompts;

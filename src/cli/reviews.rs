@@ -10,6 +10,9 @@ use super::common::Common;
 use super::embedding::{Embedded, EmbeddingArgs};
 use super::exit::{ExitStatus, UsageError};
 use super::output::{check_output, emit};
+use super::page::PageArgs;
+use super::page::reviews::{ReportText, Scores, page};
+use super::progress::Bar;
 use crate::data::duplicates::Duplicates;
 use crate::data::reviews::{LoadedReviews, ReviewSet, read_reviews};
 use crate::data::source::Source;
@@ -37,7 +40,9 @@ Files: CSV, TSV or JSON lines, plain or .gz; `-` is standard input.
   REVIEWS  paper, reviewer, and one of text, vector, judgments
   --z      paper, and one of text, vector, judgments; optional source, sample
 
-Example: caz reviews reviews.jsonl --z llm-reviews.jsonl --output scores.csv")]
+Examples:
+  caz reviews reviews.jsonl --z llm-reviews.jsonl --output scores.csv
+  caz reviews reviews.jsonl --z llm-reviews.jsonl --report report.html")]
 pub(super) struct ReviewsArgs {
     /// Reviews by people: paper, reviewer, text
     reviews: PathBuf,
@@ -66,8 +71,13 @@ pub(super) struct ReviewsArgs {
     #[arg(long, value_enum, default_value_t)]
     duplicates: DuplicatesChoice,
     /// Show the evidence for one reviewer instead of the scores of all
-    #[arg(long, value_name = "REVIEWER")]
+    #[arg(long, value_name = "REVIEWER", conflicts_with = "report")]
     explain: Option<String>,
+    #[command(flatten)]
+    page: PageArgs,
+    /// How much of the reviews goes into the report; they may be confidential
+    #[arg(long, value_enum, default_value_t, requires = "report", value_name = "TEXT")]
+    report_text: ReportText,
     #[command(flatten)]
     embedding: EmbeddingArgs,
 }
@@ -156,11 +166,16 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
     args.check()?;
+    args.page.check(common)?;
     let run = prepare(args, common)?;
     let report = match &args.explain {
         Some(reviewer) => super::explain::report(&run.evidence(), reviewer, &run.context(args))?,
         None => scores_report(args, &run),
     };
+    args.page.write(&report, || {
+        let bar = Bar::new(common, "comparing sentences", run.papers.len() as u64);
+        page(&report, &run.scores_of_page(args), args.report_text.into(), &bar)
+    })?;
     emit(&report, common)?;
     Ok(ExitStatus::Done)
 }
@@ -283,6 +298,20 @@ impl Run {
             projected: &self.projected,
             combine: self.combine,
             embedder: self.embedded.embedder.as_deref(),
+        }
+    }
+
+    fn scores_of_page(&self, args: &ReviewsArgs) -> Scores<'_> {
+        let names = args.scores();
+        let meanings = names.iter().map(|name| (name.as_str(), meaning(*name, self.centered)));
+        let combined = names.contains(&ScoreName::Combined);
+        Scores {
+            evidence: self.evidence(),
+            scope: scope(self),
+            meanings: meanings.collect(),
+            projected: self.scores(ScoreName::Projected).scores,
+            negative: self.scores(ScoreName::Negative).scores,
+            parts: combined.then(|| self.scores(ScoreName::Combined).parts).flatten(),
         }
     }
 

@@ -5,6 +5,8 @@
     reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
 )]
 
+use std::collections::BTreeMap;
+
 use super::Posteriors;
 use crate::data::labels::{Label, LabelTable};
 
@@ -45,23 +47,84 @@ pub fn consensus_accuracy(
     posteriors: Option<&Posteriors>,
 ) -> Accuracy {
     let (mut right, mut known) = (0.0, 0);
+    for_each_task(table, posteriors, |task, weights| {
+        if let Some(truth) = truth[task as usize] {
+            known += 1;
+            right += first_place(weights, usize::from(truth));
+        }
+    });
+    Accuracy::of(right, known)
+}
+
+/// The most probable label of each task, or that of the majority without posteriors; `None` for a
+/// task without a report, or where several labels tie.
+pub fn consensus_labels(table: &LabelTable, posteriors: Option<&Posteriors>) -> Vec<Option<Label>> {
+    let mut labels = vec![None; table.task_count()];
+    for_each_task(table, posteriors, |task, weights| {
+        let label = (0..weights.len()).find(|&label| first_place(weights, label) >= 1.0);
+        labels[task as usize] = label.map(|label| label as Label);
+    });
+    labels
+}
+
+/// What a worker says where the consensus says something.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Confusion {
+    /// Label of the consensus, label of the worker, and on how many tasks; most tasks first, then
+    /// by label numbers. Their own reports are part of the consensus.
+    pub cells: Vec<(Label, Label, u64)>,
+    /// Tasks of the worker without a consensus.
+    pub ties: u64,
+}
+
+impl Confusion {
+    /// Share of the tasks with a consensus on which the worker says the same; `None` without one.
+    pub fn agreement(&self) -> Option<f64> {
+        let count = |keep: fn(&(Label, Label, u64)) -> bool| -> u64 {
+            self.cells.iter().filter(|cell| keep(cell)).map(|cell| cell.2).sum()
+        };
+        let all = count(|_| true);
+        (all > 0).then(|| count(|(consensus, own, _)| consensus == own) as f64 / all as f64)
+    }
+}
+
+/// The confusion of a worker with [`consensus_labels`].
+pub fn worker_confusion(table: &LabelTable, consensus: &[Option<Label>], worker: u32) -> Confusion {
+    let mut counts: BTreeMap<(Label, Label), u64> = BTreeMap::new();
+    let mut ties = 0;
+    for (task, own) in table.of_worker(worker).iter() {
+        match consensus[task as usize] {
+            Some(label) => *counts.entry((label, own)).or_default() += 1,
+            None => ties += 1,
+        }
+    }
+    let mut cells: Vec<_> =
+        counts.into_iter().map(|((label, own), count)| (label, own, count)).collect();
+    cells.sort_by_key(|cell| std::cmp::Reverse(cell.2));
+    Confusion { cells, ties }
+}
+
+/// Calls `visit` with every task that has a report and the weight of each label there: its
+/// probability, or its number of votes without posteriors.
+fn for_each_task(
+    table: &LabelTable,
+    posteriors: Option<&Posteriors>,
+    mut visit: impl FnMut(u32, &[f64]),
+) {
     let mut votes = vec![0.0; table.label_count()];
     for task in 0..table.task_count() as u32 {
-        let (Some(truth), reports) = (truth[task as usize], table.of_task(task)) else { continue };
+        let reports = table.of_task(task);
         if reports.is_empty() {
             continue;
         }
-        let weights = if let Some(posteriors) = posteriors {
-            posteriors.of_task(task)
+        if let Some(posteriors) = posteriors {
+            visit(task, posteriors.of_task(task));
         } else {
             votes.fill(0.0);
             reports.labels.iter().for_each(|&label| votes[usize::from(label)] += 1.0);
-            &votes
-        };
-        known += 1;
-        right += first_place(weights, usize::from(truth));
+            visit(task, &votes);
+        }
     }
-    Accuracy::of(right, known)
 }
 
 /// Probability that `label` comes first when ties are broken at random.
@@ -99,5 +162,33 @@ mod tests {
         assert_eq!(worker_accuracy(&table, &truth, 0).share, Some(1.0));
         assert_eq!(worker_accuracy(&table, &truth, 1).share, Some(0.0));
         assert_eq!(worker_accuracy(&table, &[None; 4], 1).share, None);
+    }
+
+    #[test]
+    fn a_confusion_by_hand() {
+        let table = table(&[
+            ("q", "a", "x"),
+            ("q", "b", "x"),
+            ("q", "c", "y"),
+            ("r", "a", "y"),
+            ("r", "c", "x"),
+            ("s", "c", "y"),
+            ("t", "a", "y"),
+            ("t", "b", "y"),
+            ("t", "c", "x"),
+        ]);
+        let consensus = consensus_labels(&table, None);
+        // q: x has two of three votes; r ties; s: only c; t: y has two of three.
+        assert_eq!(consensus, [Some(0), None, Some(1), Some(1)]);
+        let a = worker_confusion(&table, &consensus, 0);
+        assert_eq!(a, Confusion { cells: vec![(0, 0, 1), (1, 1, 1)], ties: 1 });
+        let c = worker_confusion(&table, &consensus, 2);
+        assert_eq!(c, Confusion { cells: vec![(0, 1, 1), (1, 0, 1), (1, 1, 1)], ties: 1 });
+        assert_eq!((a.agreement(), c.agreement()), (Some(1.0), Some(1.0 / 3.0)));
+        assert_eq!(Confusion::default().agreement(), None);
+        let probabilities = vec![0.4, 0.6, 0.7, 0.3, 0.5, 0.5, 0.1, 0.9];
+        let posteriors = Posteriors { classes: 2, probabilities };
+        let probable = consensus_labels(&table, Some(&posteriors));
+        assert_eq!(probable, [Some(1), Some(0), None, Some(1)]);
     }
 }

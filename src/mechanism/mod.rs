@@ -23,7 +23,9 @@ mod strata;
 mod tvd;
 
 pub use self::bootstrap::Bootstrap;
-pub use self::consensus::{Accuracy, consensus_accuracy, worker_accuracy};
+pub use self::consensus::{
+    Accuracy, Confusion, consensus_accuracy, consensus_labels, worker_accuracy, worker_confusion,
+};
 pub use self::copy_mixture::{CopyMixture, CopyMixtureFit};
 pub use self::correlated_agreement::{CorrelatedAgreement, CorrelatedAgreementOptions, Sampling};
 pub use self::dawid_skene::{DawidSkene, DawidSkeneFit, EmSettings, MAX_ITERATIONS, TOLERANCE};

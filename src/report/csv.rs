@@ -1,5 +1,6 @@
 //! Comma-separated values: the table alone, full precision, empty cells for missing values.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::{Cell, Exporter, Report};
@@ -25,7 +26,7 @@ impl Exporter for CsvExporter {
 fn field(cell: &Cell) -> String {
     match cell {
         Cell::Missing => String::new(),
-        Cell::Text(text) => guarded(text),
+        Cell::Text(text) => guarded(text).into_owned(),
         Cell::Integer(number) => number.to_string(),
         Cell::Number(number) => number.to_string(),
     }
@@ -33,12 +34,14 @@ fn field(cell: &Cell) -> String {
 
 /// Text that a spreadsheet would run as a formula gets a leading apostrophe.
 ///
-/// Names come from strangers; `=HYPERLINK(...)` as a reviewer name must stay text.
-fn guarded(text: &str) -> String {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        format!("'{text}")
+/// Names come from strangers; `=HYPERLINK(...)` as a reviewer name must stay text. A number such
+/// as `-1`, which may be the name of a label, is no formula.
+pub fn guarded(text: &str) -> Cow<'_, str> {
+    let is_number = || text.parse::<f64>().is_ok_and(f64::is_finite);
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && !is_number() {
+        Cow::Owned(format!("'{text}"))
     } else {
-        text.into()
+        Cow::Borrowed(text)
     }
 }
 
@@ -57,8 +60,34 @@ mod tests {
 
     #[test]
     fn formulas_are_disarmed_and_negative_numbers_are_not() {
-        assert_eq!(field(&"=1+1".into()), "'=1+1");
-        assert_eq!(field(&"-x".into()), "'-x");
+        for hostile in [
+            "=1+1",
+            "-x",
+            "+1-1",
+            "@SUM(A1)",
+            "\t=1",
+            "\r=1",
+            "\n=1",
+            "-1+cmd|' /C calc'!A0",
+            "-inf",
+        ] {
+            assert_eq!(field(&hostile.into()), format!("'{hostile}"));
+        }
+        for harmless in ["-1", "+2.5", "-1e-3", "ada", "a=1", "", "x-y"] {
+            assert_eq!(field(&harmless.into()), harmless);
+        }
         assert_eq!(field(&Cell::Number(-0.5)), "-0.5");
+    }
+
+    #[test]
+    fn every_text_cell_of_a_file_is_guarded() {
+        let mut report = example();
+        report.table = super::super::Table::new(&["reviewer", "score", "flag"]);
+        report.table.push(vec!["=a".into(), (-2.5).into(), "@b".into()]);
+        report.table.push(vec!["+c\nd".into(), (-1.0).into(), Cell::Missing]);
+        assert_eq!(
+            written(&CsvExporter, &report),
+            "reviewer,score,flag\n'=a,-2.5,'@b\n\"'+c\nd\",-1,\n"
+        );
     }
 }

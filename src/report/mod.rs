@@ -6,6 +6,8 @@
 
 mod csv;
 mod file;
+#[cfg(feature = "html")]
+pub mod html;
 mod json;
 mod json_lines;
 pub mod plot;
@@ -17,7 +19,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use self::csv::CsvExporter;
+pub use self::csv::{CsvExporter, guarded};
 pub use self::file::write_file;
 pub use self::json::JsonExporter;
 pub use self::json_lines::JsonLinesExporter;

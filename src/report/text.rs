@@ -74,19 +74,22 @@ impl TextExporter {
     }
 }
 
+/// Whether a character acts on what is around it, or is there without being seen.
+pub(super) fn is_hostile(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(c, '\u{61c}' | '\u{200b}' | '\u{2028}'..='\u{2029}' | '\u{2060}' | '\u{feff}')
+}
+
 /// The text with control characters made visible, so that a name from a stranger cannot move the
-/// cursor, change colours or hide other lines of a terminal.
+/// cursor, change colours or hide other lines of a terminal, nor look like another name.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let hostile = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if !text.contains(hostile) {
+    if !text.contains(is_hostile) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if hostile(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+        if is_hostile(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
     }
     Cow::Owned(shown)
 }
@@ -121,6 +124,7 @@ mod tests {
     #[test]
     fn direction_marks_and_escapes_are_shown_not_obeyed() {
         assert_eq!(printable("a\u{202e}b\n"), "a\\u{202e}b\\u{a}");
+        assert_eq!(printable("ada\u{200b}"), "ada\\u{200b}");
         assert_eq!(printable("Zoë 评审"), "Zoë 评审");
     }
 }

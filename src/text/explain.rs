@@ -6,12 +6,11 @@
 
 use super::embed::{EmbedError, Embedder};
 use super::pairs::{Paper, ZCombine, plain_pairs, projected_pairs, z_similarities};
-use super::sentences::sentences;
-use super::similarity::{unit, unit_cosine};
+use super::sentence_vectors::{SentenceVectors, closest};
 use super::space::Space;
-use super::vectors::Vectors;
-use crate::data::progress::NoProgress;
 use crate::data::reviews::ReviewSet;
+
+pub use super::sentence_vectors::MAX_COMPARED_SENTENCES;
 
 /// How many sentences of each sort are shown per paper.
 pub const SHOWN_SENTENCES: usize = 3;
@@ -25,10 +24,24 @@ pub struct PaperEvidence {
     pub peers: Vec<PeerEvidence>,
     /// Every Z of the paper.
     pub z: Vec<ZEvidence>,
-    /// The sentences closest to Z, closest first; empty without texts or without Z.
-    pub said_by_z: Vec<SentenceEvidence>,
-    /// The sentences with most support by peers beyond Z, most first; empty without texts.
-    pub supported_by_peers: Vec<SentenceEvidence>,
+    /// The first [`MAX_COMPARED_SENTENCES`] sentences in the order of the text; empty without an
+    /// embedder.
+    pub sentences: Vec<SentenceEvidence>,
+    /// Sentences of the text that follow these.
+    pub sentences_left_out: usize,
+}
+
+impl PaperEvidence {
+    /// The [`SHOWN_SENTENCES`] sentences closest to Z, closest first; empty without Z.
+    pub fn said_by_z(&self) -> Vec<&SentenceEvidence> {
+        highest(&self.sentences, |sentence| sentence.z_similarity)
+    }
+
+    /// The [`SHOWN_SENTENCES`] sentences with most support by peers beyond Z, most first; empty
+    /// without peers.
+    pub fn supported_by_peers(&self) -> Vec<&SentenceEvidence> {
+        highest(&self.sentences, SentenceEvidence::support_beyond_z)
+    }
 }
 
 /// The similarity of a review with that of one peer.
@@ -100,105 +113,110 @@ impl Evidence<'_> {
                 .iter()
                 .position(|&review| self.set.reviews[review].reviewer == reviewer);
             if let Some(own) = own {
-                evidence.push(self.of_review(number, paper, own)?);
+                evidence.push(self.of_paper(number)?.swap_remove(own));
             }
         }
         Ok(evidence)
     }
 
-    fn of_review(
-        &self,
-        number: u32,
-        paper: &Paper,
-        own: usize,
-    ) -> Result<PaperEvidence, EmbedError> {
+    /// The evidence for every review of a paper, in the order of [`Paper::reviews`].
+    ///
+    /// Every text is embedded once, and every two texts are compared once, so that the evidence
+    /// for everybody costs as much as the texts are long.
+    ///
+    /// # Errors
+    ///
+    /// What the embedder reports about a sentence.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such paper.
+    pub fn of_paper(&self, number: u32) -> Result<Vec<PaperEvidence>, EmbedError> {
+        let paper = &self.papers[number as usize];
         let before = plain_pairs(self.plain, paper);
         let mean = self.combine == ZCombine::Mean;
         let after = projected_pairs(self.projected, paper, &paper.z, mean);
-        let peers = (0..paper.reviews.len())
-            .filter(|&peer| peer != own)
-            .map(|peer| PeerEvidence {
-                reviewer: self.set.reviews[paper.reviews[peer]].reviewer,
-                before: before.get(own, peer),
-                after: after.as_ref().and_then(|after| after.get(own, peer)),
-            })
-            .collect();
-        let similarities = z_similarities(self.plain, paper).swap_remove(own);
-        let z = paper
-            .z
-            .iter()
-            .zip(similarities)
-            .map(|(&z, similarity)| ZEvidence { source: self.set.z[z].source, similarity })
-            .collect();
-        let sentences = match self.embedder {
-            Some(embedder) => self.sentences(embedder, paper, own)?,
-            None => Vec::new(),
-        };
-        Ok(PaperEvidence {
-            paper: number,
-            peers,
-            z,
-            said_by_z: highest(&sentences, |sentence| sentence.z_similarity),
-            supported_by_peers: highest(&sentences, SentenceEvidence::support_beyond_z),
-        })
+        let mut sentences = self.sentences(paper)?.into_iter();
+        let all = z_similarities(self.plain, paper).into_iter().enumerate();
+        let evidence = all.map(|(own, similarities)| {
+            let peers = (0..paper.reviews.len())
+                .filter(|&peer| peer != own)
+                .map(|peer| PeerEvidence {
+                    reviewer: self.set.reviews[paper.reviews[peer]].reviewer,
+                    before: before.get(own, peer),
+                    after: after.as_ref().and_then(|after| after.get(own, peer)),
+                })
+                .collect();
+            let z = paper
+                .z
+                .iter()
+                .zip(similarities)
+                .map(|(&z, similarity)| ZEvidence { source: self.set.z[z].source, similarity })
+                .collect();
+            let (sentences, sentences_left_out) = sentences.next().unwrap_or_default();
+            PaperEvidence { paper: number, peers, z, sentences, sentences_left_out }
+        });
+        Ok(evidence.collect())
     }
 
-    fn sentences(
-        &self,
-        embedder: &dyn Embedder,
-        paper: &Paper,
-        own: usize,
-    ) -> Result<Vec<SentenceEvidence>, EmbedError> {
-        let review = |index: usize| self.set.reviews[paper.reviews[index]].content.text.as_deref();
-        let own_sentences = Sentences::embed(embedder, review(own))?;
-        let mut peers = Vec::new();
-        for peer in (0..paper.reviews.len()).filter(|&peer| peer != own) {
-            peers.push(Sentences::embed(embedder, review(peer))?);
+    /// Per review its sentences and how many more it has; nothing without an embedder.
+    fn sentences(&self, paper: &Paper) -> Result<Vec<(Vec<SentenceEvidence>, usize)>, EmbedError> {
+        let Some(embedder) = self.embedder else { return Ok(Vec::new()) };
+        let set = self.set;
+        let mut reviews = Vec::new();
+        for &review in &paper.reviews {
+            reviews.push(SentenceVectors::embed(
+                embedder,
+                set.reviews[review].content.text.as_deref(),
+            )?);
         }
         let mut z = Vec::new();
         for &index in &paper.z {
-            z.push(Sentences::embed(embedder, self.set.z[index].content.text.as_deref())?);
+            z.push(SentenceVectors::embed(embedder, set.z[index].content.text.as_deref())?);
         }
-        let evidence = own_sentences.units.iter().zip(&own_sentences.texts).map(|(unit, text)| {
-            let closest = |others: &[Sentences]| -> Vec<f64> {
-                others.iter().filter_map(|other| other.closest(unit.as_deref())).collect()
-            };
-            let to_peers = closest(&peers);
-            SentenceEvidence {
-                text: text.clone(),
-                z_similarity: closest(&z).into_iter().max_by(f64::total_cmp),
-                peer_support: (!to_peers.is_empty())
-                    .then(|| to_peers.iter().sum::<f64>() / to_peers.len() as f64),
+        // The closest sentence of a text without sentences does not exist.
+        let mut to_peers: Vec<Vec<Support>> =
+            reviews.iter().map(|own| vec![Support::default(); own.texts.len()]).collect();
+        for b in 0..reviews.len() {
+            for a in 0..b {
+                let (to_b, to_a) = closest(&reviews[a], &reviews[b]);
+                to_peers[a].iter_mut().zip(to_b).for_each(|(support, value)| support.add(value));
+                to_peers[b].iter_mut().zip(to_a).for_each(|(support, value)| support.add(value));
             }
+        }
+        let evidence = reviews.iter().zip(to_peers).map(|(own, supports)| {
+            let to_z: Vec<Vec<f64>> = z.iter().map(|z| closest(own, z).0).collect();
+            let of_sentence = |index: usize, text: &&str, support: Support| SentenceEvidence {
+                text: (*text).to_owned(),
+                z_similarity: to_z
+                    .iter()
+                    .filter_map(|values| values.get(index).copied())
+                    .max_by(f64::total_cmp),
+                peer_support: support.mean(),
+            };
+            let all = own.texts.iter().zip(supports).enumerate();
+            let all = all.map(|(index, (text, support))| of_sentence(index, text, support));
+            (all.collect(), own.left_out)
         });
         Ok(evidence.collect())
     }
 }
 
-/// The sentences of one text with their unit vectors.
-struct Sentences {
-    texts: Vec<String>,
-    units: Vec<Option<Vec<f64>>>,
+/// Sum and number of the similarities of a sentence with the closest one of each peer.
+#[derive(Debug, Clone, Copy, Default)]
+struct Support {
+    sum: f64,
+    peers: u32,
 }
 
-impl Sentences {
-    fn embed(embedder: &dyn Embedder, text: Option<&str>) -> Result<Self, EmbedError> {
-        let texts: Vec<&str> = sentences(text.unwrap_or_default()).collect();
-        let vectors = embedder.embed(&texts, &NoProgress)?.vectors;
-        let units = match &vectors {
-            Vectors::Dense(dense) => dense.rows().map(unit).collect(),
-            Vectors::Sparse(_) => {
-                let rows: Vec<usize> = (0..texts.len()).collect();
-                let space = Space::new(vectors, texts.len());
-                space.block(&rows).iter().map(|row| unit(row)).collect()
-            }
-        };
-        Ok(Self { texts: texts.into_iter().map(str::to_owned).collect(), units })
+impl Support {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.peers += 1;
     }
 
-    /// Largest cosine of a sentence with one of these; `None` if there are none.
-    fn closest(&self, sentence: Option<&[f64]>) -> Option<f64> {
-        self.units.iter().map(|unit| unit_cosine(sentence, unit.as_deref())).max_by(f64::total_cmp)
+    fn mean(self) -> Option<f64> {
+        (self.peers > 0).then(|| self.sum / f64::from(self.peers))
     }
 }
 
@@ -206,9 +224,9 @@ impl Sentences {
 fn highest(
     sentences: &[SentenceEvidence],
     value: impl Fn(&SentenceEvidence) -> Option<f64>,
-) -> Vec<SentenceEvidence> {
+) -> Vec<&SentenceEvidence> {
     let mut order: Vec<(f64, &SentenceEvidence)> =
         sentences.iter().filter_map(|sentence| Some((value(sentence)?, sentence))).collect();
     order.sort_by(|a, b| b.0.total_cmp(&a.0));
-    order.into_iter().take(SHOWN_SENTENCES).map(|(_, sentence)| sentence.clone()).collect()
+    order.into_iter().take(SHOWN_SENTENCES).map(|(_, sentence)| sentence).collect()
 }

@@ -7,6 +7,7 @@ pub mod pairs;
 pub mod pooling;
 pub mod projection;
 pub mod score;
+mod sentence_vectors;
 pub mod sentences;
 pub mod similarity;
 pub mod space;

@@ -130,3 +130,46 @@ fn output_files_choose_their_format_and_appear_whole() {
     run("scores.xyz").failed(2, &["cannot tell the format of `scores.xyz`"]);
     run("none/scores.csv").failed(4, &["the folder `none` for the output does not exist"]);
 }
+
+#[test]
+fn sparse_vectors_can_be_explained_too() {
+    // Sentences of different texts have different words, so their rows have no common block.
+    let run = scores(&["--explain", "finn", "--embedder", "tfidf"]).succeeded();
+    assert!(run.stdout.contains("sentences closest to the LLM's"), "{}", run.stdout);
+}
+
+#[test]
+fn a_report_is_written_beside_the_table_and_is_the_same_every_time() {
+    let folder = Folder::new();
+    let (reviews, z) = (sample("reviews.jsonl"), sample("llm-reviews.jsonl"));
+    let run = |more: &[&str]| {
+        let all = [&["reviews", &reviews, "--z", &z, "--report", "r.html"], more].concat();
+        folder.caz(&all)
+    };
+    let table = run(&["--threads", "1"]).succeeded().stdout;
+    assert_eq!(table, scores(&[]).succeeded().stdout);
+    let page = std::fs::read(folder.path("r.html")).unwrap();
+    run(&["--threads", "3"]).succeeded();
+    assert_eq!(std::fs::read(folder.path("r.html")).unwrap(), page);
+    // The whole content is tested in a browser; here, that text is left out where asked for.
+    let has = |text: &str| {
+        run(&["--report-text", text]).succeeded();
+        let page = std::fs::read_to_string(folder.path("r.html")).unwrap();
+        assert!(page.contains("LLM similarity"));
+        page.contains("picking blocks by a cheap hash")
+    };
+    assert_eq!(["none", "full"].map(has), [false, true]);
+}
+
+#[test]
+fn a_report_that_would_replace_something_else_is_refused() {
+    let folder = Folder::new();
+    let (reviews, z) = (sample("reviews.jsonl"), sample("llm-reviews.jsonl"));
+    let run = |more: &[&str]| folder.caz(&[&["reviews", &reviews, "--z", &z], more].concat());
+    run(&["--report", "reviews.jsonl"]).failed(2, &["does not end in .html"]);
+    run(&["--report", "a.html", "--output", "a.html", "--format", "csv"])
+        .failed(2, &["the same file"]);
+    run(&["--report", "none/a.html"]).failed(4, &["the folder `none`"]);
+    run(&["--report", "a.html", "--explain", "finn"]).failed(2, &["cannot be used with"]);
+    run(&["--report-text", "none"]).failed(2, &["--report"]);
+}

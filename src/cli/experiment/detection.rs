@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::super::common::Common;
 use super::super::exit::ExitStatus;
-use super::super::output::{check_output, emit};
+use super::super::output::check_output;
 use super::crowd::{
     CrowdArgs, SUMMARY_COLUMNS, bar, cells, described, raw_table, repetitions, report, summary,
 };
@@ -39,7 +39,7 @@ pub(super) struct DetectionArgs {
 pub(super) fn run(args: &DetectionArgs, common: &Common) -> Result<ExitStatus> {
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
-    args.crowd.trials.check()?;
+    args.crowd.trials.check(common)?;
     let settings = args.crowd.settings(&args.llm, common.seed)?;
     let (loaded, inputs) = args.crowd.input.load()?;
     let roles = args.crowd.input.single_roles(&loaded)?;
@@ -51,15 +51,13 @@ pub(super) fn run(args: &DetectionArgs, common: &Common) -> Result<ExitStatus> {
     let bar = bar(common, settings.grid(count).trials());
     let trials = detection(&data, &settings, count, log, &bar)?;
     drop(bar);
-    if args.crowd.trials.wants_figures() {
-        args.crowd.trials.write_figures(&figures(&data, &settings, &trials)?)?;
-    }
     let about = format!("Z: {}; cheaters: {}.", roles.z.join(", "), roles.cheaters.join(", "));
     let table = table(&settings, &trials);
     let command = "experiment detection";
     let report = report(command, (&loaded, inputs), described, (table, count), &about);
     args.crowd.trials.write_raw(&report, raw_table(&settings, &trials, None))?;
-    emit(&report, common)?;
+    let title = "How well cheaters would be found";
+    args.crowd.trials.publish(common, title, &report, || figures(&data, &settings, &trials))?;
     Ok(ExitStatus::Done)
 }
 

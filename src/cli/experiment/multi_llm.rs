@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::super::common::Common;
 use super::super::exit::ExitStatus;
-use super::super::output::{check_output, emit};
+use super::super::output::check_output;
 use super::crowd::{
     CrowdArgs, SUMMARY_COLUMNS, bar, cells, described, raw_table, repetitions, report, summary,
 };
@@ -34,7 +34,7 @@ pub(super) struct MultiLlmArgs {
 pub(super) fn run(args: &MultiLlmArgs, common: &Common) -> Result<ExitStatus> {
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
-    args.crowd.trials.check()?;
+    args.crowd.trials.check(common)?;
     let settings = args.crowd.settings(&args.llm, common.seed)?;
     let (loaded, inputs) = args.crowd.input.load()?;
     let roles = args.crowd.input.several_roles(&loaded)?;
@@ -47,16 +47,16 @@ pub(super) fn run(args: &MultiLlmArgs, common: &Common) -> Result<ExitStatus> {
     let trials = multi_llm(&data, &settings, count, log, &bar)?;
     drop(bar);
     let variants = variants(&roles);
-    if args.crowd.trials.wants_figures() {
-        args.crowd.trials.write_figures(&figures(&variants, &settings, &trials))?;
-    }
     let about = format!("Every cheater picks one of {}.", roles.cheaters.join(", "));
     let table = table(&variants, &settings, &trials);
     let command = "experiment multi-llm";
     let report = report(command, (&loaded, inputs), described, (table, count), &about);
     let names: Vec<Cell> = variants.iter().map(|name| name.as_str().into()).collect();
     args.crowd.trials.write_raw(&report, raw_table(&settings, &trials, Some(("z", &names))))?;
-    emit(&report, common)?;
+    let title = "How well cheaters with different LLMs would be found";
+    args.crowd
+        .trials
+        .publish(common, title, &report, || Ok(figures(&variants, &settings, &trials)))?;
     Ok(ExitStatus::Done)
 }
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::super::common::Common;
 use super::super::embedding::EmbeddingArgs;
 use super::super::exit::{ExitStatus, UsageError};
-use super::super::output::{check_output, emit};
+use super::super::output::check_output;
 use super::super::review_input::ReviewInput;
 use super::super::reviewer_args::ReviewerArgs;
 use super::crowd::{SUMMARY_COLUMNS, bar, cells};
@@ -121,7 +121,7 @@ impl Half {
 pub(super) fn run(args: &ExperimentReviewsArgs, common: &Common) -> Result<ExitStatus> {
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
-    args.trials.check()?;
+    args.trials.check(common)?;
     let (loaded, inputs) = args.input.load()?;
     let settings = args.settings(&loaded, common.seed)?;
     let set = &loaded.set;
@@ -142,13 +142,6 @@ pub(super) fn run(args: &ExperimentReviewsArgs, common: &Common) -> Result<ExitS
     let progress = bar(common, settings.grid(count).trials());
     let trials = reviewers(set, &embedded.vectors, &settings, count, log, &progress)?;
     drop(progress);
-    if args.trials.wants_figures() {
-        args.trials.write_figures(&figures(
-            (set, &embedded.vectors),
-            &settings,
-            (&trials, count),
-        )?)?;
-    }
     described.insert("trials".into(), count.into());
     let mut warnings = loaded.warnings.clone();
     warnings.extend(embedded.warnings.iter().cloned());
@@ -162,7 +155,10 @@ pub(super) fn run(args: &ExperimentReviewsArgs, common: &Common) -> Result<ExitS
         prose: None,
     };
     args.trials.write_raw(&report, raw_table(&loaded, &settings, &trials))?;
-    emit(&report, common)?;
+    let title = "How well low-effort reviewers would be found";
+    args.trials.publish(common, title, &report, || {
+        figures((set, &embedded.vectors), &settings, (&trials, count))
+    })?;
     Ok(ExitStatus::Done)
 }
 

@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::super::common::Common;
 use super::super::exit::{ExitStatus, UsageError};
-use super::super::output::{check_output, emit};
+use super::super::output::check_output;
 use super::crowd::{
     CrowdArgs, SUMMARY_COLUMNS, bar, cells, described, raw_table, repetitions, report, summary,
 };
@@ -37,7 +37,7 @@ pub(super) struct SampleSizeArgs {
 pub(super) fn run(args: &SampleSizeArgs, common: &Common) -> Result<ExitStatus> {
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
-    args.crowd.trials.check()?;
+    args.crowd.trials.check(common)?;
     let settings = args.crowd.settings(&[args.llm], common.seed)?;
     if let Some(bad) = args.coverage.iter().find(|share| !(0.0..=1.0).contains(*share)) {
         let message = format!("the coverage {bad} is not a number from 0 to 1");
@@ -54,10 +54,6 @@ pub(super) fn run(args: &SampleSizeArgs, common: &Common) -> Result<ExitStatus> 
     let bar = bar(common, settings.grid(count).trials());
     let trials = sample_size(&data, &settings, (&args.coverage, count), log, &bar)?;
     drop(bar);
-    if args.crowd.trials.wants_figures() {
-        let figure = figure(args, &settings, &trials);
-        args.crowd.trials.write_figures(&[("auc-by-coverage.svg".to_owned(), figure)])?;
-    }
     let about = format!("Z: {}; cheaters: {}.", roles.z.join(", "), roles.cheaters.join(", "));
     let table = table(args, &settings, &trials);
     let command = "experiment sample-size";
@@ -65,7 +61,10 @@ pub(super) fn run(args: &SampleSizeArgs, common: &Common) -> Result<ExitStatus> 
     let coverages: Vec<Cell> = args.coverage.iter().map(|&share| share.into()).collect();
     let raw = raw_table(&settings, &trials, Some(("coverage", &coverages)));
     args.crowd.trials.write_raw(&report, raw)?;
-    emit(&report, common)?;
+    let title = "How well cheaters would be found with Z on part of the tasks";
+    args.crowd.trials.publish(common, title, &report, || {
+        Ok(vec![("auc-by-coverage.svg".to_owned(), figure(args, &settings, &trials))])
+    })?;
     Ok(ExitStatus::Done)
 }
 

@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::super::common::Common;
 use super::super::exit::UsageError;
-use super::super::output::{check_output, write_output};
+use super::super::output::{check_output, emit, write_output};
+use super::super::page::PageArgs;
+use super::super::page::experiment::page;
 use crate::experiment::trials::{LogError, TrialLog};
 use crate::report::{CsvExporter, Exporter, Input, JsonExporter, Report, Table};
 
@@ -28,6 +30,8 @@ pub(super) struct TrialArgs {
     /// Write figures (SVG) into DIR
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 /// What a file of trials is like when all are finished.
@@ -52,7 +56,8 @@ fn interrupted(common: &Common, line: &str) {
 
 impl TrialArgs {
     /// Fails early if an output cannot be written.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check(&self, common: &Common) -> Result<()> {
+        self.page.check(common)?;
         if let Some(path) = self.log_path()?
             && path.exists()
             && !self.resume
@@ -149,19 +154,25 @@ impl TrialArgs {
         }
     }
 
-    /// Writes figures into the folder, if there is one: file names and SVG.
-    pub(super) fn write_figures(&self, figures: &[(String, String)]) -> Result<()> {
-        let Some(folder) = &self.figures else { return Ok(()) };
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
-        for (name, picture) in figures {
-            write_output(&folder.join(name), |out| out.write_all(picture.as_bytes()))?;
+    /// Writes the figures and the page that are wanted, then the result; the title is that of the
+    /// page, the figures are file names and SVG.
+    pub(super) fn publish(
+        &self,
+        common: &Common,
+        title: &str,
+        report: &Report,
+        figures: impl FnOnce() -> Result<Vec<(String, String)>>,
+    ) -> Result<()> {
+        let wanted = self.figures.is_some() || self.page.wanted();
+        let figures = if wanted { figures()? } else { Vec::new() };
+        if let Some(folder) = &self.figures {
+            std::fs::create_dir_all(folder)
+                .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+            for (name, picture) in &figures {
+                write_output(&folder.join(name), |out| out.write_all(picture.as_bytes()))?;
+            }
         }
-        Ok(())
-    }
-
-    /// Whether figures are wanted.
-    pub(super) fn wants_figures(&self) -> bool {
-        self.figures.is_some()
+        self.page.write(report, || Ok(page(title, report, &figures)))?;
+        emit(report, common)
     }
 }

@@ -1,7 +1,7 @@
 //! Bars with error bars, one row per thing, so that names have room.
 
 use super::axis::{AXIS, Frame, GUIDE, Scale, horizontal_axis, range};
-use super::canvas::{Anchor, Canvas, text_width};
+use super::canvas::{Anchor, Canvas, described, text_width};
 
 const WIDTH: f64 = 720.0;
 const ROW: f64 = 26.0;
@@ -52,7 +52,7 @@ impl BarChart {
         // A bar starts at 0 where the axis shows 0.
         let origin = x.pixel(0.0);
 
-        let mut canvas = Canvas::new(WIDTH, height, &self.title);
+        let mut canvas = Canvas::new((WIDTH, height), &self.title, &self.description());
         for (value, _) in x.ticks(6) {
             let at = x.pixel(value);
             canvas.line((at, frame.top), (at, frame.bottom), GUIDE);
@@ -70,6 +70,17 @@ impl BarChart {
         canvas.line((frame.left, frame.top), (frame.left, frame.bottom), AXIS);
         horizontal_axis(&mut canvas, &frame, &x, &self.x_name);
         canvas.finish()
+    }
+
+    fn description(&self) -> String {
+        let bars = self.bars.iter().map(|bar| match (bar.value, bar.error) {
+            (None, _) => format!("{}: no value.", bar.name),
+            (Some(value), None) => format!("{}: {value:.3}.", bar.name),
+            (Some(value), Some((low, high))) => {
+                format!("{}: {value:.3}, {low:.3} to {high:.3}.", bar.name)
+            }
+        });
+        format!("Bars: {}. {}", self.x_name, described(bars))
     }
 }
 
@@ -109,6 +120,9 @@ mod tests {
         // The background and one bar.
         assert_eq!(picture.matches("<rect").count(), 2);
         assert_eq!(picture.matches("ca &amp; z</text>").count(), 2);
+        assert!(
+            picture.contains("ca &amp; z: 0.750, 0.650 to 0.750. ca &amp; z: no value.</desc>")
+        );
         assert!(picture.contains(">0.750</text>"));
     }
 

@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use super::super::text::is_hostile;
+use super::axis::Frame;
+
 /// Width of the letters of a sans-serif font, in units of its size; on average, for layout only.
 const LETTER_WIDTH: f64 = 0.56;
 
@@ -26,17 +29,18 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// An empty white picture with a title.
-    pub(super) fn new(width: f64, height: f64, title: &str) -> Self {
+    /// An empty white picture with a title, and a description that stands for the picture where
+    /// it cannot be seen.
+    pub(super) fn new((width, height): (f64, f64), title: &str, description: &str) -> Self {
         let mut text = String::new();
-        let name = escaped(title);
+        let (name, description) = (escaped(title), escaped(description));
         // Writing to a string cannot fail.
         _ = write!(
             text,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{name}\" \
              font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\" font-size=\"{TEXT}\">\n\
-             <title>{name}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
+             <title>{name}</title>\n<desc>{description}</desc>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
         );
         let mut canvas = Self { text };
         canvas.label((12.0, 20.0), title, Anchor::Start, "font-weight=\"bold\"");
@@ -102,11 +106,35 @@ impl Canvas {
         self.label(position, text, Anchor::Middle, &style);
     }
 
+    /// An empty group with the frame and the range of the horizontal axis, in which a script can
+    /// mark a value.
+    pub(super) fn overlay(&mut self, frame: &Frame, (low, high): (f64, f64)) {
+        let Frame { left, right, top, bottom } = frame;
+        _ = writeln!(
+            self.text,
+            "<g class=\"overlay\" data-left=\"{left:.1}\" data-right=\"{right:.1}\" \
+             data-top=\"{top:.1}\" data-bottom=\"{bottom:.1}\" data-low=\"{low}\" \
+             data-high=\"{high}\"></g>"
+        );
+    }
+
     /// The picture as a text.
     pub(super) fn finish(mut self) -> String {
         self.text.push_str("</svg>\n");
         self.text
     }
+}
+
+/// The first few of many sentences of a description, and how many follow.
+pub(super) fn described(sentences: impl Iterator<Item = String>) -> String {
+    const SHOWN: usize = 40;
+    let mut shown: Vec<String> = sentences.collect();
+    let hidden = shown.len().saturating_sub(SHOWN);
+    shown.truncate(SHOWN);
+    if hidden > 0 {
+        shown.push(format!("And {hidden} more."));
+    }
+    shown.join(" ")
 }
 
 /// How wide a text is, about.
@@ -120,7 +148,7 @@ fn listed(points: &[(f64, f64)]) -> String {
 }
 
 /// The text with the characters that mean something in XML written as entities, and those that
-/// XML forbids replaced.
+/// XML forbids, or that act on the text around them, replaced.
 fn escaped(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -131,7 +159,7 @@ fn escaped(text: &str) -> String {
             '"' => result.push_str("&quot;"),
             '\'' => result.push_str("&#39;"),
             '\u{fffe}' | '\u{ffff}' => result.push('\u{fffd}'),
-            letter if letter.is_control() => result.push('\u{fffd}'),
+            letter if is_hostile(letter) => result.push('\u{fffd}'),
             letter => result.push(letter),
         }
     }
@@ -144,11 +172,11 @@ mod tests {
 
     #[test]
     fn text_from_strangers_stays_text() {
-        let mut canvas = Canvas::new(10.0, 10.0, "a \" onload=\"alert(1)");
+        let mut canvas = Canvas::new((10.0, 10.0), "a \" onload=\"alert(1)", "</desc><b>");
         canvas.label((0.0, 0.0), "</text><script>&'\u{1b}", Anchor::Start, "");
         let picture = canvas.finish();
         assert!(picture.contains("aria-label=\"a &quot; onload=&quot;alert(1)\""), "{picture}");
         assert!(picture.contains(">&lt;/text&gt;&lt;script&gt;&amp;&#39;\u{fffd}</text>"));
-        assert!(!picture.contains("<script"));
+        assert!(!picture.contains("<script") && !picture.contains("<b>"));
     }
 }

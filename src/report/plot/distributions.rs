@@ -1,8 +1,8 @@
 //! Scores by kind of person: every score a dot, with median and quartiles.
 
 use super::axis::{AXIS, Frame, GUIDE, Scale, horizontal_axis, range, widened};
-use super::canvas::{Anchor, Canvas, text_width};
-use crate::stats::rank::quantile;
+use super::canvas::{Anchor, Canvas, described, text_width};
+use crate::stats::rank::{median, quantile};
 
 const WIDTH: f64 = 720.0;
 const ROW: f64 = 56.0;
@@ -44,7 +44,7 @@ impl DistributionChart {
         let scores = self.kinds.iter().flat_map(|kind| kind.scores.iter().copied());
         let x_range = range(scores).map_or((0.0, 1.0), widened);
         let x = Scale::new(x_range, frame.left, frame.right);
-        let mut canvas = Canvas::new(WIDTH, height, &self.title);
+        let mut canvas = Canvas::new((WIDTH, height), &self.title, &self.description());
         for (value, _) in x.ticks(6) {
             let at = x.pixel(value);
             canvas.line((at, frame.top), (at, frame.bottom), GUIDE);
@@ -64,6 +64,19 @@ impl DistributionChart {
         canvas.line((frame.left, frame.top), (frame.left, frame.bottom), AXIS);
         horizontal_axis(&mut canvas, &frame, &x, &self.x_name);
         canvas.finish()
+    }
+
+    fn description(&self) -> String {
+        let kinds = self.kinds.iter().map(|kind| {
+            let (name, count) = (&kind.name, kind.scores.len());
+            match (median(&kind.scores), range(kind.scores.iter().copied())) {
+                (Some(median), Some((low, high))) => {
+                    format!("{name}: {count} from {low:.3} to {high:.3}, median {median:.3}.")
+                }
+                _ => format!("{name}: none."),
+            }
+        });
+        format!("Dots: {}. {}", self.x_name, described(kinds))
     }
 }
 
@@ -100,6 +113,7 @@ mod tests {
         let chart = DistributionChart { title: "t".into(), x_name: "score".into(), kinds };
         let picture = chart.svg();
         assert_eq!(picture.matches("<circle").count(), 3);
+        assert!(picture.contains("good: 3 from 0.100 to 0.300, median 0.200. llm: none.</desc>"));
         assert!(picture.contains(">n = 0</text>") && !picture.contains("NaN"));
         // The background and one box.
         assert_eq!(picture.matches("<rect").count(), 2);

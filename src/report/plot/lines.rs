@@ -1,7 +1,7 @@
 //! Lines with bands, each named at its end.
 
 use super::axis::{Frame, Scale, horizontal_axis, range, vertical_axis, widened};
-use super::canvas::{Anchor, Canvas, TEXT, text_width};
+use super::canvas::{Anchor, Canvas, TEXT, described, text_width};
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 420.0;
@@ -73,7 +73,7 @@ impl LineChart {
         let x = Scale::new(x_range, frame.left, frame.right);
         let y = Scale::new(y_range, frame.bottom, frame.top);
 
-        let mut canvas = Canvas::new(WIDTH, HEIGHT, &self.title);
+        let mut canvas = Canvas::new((WIDTH, HEIGHT), &self.title, &self.description());
         vertical_axis(&mut canvas, &frame, &y, &self.y_name);
         horizontal_axis(&mut canvas, &frame, &x, &self.x_name);
         for (index, line) in self.lines.iter().enumerate() {
@@ -84,6 +84,18 @@ impl LineChart {
         }
         self.draw_names(&mut canvas, &frame, &y);
         canvas.finish()
+    }
+
+    fn description(&self) -> String {
+        let lines = self.lines.iter().map(|line| {
+            let points = line
+                .points
+                .iter()
+                .filter_map(|point| point.y.map(|y| format!("{y:.3} at {}", point.x)));
+            let points: Vec<String> = points.collect();
+            format!("{}: {}.", line.name, points.join(", "))
+        });
+        format!("Lines: {} by {}. {}", self.y_name, self.x_name, described(lines))
     }
 
     /// Names at the right, moved apart where lines end close to each other.
@@ -102,10 +114,10 @@ impl LineChart {
         let places = spread(&heights, TEXT + 3.0, (frame.top, frame.bottom));
         for (&(end, index), place) in ends.iter().zip(places) {
             let (color, _) = style(index);
-            let lead = format!("stroke=\"{color}\" stroke-width=\"0.7\"");
+            let lead = format!("stroke=\"{color}\" stroke-width=\"1.2\"");
             canvas.line((frame.right + 7.0, end), (frame.right + 20.0, place), &lead);
             let at = (frame.right + 24.0, place + 4.0);
-            // Names are black: light colours of lines are hard to read as text, or in grey.
+            // Black, since not every colour can be read on white; the lead has the colour.
             canvas.label(at, &self.lines[index].name, Anchor::Start, "");
         }
     }
@@ -213,6 +225,7 @@ mod tests {
         assert_eq!(picture.matches("<circle").count(), 3);
         assert_eq!(picture.matches("<polygon").count(), 1);
         assert!(picture.contains(">a&lt;b</text>"));
+        assert!(picture.contains("a&lt;b: 1.000 at 0, 2.000 at 1, 1.000 at 3.</desc>"));
     }
 
     #[test]

@@ -1,0 +1,319 @@
+use std::collections::BTreeMap;
+
+use super::super::model::{
+    Confusion, Details, LabelDetail, LabelDetails, Measure, PersonRow, ReviewDetail, ReviewDetails,
+    ReviewText, ShownPeer, ShownSentence, View,
+};
+use super::*;
+use crate::data::warning::Warning;
+use crate::report::plot::{ScatterChart, ScatterPoint};
+use crate::report::tests::{example, written};
+
+/// Everything that has broken out of a page somewhere, in one name.
+const HOSTILE: &str = concat!(
+    "</script><script>window.__pwned=1</script><!--<script>]]>",
+    "\"'`><img src=x onerror=window.__pwned=1><svg/onload=window.__pwned=1>",
+    "</style><style>*{background:url(//evil.example)}</style>",
+    "javascript:window.__pwned=1//{{ 7*7 }}{% raw %}\u{202e}\u{200b}\u{2028}\u{0}&lt;",
+);
+
+fn people(name: &str, details: Details) -> People {
+    let row = PersonRow {
+        score: Some(-0.25),
+        interval: Some((-0.5, 0.0)),
+        rank: Some(2),
+        flag: Some(name.to_owned()),
+        count: Some(3),
+    };
+    let chart = ScatterChart {
+        title: name.into(),
+        x_name: name.into(),
+        y_name: name.into(),
+        corners: [name.into(), name.into()],
+        points: vec![ScatterPoint { person: 0, x: 1.0, y: 2.0 }],
+    };
+    People {
+        noun: "reviewer",
+        counted: "papers",
+        names: vec![name.into(), "ada".into()],
+        views: vec![View {
+            name: name.into(),
+            meaning: name.into(),
+            rows: vec![row, PersonRow::default()],
+        }],
+        measures: vec![Measure {
+            name: name.into(),
+            meaning: name.into(),
+            values: vec![Some(0.5), None],
+        }],
+        scatter: Some((chart.svg(), name.into())),
+        details,
+    }
+}
+
+fn review_details(name: &str) -> Details {
+    let sentence =
+        ShownSentence { text: name.into(), z_similarity: Some(0.987_654), peer_support: None };
+    let detail = ReviewDetail {
+        paper: 0,
+        peers: vec![ShownPeer { person: 1, before: Some(0.5), after: None }],
+        z: vec![(0, 0.25)],
+        sentences: vec![sentence],
+        left_out: 4,
+    };
+    Details::Reviews(ReviewDetails {
+        papers: vec![name.into()],
+        sources: vec![name.into()],
+        text: ReviewText::Excerpts,
+        cut_after: Some(240),
+        z_levels: Some([0.1, 0.2, 0.3]),
+        peer_levels: None,
+        people: vec![vec![detail], vec![]],
+    })
+}
+
+fn page(name: &str, details: Details) -> Page {
+    Page {
+        title: name.into(),
+        lead: vec![name.into()],
+        reading: vec![name.into()],
+        people: Some(people(name, details)),
+        figures: vec![("<svg></svg>".into(), name.into())],
+        with_table: true,
+    }
+}
+
+fn report(name: &str) -> Report {
+    let mut report = example();
+    report.table = crate::report::Table::new(&["reviewer", "score"]);
+    report.table.push(vec![name.into(), (-0.125).into()]);
+    report.inputs[0].path = name.into();
+    report.warnings = vec![Warning::new("hostile", 7, name)];
+    report.footer = vec![name.into()];
+    report.settings.insert(name.into(), name.into());
+    report
+}
+
+fn html(report: &Report, page: &Page) -> String {
+    written(&HtmlExporter { page }, report)
+}
+
+/// The content of the block of this kind that starts with `start`.
+fn block<'a>(html: &'a str, start: &str) -> &'a str {
+    let rest = html.split_once(start).expect("the block is there").1;
+    rest.split_once("</script>").expect("the block ends").0
+}
+
+#[test]
+fn hostile_text_in_every_field_stays_text() {
+    let labels = Details::Labels(LabelDetails {
+        labels: vec![HOSTILE.into()],
+        sources: vec![HOSTILE.into()],
+        consensus: HOSTILE.into(),
+        people: vec![LabelDetail::default(); 2],
+    });
+    for details in [review_details(HOSTILE), labels] {
+        let html = html(&report(HOSTILE), &page(HOSTILE, details));
+        // One script that runs and two blocks of data; nothing ends early and nothing begins.
+        assert_eq!(html.matches("<script").count(), 3);
+        assert_eq!(html.matches("</script>").count(), 3);
+        assert_eq!(html.matches("<style>").count(), 1);
+        assert_eq!(html.matches("</style>").count(), 1);
+        for part in ["<!--", "<img", "<svg/", "\u{2028}", "\0"] {
+            assert!(!html.contains(part), "{part:?}");
+        }
+        let markup = html.split_once("<script").unwrap().0;
+        assert!(!markup.contains(['\u{202e}', '\u{200b}']), "shown as \\u{{202e}}");
+        // The templates are filled once: what looks like one in a name is shown.
+        assert!(html.contains("{{ 7*7 }}") && !html.contains("49{%"));
+        // What the script reads is what was given.
+        let data: serde_json::Value =
+            serde_json::from_str(block(&html, "<script type=\"application/json\" id=\"data\">"))
+                .unwrap();
+        assert_eq!(data["names"][0], HOSTILE);
+    }
+}
+
+#[test]
+fn the_policy_allows_exactly_this_script_and_this_style() {
+    let html = html(&report("a"), &page("b", review_details("c")));
+    let inside = |start: &str, end: &str| {
+        html.split_once(start).unwrap().1.split_once(end).unwrap().0.to_owned()
+    };
+    let policy = inside("http-equiv=\"Content-Security-Policy\" content=\"", "\"");
+    let script = policy_hash(&inside("<script>", "</script>"));
+    let style = policy_hash(&inside("<style>", "</style>"));
+    assert_eq!(
+        policy,
+        format!(
+            "default-src 'none'; style-src '{style}'; script-src '{script}'; base-uri 'none'; \
+             form-action 'none'"
+        )
+    );
+}
+
+#[test]
+fn a_page_without_people_has_no_script() {
+    let page = Page { title: "t".into(), with_table: true, ..Page::default() };
+    let html = html(&report("a"), &page);
+    assert!(html.contains("script-src 'none'") && !html.contains("<script"));
+    assert!(html.contains("<td class=\"number\">-0.125</td>"));
+}
+
+#[test]
+fn everything_is_there_for_a_reader() {
+    let html = html(&report("r.csv"), &page("b", review_details("c")));
+    for part in [
+        "caz reviews, version ",
+        "<bdi>r.csv</bdi>",
+        "<code>00</code>",
+        "<span class=\"count\">7</span>",
+        "<th scope=\"row\">seed</th><td><code>1</code></td>",
+        "<noscript>",
+        "role=\"img\"",
+    ] {
+        assert!(html.contains(part), "no {part}");
+    }
+}
+
+#[test]
+fn the_evidence_is_one_line_per_person() {
+    let html = html(&report("a"), &page("b", review_details("c")));
+    let lines: Vec<&str> =
+        block(&html, "<script type=\"application/json\" id=\"details\">").lines().collect();
+    assert_eq!(lines, ["[[0,[[1,0.5,null]],[[0,0.25]],[[\"c\",0.988,null]],4]]", "[]"]);
+}
+
+#[test]
+fn the_evidence_of_workers_is_compact_too() {
+    let detail = LabelDetail {
+        agreement: vec![(Some(0.5), 4), (None, 0)],
+        confusion: Confusion { cells: vec![(1, 0, 9)], left_out: 2, ties: 3 },
+    };
+    let details = Details::Labels(LabelDetails {
+        labels: vec!["x".into(), "y".into()],
+        sources: vec!["gpt".into(), "llama".into()],
+        consensus: "majority".into(),
+        people: vec![detail],
+    });
+    assert_eq!(people("a", details).detail(0).to_string(), "[[[0.5,4],[null,0]],[[1,0,9]],2,3]");
+}
+
+#[test]
+fn the_same_page_has_the_same_bytes() {
+    let whole = || html(&report("a"), &page("b", review_details("c")));
+    assert_eq!(whole(), whole());
+}
+
+#[test]
+fn markup_has_no_inline_style_and_no_handler() {
+    for (name, text) in TEMPLATES {
+        assert!(!text.contains(" style="), "{name}");
+        let handler = text.match_indices(" on").find(|(at, _)| {
+            text[at + 3..].trim_start_matches(|c: char| c.is_ascii_alphabetic()).starts_with('=')
+        });
+        assert_eq!(handler, None, "{name}");
+        assert!(!text.contains("http:") && !text.contains("https:"), "{name}");
+    }
+    for word in [
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+        "Function(",
+        "fetch(",
+        "XMLHttpRequest",
+        "import(",
+        "\"style\"",
+        "</script",
+        "<!--",
+    ] {
+        assert!(!SCRIPT.contains(word), "{word}");
+    }
+    assert!(!STYLE.contains("url(") && !STYLE.contains("@import") && !STYLE.contains("</style"));
+}
+
+/// Colours by name in a block of the style that starts at `start`.
+fn palette(start: &str) -> BTreeMap<String, String> {
+    let block = STYLE.split_once(start).expect("the palette is there").1;
+    let block = block.split_once('}').unwrap().0;
+    let entries = block.lines().filter_map(|line| line.trim().strip_prefix("--"));
+    let colors = entries.filter_map(|entry| entry.trim_end_matches(';').split_once(": "));
+    colors.map(|(name, color)| (name.to_owned(), color.to_owned())).collect()
+}
+
+/// Relative luminance, WCAG 2.2.
+fn luminance(color: &str) -> f64 {
+    let channel = |at: usize| {
+        let share = f64::from(u8::from_str_radix(&color[at..at + 2], 16).unwrap()) / 255.0;
+        if share <= 0.040_45 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+}
+
+fn contrast(a: &str, b: &str) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[test]
+fn contrast_by_hand() {
+    assert!((contrast("#000000", "#ffffff") - 21.0).abs() < 1e-9);
+    // The grey that is known to just pass on white.
+    assert!((contrast("#767676", "#ffffff") - 4.54).abs() < 0.01);
+}
+
+#[test]
+fn every_pair_of_colours_meets_wcag_aa() {
+    // Text needs 4.5.
+    const TEXT: [(&str, &[&str]); 7] = [
+        ("ink", &["page", "surface", "active", "z1", "z2", "z3"]),
+        ("muted", &["page", "surface", "active"]),
+        ("link", &["page", "surface", "active"]),
+        ("warn-ink", &["warn-page"]),
+        ("good", &["surface", "active"]),
+        ("bad", &["surface", "active"]),
+        ("peer", &["surface"]),
+    ];
+    // What is drawn, and borders of controls, need 3.
+    const DRAWN: [(&str, &[&str]); 12] = [
+        ("control", &["surface", "page"]),
+        ("focus", &["surface", "page", "active"]),
+        ("plot", &["surface", "active"]),
+        ("plot2", &["surface"]),
+        ("plot3", &["surface"]),
+        ("plot4", &["surface"]),
+        ("plot5", &["surface"]),
+        ("plot6", &["surface"]),
+        ("mark", &["surface"]),
+        ("peer", &["z1", "z2", "z3"]),
+        ("warn-ink", &["surface"]),
+        ("ink", &["plot-box", "plot-bar"]),
+    ];
+    // Lines that only guide the eye.
+    const QUIET: [&str; 2] = ["line", "guide"];
+    let (light, dark) = (palette(":root {"), palette("(prefers-color-scheme: dark) {\n  :root {"));
+    assert_eq!(light.keys().collect::<Vec<_>>(), dark.keys().collect::<Vec<_>>());
+    let mut seen: Vec<&str> = QUIET.to_vec();
+    for (pairs, least) in [(&TEXT[..], 4.5), (&DRAWN[..], 3.0)] {
+        for &(front, backs) in pairs {
+            for &back in backs {
+                seen.extend([front, back]);
+                for (palette, which) in [(&light, "light"), (&dark, "dark")] {
+                    let ratio = contrast(&palette[front], &palette[back]);
+                    assert!(ratio >= least, "{which}: {front} on {back} is {ratio:.2}");
+                }
+            }
+        }
+    }
+    let untested: Vec<&String> =
+        light.keys().filter(|name| !seen.contains(&name.as_str())).collect();
+    assert!(untested.is_empty(), "{untested:?}");
+    // No rule names a colour of its own, but to find those that figures are drawn in.
+    let rules = STYLE.split_once("* { box-sizing").unwrap().1;
+    for (at, _) in rules.match_indices('#') {
+        let is_color = rules[at + 1..].chars().take(6).all(|c| c.is_ascii_hexdigit());
+        assert!(!is_color || rules[..at].ends_with("=\""), "{}", &rules[at..at + 20]);
+    }
+}
