@@ -462,14 +462,17 @@ fn scope(run: &Run) -> String {
         Some("sentence") => ", sentence by sentence",
         _ => "",
     };
+    let sources = match set.sources.len() {
+        1 => "one source".to_owned(),
+        count => format!("{count} sources"),
+    };
     format!(
-        "Scored {} reviewers by {} reviews of {} papers, given {} LLM reviews from {} sources; \
+        "Scored {} reviewers by {} reviews of {} papers, given {} LLM reviews from {sources}; \
          embedder {}{units}.",
         set.reviewers.len(),
         set.reviews.len(),
         set.papers.len(),
         set.z.len(),
-        set.sources.len(),
         run.embedded.name,
     )
 }
@@ -486,7 +489,7 @@ fn meaning(name: ScoreName, centered: bool) -> &'static str {
         }
         (ScoreName::Cosine, _) => {
             "cosine: mean similarity with the other reviews as they are; a baseline that rewards \
-             what reviewers took from an LLM."
+             what reviewers took from an LLM, so its flags do not clear a copier."
         }
         (ScoreName::Negative, _) => {
             "negative: minus the mean similarity with the LLM's reviews; a baseline that rewards \

@@ -184,6 +184,8 @@ impl Browser {
             "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1,
         });
         let parameters = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
+        // What changed last can be missing from the first picture that is larger than the window.
+        self.devtools("Page.captureScreenshot", &json!({ "format": "png" }));
         let picture = self.devtools("Page.captureScreenshot", &parameters);
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         std::fs::write(&path, base64(picture["data"].as_str().unwrap())).unwrap();

@@ -110,11 +110,12 @@ fn a_person_opens_by_click_and_by_keyboard_and_the_way_back_is_the_same() {
     for part in ["Paper P1", "ada 0.816 -0.160", "bruno 0.816 0.026", "llm 0.980", "0.936 0.531"] {
         assert!(evidence.contains(part), "no {part} in {evidence}");
     }
-    // The interval is marked in the plot, its low end cut by the frame and so without a cap, and
+    // The interval is marked in the plot, its low end beyond the frame and so with an arrow, and
     // the dot in the other plot.
-    let marked = "return [document.querySelectorAll('.distribution .overlay line').length, \
+    let marked = "const ends = [...document.querySelectorAll('.distribution .overlay polyline')]; \
+                  return [...ends.map(end => end.points.length), \
                   document.querySelector('.dot.selected').dataset.person]";
-    assert_eq!(browser.run(marked), json!([2, "3"]));
+    assert_eq!(browser.run(marked), json!([3, 2, "3"]));
     assert_eq!(browser.run("return document.getElementById('people').hidden"), json!(true));
 
     // A peer, from the evidence, and both ways back.

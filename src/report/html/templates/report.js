@@ -286,8 +286,10 @@
       const ends = { x1: x(low), x2: x(high), y1: y, y2: y };
       overlay.append(draw("line", ends));
       for (const end of [low, high]) {
-        if (end >= frame.low && end <= frame.high)
-          overlay.append(draw("line", { x1: x(end), x2: x(end), y1: y - 6, y2: y + 6 }));
+        // An end in the picture gets a cap, one beyond it an arrow.
+        const cap = end < frame.low ? [6, -6, 0, 0, 6, 6] : end > frame.high ? [-6, -6, 0, 0, -6, 6] : [0, -6, 0, 6];
+        const points = cap.map((value, i) => value + (i % 2 ? y : x(end))).join(" ");
+        overlay.append(draw("polyline", { points }));
       }
     }
     if (score !== null) overlay.append(draw("circle", { cx: x(score), cy: y, r: 6 }));
