@@ -1,7 +1,8 @@
 //! The report as one HTML file: no network, no framework, opened from a disk.
 //!
-//! A [`Page`] says what is shown beside the [`Report`] itself: how to read it, people with their
-//! scores and the evidence for each, figures. Markup, style and script are files in `templates/`.
+//! A [`Page`] says what is shown beside the [`Report`](crate::report::Report) itself: how to read
+//! it, people with their scores and the evidence for each, figures. Markup, style and script are
+//! files in `templates/`.
 //!
 //! Everything shown may come from strangers. Templates escape every value; the script gets its
 //! data as JSON in a block that is never run, with every character escaped that could end it, and
