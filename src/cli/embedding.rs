@@ -30,6 +30,8 @@ pub(super) enum EmbedderSpec {
     Bert(String),
     /// Judgments by a language model under a rubric.
     Judge(Option<String>),
+    /// An embedding model behind a server.
+    OpenAi(String),
     /// Vectors or judgments in the files.
     Given,
 }
@@ -48,9 +50,11 @@ impl FromStr for EmbedderSpec {
             ("given", None) => Ok(Self::Given),
             ("bert", Some(model)) if !model.is_empty() => Ok(Self::Bert(model.to_owned())),
             ("judge", rubric) => Ok(Self::Judge(rubric.map(str::to_owned))),
+            ("openai", Some(model)) if !model.is_empty() => Ok(Self::OpenAi(model.to_owned())),
+            ("openai", _) => Err("name the model as the server knows it: openai:MODEL".into()),
             ("bert", _) => Err("name the model: bert:FOLDER or bert:ORGANISATION/MODEL".into()),
             _ => Err("choose static, static:FOLDER, tfidf, bert:FOLDER_OR_HUB_ID, judge, \
-                      judge:RUBRIC or given"
+                      judge:RUBRIC, openai:MODEL or given"
                 .into()),
         }
     }
@@ -90,13 +94,15 @@ pub(super) enum PoolingChoice {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Embedding")]
 pub(super) struct EmbeddingArgs {
-    /// static | static:FOLDER | tfidf | `bert:FOLDER_OR_HUB_ID` | judge | judge:RUBRIC | given
+    /// static | static:FOLDER | tfidf | `bert:FOLDER_OR_HUB_ID` | judge | judge:RUBRIC |
+    /// openai:MODEL | given
     ///
     /// `static` is bundled and needs no download. `bert:` runs a transformer encoder from a folder
     /// or the Hugging Face cache, and downloads it if it is in neither. `judge`
     /// sends every text to the language model named by --model and asks what it says in each
-    /// category of a rubric (aspects19). `given` takes the vectors or judgments that are in the
-    /// files; it is the default where no text is.
+    /// category of a rubric (aspects19). `openai:` sends every text to an embedding model on the
+    /// server named by --base-url. `given` takes the vectors or judgments that are in the files;
+    /// it is the default where no text is.
     /// [default: static]
     #[arg(long, value_name = "E")]
     pub embedder: Option<EmbedderSpec>,
@@ -235,6 +241,7 @@ impl EmbeddingArgs {
             EmbedderSpec::Judge(rubric) => {
                 return self.build_judge(rubric.as_deref(), texts, common);
             }
+            EmbedderSpec::OpenAi(model) => self.build_openai(model, texts.len(), common)?,
             EmbedderSpec::Given => unreachable!("given vectors need no embedder"),
         };
         Ok((embedder, Vec::new()))
@@ -251,6 +258,18 @@ impl EmbeddingArgs {
         _common: &Common,
     ) -> Result<(Box<dyn Embedder>, Vec<Warning>)> {
         let message = "judge needs a caz built with the feature `llm`; \
+                       build it with default features, or use --embedder static";
+        Err(UsageError(message.into()).into())
+    }
+
+    #[expect(clippy::unused_self, reason = "the same call as with the feature")]
+    fn build_openai(
+        &self,
+        _model: &str,
+        _texts: usize,
+        _common: &Common,
+    ) -> Result<Box<dyn Embedder>> {
+        let message = "openai: needs a caz built with the feature `llm`; \
                        build it with default features, or use --embedder static";
         Err(UsageError(message.into()).into())
     }

@@ -14,12 +14,13 @@ use super::exit::{ExitStatus, MissingError, UsageError};
 use crate::judge::{JudgeError, RubricError};
 use crate::llm::cache::OfflineModel;
 use crate::llm::{
-    AnswerCache, ApiKey, Budget, CacheError, CachedModel, ChatError, ChatModel, OpenAiModel,
-    OpenAiSettings, PromptError, ProxySettings, RecordingModel, ReplayError, ReplayModel,
-    RetryPolicy,
+    AnswerCache, ApiKey, Budget, CacheError, CachedModel, ChatError, ChatModel, OpenAiEmbeddings,
+    OpenAiModel, OpenAiSettings, PromptError, ProxySettings, RecordingModel, ReplayError,
+    ReplayModel, RetryPolicy,
 };
 use crate::text::embed::EmbedError;
 use crate::text::embed::judge::JudgeFailure;
+use crate::text::embed::openai::OpenAiFailure;
 
 /// Where requests go when a model is named and no server is.
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
@@ -124,8 +125,7 @@ impl LlmArgs {
                 UsageError("name a model with --model, or a log with --replay".into()).into()
             );
         };
-        let base_url = self.base_url.clone().or_else(|| variable("OPENAI_BASE_URL"));
-        let base_url = base_url.unwrap_or_else(|| DEFAULT_BASE_URL.into());
+        let base_url = self.base_url();
         let mut server = None;
         let inner: Arc<dyn ChatModel> = if common.offline || for_show {
             Arc::new(OfflineModel { model })
@@ -136,6 +136,36 @@ impl LlmArgs {
             opened
         };
         self.layered(inner, server, budget, &base_url)
+    }
+
+    /// An embedding model on the server that the flags name; sends nothing. Returns the server's
+    /// address, too.
+    pub(super) fn embedding_model(
+        &self,
+        model: &str,
+        common: &Common,
+    ) -> Result<(OpenAiEmbeddings, String)> {
+        self.check()?;
+        if self.model.is_some() || self.record.is_some() || self.replay.is_some() {
+            let message = "--model, --record and --replay are for models that answer; with \
+                           --embedder openai:MODEL drop them (the output of `caz embed` can be \
+                           kept and read with --embedder given)";
+            return Err(UsageError(message.into()).into());
+        }
+        if common.offline {
+            let message = "--embedder openai: asks a server, which --offline forbids; use static, \
+                           tfidf or bert:";
+            return Err(MissingError(message.into()).into());
+        }
+        let base_url = self.base_url();
+        let budget = Arc::new(Budget::new(self.max_requests, self.max_tokens_total));
+        let settings = self.settings(&base_url, model.to_owned(), budget, common)?;
+        Ok((OpenAiEmbeddings::new(settings)?, base_url))
+    }
+
+    fn base_url(&self) -> String {
+        let named = self.base_url.clone().or_else(|| variable("OPENAI_BASE_URL"));
+        named.unwrap_or_else(|| DEFAULT_BASE_URL.into())
     }
 
     /// Puts the cache and the log around a model.
@@ -327,6 +357,12 @@ pub(super) fn status_of(cause: &(dyn std::error::Error + 'static)) -> Option<Exi
         return Some(match failure {
             JudgeFailure::NotAnswered { source, .. } => status_of(source.as_ref())?,
             JudgeFailure::NotReadable { .. } => ExitStatus::Network,
+        });
+    }
+    if let Some(EmbedError::OpenAi(failure)) = cause.downcast_ref::<EmbedError>() {
+        return Some(match failure {
+            OpenAiFailure::NotAnswered { source, .. } => status_of_chat(source),
+            OpenAiFailure::Lengths { .. } => ExitStatus::Network,
         });
     }
     if let Some(error) = cause.downcast_ref::<PromptError>() {

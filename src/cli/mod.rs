@@ -26,6 +26,8 @@ mod labels;
 mod llm;
 #[cfg(feature = "bert")]
 mod models;
+#[cfg(feature = "llm")]
+mod openai;
 mod output;
 mod page;
 mod progress;

@@ -81,7 +81,7 @@ pub enum ChatError {
         limit: u64,
     },
     /// The answer is larger than any sensible one.
-    #[error("{host} sent more than {limit} bytes; is this a chat completion server?")]
+    #[error("{host} sent more than {limit} bytes; is this a server of language models?")]
     TooLarge {
         /// Host and port.
         host: String,
@@ -93,6 +93,17 @@ pub enum ChatError {
         "{host} sent something that is no chat completion; does the base URL end in /v1? it starts: {excerpt}"
     )]
     NotChat {
+        /// Host and port.
+        host: String,
+        /// Start of what the server wrote.
+        excerpt: String,
+    },
+    /// The answer is not one vector per text.
+    #[error(
+        "{host} sent something else than one vector per text; is the model an embedding model, and \
+         does the base URL end in /v1? it starts: {excerpt}"
+    )]
+    NotEmbeddings {
         /// Host and port.
         host: String,
         /// Start of what the server wrote.
@@ -157,6 +168,7 @@ impl ChatError {
             Self::LongWait { .. } => "long_wait",
             Self::TooLarge { .. } => "too_large",
             Self::NotChat { .. } => "not_chat",
+            Self::NotEmbeddings { .. } => "not_embeddings",
             Self::Budget { .. } => "budget",
             Self::Offline => "offline",
             Self::NotRecorded { .. } => "not_recorded",

@@ -6,11 +6,12 @@
 //! for the server, so plain threads do what an asynchronous runtime would.
 //!
 //! Nothing here reads the environment or sends anything by itself: whoever builds an
-//! [`OpenAiModel`] names the server and the model.
+//! [`OpenAiModel`] or [`OpenAiEmbeddings`] names the server and the model.
 
 pub mod budget;
 pub mod cache;
 pub mod chat;
+pub mod embeddings;
 pub mod error;
 pub mod fence;
 pub mod form;
@@ -21,6 +22,7 @@ pub mod replay;
 pub mod retry;
 pub mod runner;
 pub mod secret;
+mod server;
 
 pub use self::budget::{Budget, Spent};
 pub use self::cache::{AnswerCache, CacheError, CachedModel};
@@ -28,10 +30,12 @@ pub use self::chat::{
     ChatAnswer, ChatModel, ChatRequest, FinishReason, Message, ResponseFormat, Role, Usage,
     estimated_tokens, without_reasoning,
 };
+pub use self::embeddings::{EmbeddingModel, OpenAiEmbeddings};
 pub use self::error::ChatError;
-pub use self::openai::{OpenAiModel, OpenAiSettings};
+pub use self::openai::OpenAiModel;
 pub use self::prompt::{Prompt, PromptError, PromptKind};
 pub use self::proxy::ProxySettings;
 pub use self::replay::{RecordingModel, ReplayError, ReplayModel};
 pub use self::retry::RetryPolicy;
 pub use self::secret::ApiKey;
+pub use self::server::OpenAiSettings;

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod command_line;
+mod embeddings;
 mod end_to_end;
 mod server;
 mod transport;

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::llm::chat::{
     ChatAnswer, ChatRequest, FinishReason, ResponseFormat, Usage, estimated_tokens,
 };
+use crate::llm::server::Unreadable;
 
 /// How much of a response format to ask for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,20 +102,6 @@ impl Dialect {
     }
 }
 
-/// A complete reply with a good status.
-pub(super) struct Reply {
-    pub(super) body: Vec<u8>,
-}
-
-/// Why a reply holds no answer.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Unreadable {
-    /// It ends in the middle, so the connection broke although nobody said so.
-    CutOff,
-    /// It is something else.
-    NotChat,
-}
-
 #[derive(Deserialize)]
 struct Completion {
     choices: Vec<Choice>,
@@ -151,14 +138,12 @@ struct WireUsage {
 }
 
 /// The answer in a reply.
-pub(super) fn parse(reply: &Reply, request: &ChatRequest) -> Result<ChatAnswer, Unreadable> {
+pub(super) fn parse(reply: &[u8], request: &ChatRequest) -> Result<ChatAnswer, Unreadable> {
     // Two steps, because an untagged part of the reply cannot tell an early end from a wrong type.
-    let value: Value = serde_json::from_slice(&reply.body).map_err(|error| {
-        let started = reply.body.iter().any(|byte| !byte.is_ascii_whitespace());
-        if error.is_eof() && started { Unreadable::CutOff } else { Unreadable::NotChat }
-    })?;
-    let completion: Completion = serde_json::from_value(value).map_err(|_| Unreadable::NotChat)?;
-    let choice = completion.choices.into_iter().next().ok_or(Unreadable::NotChat)?;
+    let value: Value =
+        serde_json::from_slice(reply).map_err(|error| Unreadable::from_json(&error, reply))?;
+    let completion: Completion = serde_json::from_value(value).map_err(|_| Unreadable::Unknown)?;
+    let choice = completion.choices.into_iter().next().ok_or(Unreadable::Unknown)?;
     let text = match choice.message.content {
         None => String::new(),
         Some(Content::Text(text)) => text,
@@ -206,7 +191,7 @@ mod tests {
     }
 
     fn parsed(body: &str) -> Result<ChatAnswer, Unreadable> {
-        parse(&Reply { body: body.into() }, &request(ResponseFormat::Text))
+        parse(body.as_bytes(), &request(ResponseFormat::Text))
     }
 
     #[test]
@@ -278,7 +263,7 @@ mod tests {
         assert_eq!(parsed(r#"{"choices":[{"mess"#), Err(Unreadable::CutOff));
         for other in ["<html>", "{}", r#"{"choices":[]}"#, r#"{"error":{"message":"x"}}"#, "", "[]"]
         {
-            assert_eq!(parsed(other), Err(Unreadable::NotChat), "{other}");
+            assert_eq!(parsed(other), Err(Unreadable::Unknown), "{other}");
         }
     }
 }

@@ -13,6 +13,8 @@ pub mod wordpiece;
 
 #[cfg(feature = "llm")]
 pub mod judge;
+#[cfg(feature = "llm")]
+pub mod openai;
 
 use crate::data::progress::Progress;
 use crate::text::vectors::Vectors;
@@ -89,4 +91,8 @@ pub enum EmbedError {
     #[cfg(feature = "llm")]
     #[error(transparent)]
     Judge(#[from] judge::JudgeFailure),
+    /// A server did not give a vector for every text.
+    #[cfg(feature = "llm")]
+    #[error(transparent)]
+    OpenAi(#[from] openai::OpenAiFailure),
 }

@@ -1,0 +1,230 @@
+//! Vectors from a server that speaks the embeddings protocol of `OpenAI`.
+//!
+//! Texts go out in small batches, several at a time, and come back in their order. Whether the
+//! vector of a text is the same in every batch is up to the server. A text without a vector is an
+//! error, never a vector of zeros.
+
+use std::sync::Arc;
+
+use super::{EmbedError, Embedder, Embeddings};
+use crate::data::progress::Progress;
+use crate::llm::runner::{Next, Outcome, run_all};
+use crate::llm::{ChatError, EmbeddingModel};
+use crate::text::vectors::{DenseVectors, Vectors};
+
+/// Most texts in a request: what servers take by default.
+const BATCH_TEXTS: usize = 32;
+
+/// Most bytes of text in a request, unless one text alone has more.
+const BATCH_BYTES: usize = 1 << 17;
+
+/// An embedder that asks a server.
+pub struct OpenAiEmbedder {
+    model: Arc<dyn EmbeddingModel>,
+    concurrency: usize,
+    name: String,
+}
+
+/// Why texts have no vector.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenAiFailure {
+    /// The server did not answer, or refused.
+    #[error("{failed} of {total} texts have no vector, text {index} among them{hint}")]
+    NotAnswered {
+        /// How many texts have no vector.
+        failed: usize,
+        /// How many texts there are.
+        total: usize,
+        /// The first text of the first request that failed, from 0.
+        index: usize,
+        /// What may help, if it is known.
+        hint: &'static str,
+        /// Why.
+        #[source]
+        source: Box<ChatError>,
+    },
+    /// The server changed the length of its vectors.
+    #[error("text {index} has a vector of {found} entries, those before have {expected}")]
+    Lengths {
+        /// The first text with another length, from 0.
+        index: usize,
+        /// Its entries.
+        found: usize,
+        /// Entries of the texts before.
+        expected: usize,
+    },
+}
+
+impl OpenAiEmbedder {
+    /// An embedder that sends `concurrency` requests at a time.
+    pub fn new(model: Arc<dyn EmbeddingModel>, concurrency: usize) -> Self {
+        let name = format!("openai:{}", model.model());
+        Self { model, concurrency, name }
+    }
+}
+
+impl Embedder for OpenAiEmbedder {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn embed(&self, texts: &[&str], progress: &dyn Progress) -> Result<Embeddings, EmbedError> {
+        let batches = batches(texts);
+        let ask = |batch: usize| {
+            let vectors = self.model.vectors(batches[batch])?;
+            progress.advance(vectors.len() as u64);
+            Ok(vectors)
+        };
+        let after = |error: &ChatError| if error.stops_the_run() { Next::Stop } else { Next::GoOn };
+        let outcomes = run_all(batches.len(), self.concurrency, ask, after);
+        let vectors = collected(outcomes, &batches)?;
+        Ok(Embeddings { vectors: Vectors::Dense(vectors), long_texts: 0 })
+    }
+}
+
+/// Consecutive texts, as many as a request may hold.
+fn batches<'a, 'b>(texts: &'a [&'b str]) -> Vec<&'a [&'b str]> {
+    let mut batches = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (index, text) in texts.iter().enumerate() {
+        if index > start && (index - start == BATCH_TEXTS || bytes + text.len() > BATCH_BYTES) {
+            batches.push(&texts[start..index]);
+            (start, bytes) = (index, 0);
+        }
+        bytes += text.len();
+    }
+    if start < texts.len() {
+        batches.push(&texts[start..]);
+    }
+    batches
+}
+
+fn collected(
+    outcomes: Vec<Outcome<Vec<Vec<f64>>, ChatError>>,
+    batches: &[&[&str]],
+) -> Result<DenseVectors, OpenAiFailure> {
+    let total = batches.iter().map(|batch| batch.len()).sum();
+    let done: usize = outcomes
+        .iter()
+        .map(|outcome| if let Outcome::Done(vectors) = outcome { vectors.len() } else { 0 })
+        .sum();
+    let mut rows: Option<DenseVectors> = None;
+    let mut index = 0;
+    for (outcome, batch) in outcomes.into_iter().zip(batches) {
+        match outcome {
+            Outcome::Done(vectors) => {
+                for (offset, vector) in vectors.into_iter().enumerate() {
+                    let rows = rows.get_or_insert_with(|| DenseVectors::new(vector.len()));
+                    if vector.len() != rows.dims() {
+                        let (found, expected) = (vector.len(), rows.dims());
+                        return Err(OpenAiFailure::Lengths {
+                            index: index + offset,
+                            found,
+                            expected,
+                        });
+                    }
+                    rows.push(&vector);
+                }
+            }
+            Outcome::Failed(source) => {
+                let hint = hint(&source);
+                let (failed, source) = (total - done, Box::new(source));
+                return Err(OpenAiFailure::NotAnswered { failed, total, index, hint, source });
+            }
+            // Only behind a failure, which is met below.
+            Outcome::NotBegun => {}
+        }
+        index += batch.len();
+    }
+    Ok(rows.unwrap_or_else(|| DenseVectors::new(0)))
+}
+
+fn hint(error: &ChatError) -> &'static str {
+    match error {
+        ChatError::Status { status: 400 | 413 | 422, .. } => {
+            "; if it is too long for the model, use --granularity sentence"
+        }
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::progress::NoProgress;
+    use proptest::prelude::*;
+
+    /// A vector of the length of the text and its place in the batch; refuses the text `bad`.
+    struct Lengths;
+
+    impl EmbeddingModel for Lengths {
+        fn model(&self) -> &'static str {
+            "lengths"
+        }
+        fn vectors(&self, texts: &[&str]) -> Result<Vec<Vec<f64>>, ChatError> {
+            if texts.contains(&"bad") {
+                return Err(ChatError::NotEmbeddings { host: "h".into(), excerpt: "x".into() });
+            }
+            let longer = |text: &&str| if *text == "longer" { vec![1.0; 3] } else { vec![1.0; 2] };
+            let mut vectors: Vec<Vec<f64>> = texts.iter().map(longer).collect();
+            for (vector, text) in vectors.iter_mut().zip(texts) {
+                vector[0] = text.len() as f64;
+            }
+            Ok(vectors)
+        }
+    }
+
+    fn embed(texts: &[&str]) -> Result<Embeddings, EmbedError> {
+        OpenAiEmbedder::new(Arc::new(Lengths), 3).embed(texts, &NoProgress)
+    }
+
+    #[test]
+    fn rows_stand_in_the_order_of_the_texts() {
+        let texts: Vec<String> = (1..=100).map(|length| "x".repeat(length)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let Vectors::Dense(rows) = embed(&texts).unwrap().vectors else { panic!("dense") };
+        let lengths: Vec<f64> = rows.rows().map(|row| row[0]).collect();
+        assert_eq!(lengths, (1..=100).map(f64::from).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_text_without_a_vector_is_an_error_that_counts() {
+        let mut texts = vec!["a"; 70];
+        texts[40] = "bad";
+        let error = embed(&texts).unwrap_err().to_string();
+        // The second of three requests failed: 32 of 32, 32 and 6.
+        assert_eq!(error, "32 of 70 texts have no vector, text 32 among them");
+    }
+
+    #[test]
+    fn vectors_of_different_lengths_are_an_error() {
+        let mut texts = vec!["a"; 40];
+        texts[35] = "longer";
+        let error = embed(&texts).unwrap_err().to_string();
+        assert_eq!(error, "text 35 has a vector of 3 entries, those before have 2");
+    }
+
+    #[test]
+    fn no_text_is_no_row() {
+        let Vectors::Dense(rows) = embed(&[]).unwrap().vectors else { panic!("dense") };
+        assert_eq!(rows.rows().count(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn batches_hold_every_text_once_in_order_and_respect_the_limits(
+            lengths in proptest::collection::vec(0_usize..BATCH_BYTES / 2 * 3, 0..80),
+        ) {
+            let longest = "x".repeat(BATCH_BYTES * 2);
+            let texts: Vec<&str> = lengths.iter().map(|&length| &longest[..length]).collect();
+            let batches = batches(&texts);
+            prop_assert_eq!(&batches.concat(), &texts);
+            for batch in batches {
+                let bytes: usize = batch.iter().map(|text| text.len()).sum();
+                prop_assert!(!batch.is_empty() && batch.len() <= BATCH_TEXTS);
+                prop_assert!(batch.len() == 1 || bytes <= BATCH_BYTES);
+            }
+        }
+    }
+}
