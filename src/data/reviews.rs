@@ -1,6 +1,6 @@
 //! Reviews by people, and Z: the reviews that an LLM wrote of the same papers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::content::{CONTENT_COLUMNS, Content, ContentReader, ContentShape};
 use super::duplicates::Duplicates;
@@ -203,7 +203,10 @@ impl Loader {
         }
         if !self.unknown_papers.is_empty() {
             let count = self.unknown_papers.len();
-            let names = first_names(&self.unknown_papers);
+            let mut seen = HashSet::new();
+            let papers: Vec<&String> =
+                self.unknown_papers.iter().filter(|paper| seen.insert(*paper)).collect();
+            let names = first_names(&papers);
             let message = format!("{count} Z reviews are of papers that nobody reviewed: {names}");
             warnings.push(Warning::new("z_of_unknown_papers", count, message));
         }
@@ -387,6 +390,15 @@ mod tests {
             let message = problem(&(first.clone() + &judgments("b", bad)), z);
             assert!(message.contains(part), "{message}");
         }
+    }
+
+    #[test]
+    fn a_paper_with_several_z_is_named_once() {
+        let other = |source| Z.replace("\"p\"", &format!("\"other\",\"source\":\"{source}\""));
+        let loaded = load(REVIEW, &format!("{Z}{}{}", other("a"), other("b"))).unwrap();
+        let warning = &loaded.warnings[0];
+        assert_eq!((warning.code, warning.count), ("z_of_unknown_papers", 2));
+        assert_eq!(warning.message, "2 Z reviews are of papers that nobody reviewed: other");
     }
 
     #[test]
