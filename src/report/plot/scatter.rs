@@ -38,7 +38,9 @@ impl ScatterChart {
         let frame = Frame { left: 64.0, right: WIDTH - 24.0, top: 40.0, bottom: HEIGHT - 56.0 };
         let of = |value: fn(&ScatterPoint) -> f64| range(self.points.iter().map(value));
         let x_range = of(|point| point.x).map_or((0.0, 1.0), widened);
-        let (low, high) = of(|point| point.y).map_or((0.0, 1.0), widened);
+        // With 0 in sight: the words at the bottom speak of people who have next to nothing.
+        let with_zero = |(low, high): (f64, f64)| widened((low.min(0.0), high.max(0.0)));
+        let (low, high) = of(|point| point.y).map_or((0.0, 1.0), with_zero);
         // Room for the words in the corners.
         let y_range = (low - 0.12 * (high - low), high);
         let x = Scale::new(x_range, frame.left, frame.right);
@@ -106,6 +108,15 @@ mod tests {
         assert!(picture.contains("data-person=\"7\"") && picture.contains("data-person=\"3\""));
         assert!(picture.contains(">off &lt;topic&gt;</text>"));
         assert!(picture.contains("2 points. Horizontal: x, 0.000 to 1.000."));
+    }
+
+    #[test]
+    fn the_bottom_is_where_nothing_is_left() {
+        let points = [(0, 0.5, 0.5), (1, 0.6, 0.6)];
+        let points = points.map(|(person, x, y)| ScatterPoint { person, x, y });
+        let picture = chart(points.to_vec());
+        // The vertical axis begins below 0, the horizontal one has no reason to.
+        assert_eq!(picture.matches(">0.0</text>").count(), 1, "{picture}");
     }
 
     #[test]
