@@ -153,6 +153,19 @@ fn what_goes_wrong_has_its_exit_code_and_says_what_to_do() {
 }
 
 #[test]
+fn a_failure_ends_the_run_as_no_vector_is_of_use_alone() {
+    let desk = Desk::new();
+    let server = Server::start(|_| Reply::again(500));
+    let url = server.url();
+    let (reviews, z) = (sample("reviews.jsonl"), sample("llm-reviews.jsonl"));
+    let arguments = ["reviews", &reviews, "--z", &z, "--embedder", "openai:m", "--base-url", &url];
+    let run = desk.caz(&[&arguments[..], &["--concurrency", "1", "--tries", "2"]].concat());
+    assert_eq!(run.code, Some(5), "{}", run.stderr);
+    assert!(run.stderr.contains("the vectors of 32 texts failed"), "{}", run.stderr);
+    assert_eq!(server.count(), 2);
+}
+
+#[test]
 fn nothing_is_sent_where_it_must_not_be() {
     let desk = Desk::new();
     let server = Server::start(vectors);

@@ -30,14 +30,10 @@ pub struct OpenAiEmbedder {
 #[non_exhaustive]
 pub enum OpenAiFailure {
     /// The server did not answer, or refused.
-    #[error("{failed} of {total} texts have no vector, text {index} among them{hint}")]
+    #[error("a request for the vectors of {texts} texts failed{hint}")]
     NotAnswered {
-        /// How many texts have no vector.
-        failed: usize,
-        /// How many texts there are.
-        total: usize,
-        /// The first text of the first request that failed, from 0.
-        index: usize,
+        /// How many texts the request had.
+        texts: usize,
         /// What may help, if it is known.
         hint: &'static str,
         /// Why.
@@ -76,8 +72,8 @@ impl Embedder for OpenAiEmbedder {
             progress.advance(vectors.len() as u64);
             Ok(vectors)
         };
-        let after = |error: &ChatError| if error.stops_the_run() { Next::Stop } else { Next::GoOn };
-        let outcomes = run_all(batches.len(), self.concurrency, ask, after);
+        // Vectors are of no use unless all are there, and are not kept for another run.
+        let outcomes = run_all(batches.len(), self.concurrency, ask, |_| Next::Stop);
         let vectors = collected(outcomes, &batches)?;
         Ok(Embeddings { vectors: Vectors::Dense(vectors), long_texts: 0 })
     }
@@ -104,11 +100,6 @@ fn collected(
     outcomes: Vec<Outcome<Vec<Vec<f64>>, ChatError>>,
     batches: &[&[&str]],
 ) -> Result<DenseVectors, OpenAiFailure> {
-    let total = batches.iter().map(|batch| batch.len()).sum();
-    let done: usize = outcomes
-        .iter()
-        .map(|outcome| if let Outcome::Done(vectors) = outcome { vectors.len() } else { 0 })
-        .sum();
     let mut rows: Option<DenseVectors> = None;
     let mut index = 0;
     for (outcome, batch) in outcomes.into_iter().zip(batches) {
@@ -129,10 +120,11 @@ fn collected(
             }
             Outcome::Failed(source) => {
                 let hint = hint(&source);
-                let (failed, source) = (total - done, Box::new(source));
-                return Err(OpenAiFailure::NotAnswered { failed, total, index, hint, source });
+                let (texts, source) = (batch.len(), Box::new(source));
+                return Err(OpenAiFailure::NotAnswered { texts, hint, source });
             }
-            // Only behind a failure, which is met below.
+            // Only where another request failed. Requests are begun in order, so that one comes
+            // first.
             Outcome::NotBegun => {}
         }
         index += batch.len();
@@ -189,12 +181,11 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_a_vector_is_an_error_that_counts() {
+    fn a_text_without_a_vector_is_an_error() {
         let mut texts = vec!["a"; 70];
         texts[40] = "bad";
         let error = embed(&texts).unwrap_err().to_string();
-        // The second of three requests failed: 32 of 32, 32 and 6.
-        assert_eq!(error, "32 of 70 texts have no vector, text 32 among them");
+        assert_eq!(error, "a request for the vectors of 32 texts failed");
     }
 
     #[test]
