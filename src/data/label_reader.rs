@@ -157,14 +157,10 @@ fn read_crowd_by_row(
             return;
         }
         dropped += 1;
-        match duplicates {
-            Duplicates::First => {}
-            Duplicates::Last => reports[position] = report,
-            Duplicates::Error => {
-                let who = format!("worker `{worker}` has a second label for `{task}`");
-                problems.report(Some(row.line), None, second(&who, line));
-            }
-        }
+        duplicates.settle(&mut reports[position], report, || {
+            let who = format!("worker `{worker}` has a second label for `{task}`");
+            problems.report(Some(row.line), None, second(&who, line));
+        });
     });
     (LabelTable::new(names, &reports), ReadCrowd { rows, dropped, warnings: Vec::new() })
 }
@@ -247,17 +243,13 @@ impl Loader<'_> {
                 return;
             }
             self.dropped += 1;
-            match self.duplicates {
-                Duplicates::First => {}
-                Duplicates::Last => *slot = Some(label),
-                Duplicates::Error => {
-                    let who = format!(
-                        "`{origin}` has a second label for `{task}`; \
-                         number independent ones in a column `sample`"
-                    );
-                    problems.report(Some(row.line), None, second(&who, *line));
-                }
-            }
+            self.duplicates.settle(slot, Some(label), || {
+                let who = format!(
+                    "`{origin}` has a second label for `{task}`; \
+                     number independent ones in a column `sample`"
+                );
+                problems.report(Some(row.line), None, second(&who, *line));
+            });
         })
     }
 
@@ -304,14 +296,10 @@ impl Loader<'_> {
                 return;
             }
             self.dropped += 1;
-            match self.duplicates {
-                Duplicates::First => {}
-                Duplicates::Last => *slot = Some(label),
-                Duplicates::Error => {
-                    let who = format!("task `{task}` has a second truth");
-                    problems.report(Some(row.line), None, second(&who, *line));
-                }
-            }
+            self.duplicates.settle(slot, Some(label), || {
+                let who = format!("task `{task}` has a second truth");
+                problems.report(Some(row.line), None, second(&who, *line));
+            });
         });
         (truth, rows)
     }
