@@ -57,7 +57,7 @@ pub(super) fn run(args: &EmbedArgs, common: &Common) -> Result<ExitStatus> {
     }
     let write = |out: &mut dyn Write| write_vectors(format, &texts, &embedded.vectors, out);
     if let Some(path) = &common.output {
-        write_output(path, write)?
+        write_output(path, write)?;
     } else {
         let mut out = BufWriter::new(io::stdout().lock());
         write(&mut out)?;

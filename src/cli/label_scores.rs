@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use serde_json::Map;
 
-use super::reviews::worst_first;
+use super::review_scores::worst_first;
 use crate::data::label_reader::LoadedLabels;
 use crate::data::labels::LabelTable;
 use crate::data::warning::{Warning, first_names};

@@ -34,6 +34,7 @@ mod progress;
 #[cfg(feature = "llm")]
 mod prompts;
 mod review_input;
+mod review_scores;
 mod reviewer_args;
 mod reviews;
 mod short_reviews;

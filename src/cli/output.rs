@@ -24,7 +24,7 @@ pub(super) fn emit(report: &Report, common: &Common) -> Result<()> {
         OutputFormat::Jsonl => Box::new(JsonLinesExporter),
     };
     if let Some(path) = &common.output {
-        write_output(path, |out| exporter.write(report, out))?
+        write_output(path, |out| exporter.write(report, out))?;
     } else {
         let mut out = BufWriter::new(io::stdout().lock());
         exporter.write(report, &mut out)?;

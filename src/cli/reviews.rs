@@ -13,13 +13,13 @@ use super::output::{check_output, emit};
 use super::page::PageArgs;
 use super::page::reviews::{ReportText, Scores, page};
 use super::progress::Bar;
+use super::review_scores::{meaning, scope, scores_report};
 use crate::data::duplicates::Duplicates;
 use crate::data::reviews::{LoadedReviews, ReviewSet, read_reviews};
 use crate::data::source::Source;
 use crate::data::warning::Warning;
-use crate::report::{Cell, Input, Report, Table};
-use crate::stats::flag::{FALSE_DISCOVERY_RATE, Flag, FlagSettings, flags};
-use crate::stats::rank::descending_ranks;
+use crate::report::Input;
+use crate::stats::flag::{FALSE_DISCOVERY_RATE, FlagSettings};
 use crate::text::combined::combined_scores;
 use crate::text::embed::VectorKind;
 use crate::text::pairs::{Paper, ZCombine, papers_of};
@@ -141,24 +141,24 @@ impl From<DuplicatesChoice> for Duplicates {
 }
 
 /// Everything that scores and explanations are made from.
-struct Run {
-    loaded: LoadedReviews,
-    inputs: Vec<Input>,
-    papers: Vec<Paper>,
-    embedded: Embedded,
-    plain: Space,
-    projected: Space,
-    centered: bool,
-    combine: ZCombine,
-    warnings: Vec<Warning>,
+pub(super) struct Run {
+    pub(super) loaded: LoadedReviews,
+    pub(super) inputs: Vec<Input>,
+    pub(super) papers: Vec<Paper>,
+    pub(super) embedded: Embedded,
+    pub(super) plain: Space,
+    pub(super) projected: Space,
+    pub(super) centered: bool,
+    pub(super) combine: ZCombine,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// The scores of all reviewers by one name.
-struct Scored {
-    scores: Vec<ReviewerScore>,
+pub(super) struct Scored {
+    pub(super) scores: Vec<ReviewerScore>,
     /// Closeness to the topic and distance from Z, if the score is made of them.
-    parts: Option<[Vec<Option<f64>>; 2]>,
-    warnings: Vec<Warning>,
+    pub(super) parts: Option<[Vec<Option<f64>>; 2]>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// Runs the command.
@@ -193,7 +193,15 @@ impl ReviewsArgs {
         Ok(())
     }
 
-    fn scores(&self) -> Vec<ScoreName> {
+    pub(super) fn flags(&self) -> FlagSettings {
+        FlagSettings {
+            false_discovery_rate: self.fdr,
+            margin: self.margin,
+            min_count: self.min_papers,
+        }
+    }
+
+    pub(super) fn scores(&self) -> Vec<ScoreName> {
         let mut scores = Vec::new();
         for choice in &self.score {
             let names: &[ScoreName] = match choice {
@@ -274,7 +282,7 @@ fn direction_warnings(set: &ReviewSet, space: &Space) -> Vec<Warning> {
 }
 
 impl Run {
-    fn scores(&self, name: ScoreName) -> Scored {
+    pub(super) fn scores(&self, name: ScoreName) -> Scored {
         let (set, papers) = (&self.loaded.set, &self.papers);
         let scores = match name {
             ScoreName::Projected => projected_scores(set, papers, &self.projected, self.combine),
@@ -325,7 +333,7 @@ impl Run {
         }
     }
 
-    fn settings(&self, args: &ReviewsArgs) -> Map<String, Value> {
+    pub(super) fn settings(&self, args: &ReviewsArgs) -> Map<String, Value> {
         let scores: Vec<&str> = args.scores().iter().map(|score| score.as_str()).collect();
         let settings = json!({
             "embedder": self.embedded.name,
@@ -341,187 +349,4 @@ impl Run {
         });
         settings.as_object().cloned().unwrap_or_default()
     }
-}
-
-/// Columns of the result, a contract with scripts.
-const COLUMNS: [&str; 12] = [
-    "reviewer",
-    "score_name",
-    "embedder",
-    "score",
-    "se",
-    "ci_low",
-    "ci_high",
-    "n_papers",
-    "n_pairs",
-    "n_zero",
-    "rank",
-    "flag",
-];
-
-/// Columns that follow where the combined score is asked for.
-const PART_COLUMNS: [&str; 2] = ["part_topic", "part_z"];
-
-fn scores_report(args: &ReviewsArgs, run: &Run) -> Report {
-    let settings = FlagSettings {
-        false_discovery_rate: args.fdr,
-        margin: args.margin,
-        min_count: args.min_papers,
-    };
-    let set = &run.loaded.set;
-    let names = args.scores();
-    let with_parts = names.contains(&ScoreName::Combined);
-    let part_columns = PART_COLUMNS.iter().filter(|_| with_parts);
-    let columns: Vec<&'static str> = COLUMNS.iter().chain(part_columns).copied().collect();
-    let mut table = Table::new(&columns);
-    let mut footer = vec![scope(run)];
-    let mut warnings = run.warnings.clone();
-    warnings.extend(super::short_reviews::warning(set, &names));
-    for name in names {
-        let scored = run.scores(name);
-        let people: Vec<_> =
-            scored.scores.iter().map(|score| (score.estimate, score.n_papers)).collect();
-        let flags = flags(&people, &settings);
-        push_rows(&mut table, run, name, &scored, &flags, with_parts);
-        footer.push(meaning(name, run.centered).to_owned());
-        footer.extend(left_out(set, name, &scored.scores));
-        warnings.extend(scored.warnings);
-    }
-    footer.push(
-        "Worst first; rank 1 is the best. ci_low to ci_high is a 95 % interval over papers. A flag \
-         is a reason to look, never a verdict: `--explain REVIEWER` shows the evidence."
-            .into(),
-    );
-    Report {
-        command: "reviews",
-        inputs: run.inputs.clone(),
-        settings: run.settings(args),
-        table,
-        warnings,
-        footer,
-        prose: None,
-    }
-}
-
-fn push_rows(
-    table: &mut Table,
-    run: &Run,
-    name: ScoreName,
-    scored: &Scored,
-    flags: &[Flag],
-    with_parts: bool,
-) {
-    let reviewers = &run.loaded.set.reviewers;
-    let scores = &scored.scores;
-    let values: Vec<Option<f64>> =
-        scores.iter().map(|score| score.estimate.map(|estimate| estimate.value)).collect();
-    let ranks = descending_ranks(&values);
-    for index in worst_first(&values, reviewers.names()) {
-        let score = &scores[index];
-        let interval = score.estimate.and_then(|estimate| estimate.interval());
-        // Only scores whose zero means "adds nothing" can be called informative or not.
-        let flag = (name.has_zero() || flags[index] == Flag::TooFew).then(|| flags[index].as_str());
-        let mut row = vec![
-            reviewers.names()[index].as_str().into(),
-            name.as_str().into(),
-            run.embedded.name.as_str().into(),
-            values[index].into(),
-            score.estimate.and_then(|estimate| estimate.standard_error).into(),
-            interval.map(|(low, _)| low).into(),
-            interval.map(|(_, high)| high).into(),
-            score.n_papers.into(),
-            score.n_pairs.into(),
-            score.n_zero.into(),
-            ranks[index].into(),
-            flag.map_or(Cell::Missing, Cell::from),
-        ];
-        if with_parts {
-            let part = |part: usize| scored.parts.as_ref().and_then(|parts| parts[part][index]);
-            row.extend([part(0).into(), part(1).into()]);
-        }
-        table.push(row);
-    }
-}
-
-/// Positions by ascending score, missing ones last, ties by name.
-pub(super) fn worst_first(values: &[Option<f64>], names: &[String]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| {
-        let by_score = match (values[a], values[b]) {
-            (Some(a), Some(b)) => a.total_cmp(&b),
-            (a, b) => b.is_some().cmp(&a.is_some()),
-        };
-        by_score.then_with(|| names[a].cmp(&names[b]))
-    });
-    order
-}
-
-fn scope(run: &Run) -> String {
-    let set = &run.loaded.set;
-    let units = match run.embedded.granularity {
-        Some("sentence") => ", sentence by sentence",
-        _ => "",
-    };
-    let sources = match set.sources.len() {
-        1 => "one source".to_owned(),
-        count => format!("{count} sources"),
-    };
-    format!(
-        "Scored {} reviewers by {} reviews of {} papers, given {} LLM reviews from {sources}; \
-         embedder {}{units}.",
-        set.reviewers.len(),
-        set.reviews.len(),
-        set.papers.len(),
-        set.z.len(),
-        run.embedded.name,
-    )
-}
-
-fn meaning(name: ScoreName, centered: bool) -> &'static str {
-    match (name, centered) {
-        (ScoreName::Projected, true) => {
-            "projected: mean similarity with the other reviews of the same papers, after removing \
-             what the LLM's reviews of them say (vectors centered). Near 0: adds nothing beyond the LLM."
-        }
-        (ScoreName::Projected, false) => {
-            "projected: mean similarity with the other reviews of the same papers, after removing \
-             what the LLM's reviews of them say. Near 0: adds nothing beyond the LLM."
-        }
-        (ScoreName::Cosine, _) => {
-            "cosine: mean similarity with the other reviews as they are; a baseline that rewards \
-             what reviewers took from an LLM, so its flags do not clear a copier."
-        }
-        (ScoreName::Negative, _) => {
-            "negative: minus the mean similarity with the LLM's reviews; a baseline that rewards \
-             off-topic text, so it has no flags."
-        }
-        (ScoreName::Combined, _) => {
-            "combined: the lower of part_topic (about the paper) and part_z (unlike the LLM's review \
-             of it), in robust standard deviations over these reviewers: 0 is the middle, below -3 \
-             is far from it. Somebody is always last, so it has no flags."
-        }
-    }
-}
-
-fn left_out(set: &ReviewSet, name: ScoreName, scores: &[ReviewerScore]) -> Option<String> {
-    let without: Vec<&str> = scores
-        .iter()
-        .zip(set.reviewers.names())
-        .filter(|(score, _)| score.estimate.is_none())
-        .map(|(_, name)| name.as_str())
-        .collect();
-    if without.is_empty() {
-        return None;
-    }
-    let why = match name {
-        ScoreName::Projected => "none of their papers has both a peer and a usable LLM review",
-        ScoreName::Cosine => "none of their papers has a peer",
-        ScoreName::Negative => "none of their papers has a usable LLM review",
-        ScoreName::Combined => {
-            "none of their papers has peers, or none has a usable LLM review, or there are too few \
-             papers and reviewers to compare with"
-        }
-    };
-    let names = crate::data::warning::first_names(&without);
-    Some(format!("{} reviewers have no {} score: {why}: {names}.", without.len(), name.as_str()))
 }

@@ -14,3 +14,14 @@ pub enum Duplicates {
     /// The last one counts; the others are dropped and counted.
     Last,
 }
+
+impl Duplicates {
+    /// Leaves what counts in the place of the `first` report, or refuses that there is a `second`.
+    pub(super) fn settle<T>(self, first: &mut T, second: T, refuse: impl FnOnce()) {
+        match self {
+            Self::First => {}
+            Self::Last => *first = second,
+            Self::Error => refuse(),
+        }
+    }
+}

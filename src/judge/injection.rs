@@ -9,6 +9,7 @@ use regex::{Regex, RegexBuilder};
 use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 
+use super::excerpt;
 use crate::llm::fence::is_hidden;
 use crate::llm::form::folded;
 
@@ -92,7 +93,7 @@ impl InjectionDetector {
                 continue;
             }
             if let Some(matched) = pattern.find(&visible) {
-                found.push(Suspicion { rule, text: excerpt(matched.as_str()) });
+                found.push(Suspicion { rule, text: excerpt(matched.as_str(), EXCERPT_CHARS) });
             }
         }
         if !found.iter().any(|suspicion| suspicion.rule == "forged-answer") {
@@ -113,8 +114,10 @@ impl InjectionDetector {
                     && self.categories.iter().any(|category| *category == folded(name))
             })
             .collect();
-        (scored.len() >= SCORED_LINES)
-            .then(|| Suspicion { rule: "forged-answer", text: excerpt(&scored.join("; ")) })
+        (scored.len() >= SCORED_LINES).then(|| Suspicion {
+            rule: "forged-answer",
+            text: excerpt(&scored.join("; "), EXCERPT_CHARS),
+        })
     }
 }
 
@@ -214,15 +217,6 @@ fn hidden(text: &str) -> Vec<Suspicion> {
         shown.iter().take(8).map(|c| format!("U+{:04X}", u32::from(*c))).collect();
     let text = format!("{} hidden characters: {}", shown.len(), points.join(" "));
     vec![Suspicion { rule: "hidden-characters", text }]
-}
-
-fn excerpt(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut excerpt: String = line.chars().take(EXCERPT_CHARS).collect();
-    if excerpt.len() < line.len() {
-        excerpt.push('…');
-    }
-    excerpt
 }
 
 #[cfg(test)]

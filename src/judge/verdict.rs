@@ -7,6 +7,7 @@
 
 use std::fmt;
 
+use super::excerpt;
 use super::relaxed::{Relaxed, objects, parse_number};
 use crate::llm::form::{Domain, Field, folded};
 use crate::llm::{ChatAnswer, FinishReason, without_reasoning};
@@ -156,14 +157,14 @@ pub fn parse_verdict(text: &str, fields: &[Field]) -> Result<Verdict, Vec<Proble
         return Err(vec![Problem::Empty]);
     };
     if text.len() > MAX_TEXT_BYTES {
-        return Err(vec![Problem::NoObject { excerpt: excerpt(text) }]);
+        return Err(vec![Problem::NoObject { excerpt: excerpt(text, EXCERPT_CHARS) }]);
     }
     let candidates: Vec<Vec<(String, Relaxed)>> =
         objects(text).into_iter().filter_map(|object| answer_in(object, fields)).collect();
     match candidates.as_slice() {
-        [] => bare_label(text, fields)
-            .or_else(|| from_lines(text, fields))
-            .unwrap_or_else(|| Err(vec![Problem::NoObject { excerpt: excerpt(text) }])),
+        [] => bare_label(text, fields).or_else(|| from_lines(text, fields)).unwrap_or_else(|| {
+            Err(vec![Problem::NoObject { excerpt: excerpt(text, EXCERPT_CHARS) }])
+        }),
         [one] => read_fields(one, fields),
         [first, rest @ ..] => {
             // Models like to repeat their answer; that is fine as long as it is the same.
@@ -200,7 +201,7 @@ fn read_fields(pairs: &[(String, Relaxed)], fields: &[Field]) -> Result<Verdict,
     let mut problems = Vec::new();
     for (key, value) in pairs {
         let Some(index) = position(fields, key) else {
-            problems.push(Problem::Unknown { name: excerpt(key) });
+            problems.push(Problem::Unknown { name: excerpt(key, EXCERPT_CHARS) });
             continue;
         };
         let field = &fields[index];
@@ -312,19 +313,10 @@ fn describe(value: &Relaxed) -> String {
         Relaxed::Null => "null".into(),
         Relaxed::Bool(truth) => truth.to_string(),
         Relaxed::Number(number) => number.to_string(),
-        Relaxed::Text(text) => format!("\"{}\"", excerpt(text)),
+        Relaxed::Text(text) => format!("\"{}\"", excerpt(text, EXCERPT_CHARS)),
         Relaxed::List(_) => "a list".into(),
         Relaxed::Object(_) => "an object".into(),
     }
-}
-
-fn excerpt(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut excerpt: String = line.chars().take(EXCERPT_CHARS).collect();
-    if excerpt.len() < line.len() {
-        excerpt.push('…');
-    }
-    excerpt
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ mod bootstrap;
 mod chunks;
 mod consensus;
 mod copy_mixture;
-mod copy_signals;
 mod correlated_agreement;
 mod dawid_skene;
 #[cfg(test)]

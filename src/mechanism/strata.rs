@@ -185,12 +185,7 @@ impl StratifiedMean {
 mod tests {
     use super::*;
     use crate::data::labels::tests::table;
-
-    fn moments(values: &[f64]) -> Moments {
-        let mut moments = Moments::default();
-        values.iter().for_each(|&value| moments.push(value));
-        moments
-    }
+    use crate::stats::moments::tests::moments;
 
     #[test]
     fn a_stratum_with_one_task_takes_the_pooled_variance() {

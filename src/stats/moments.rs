@@ -65,11 +65,11 @@ impl Moments {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn moments(values: &[f64]) -> Moments {
+    pub(crate) fn moments(values: &[f64]) -> Moments {
         let mut moments = Moments::default();
         values.iter().for_each(|&value| moments.push(value));
         moments

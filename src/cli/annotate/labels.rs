@@ -1,6 +1,5 @@
 //! `caz annotate labels`: labels of items by a language model.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -8,23 +7,21 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::output::{Row, RowFormat};
-use super::run::{Answered, Failure, Flagged, Job, named, suspicious};
+use super::run::{Answered, Failure, Job};
+use super::samples::{Question, Samples, check_samples, temperature};
 use super::{RunArgs, read_task};
 use crate::cli::common::Common;
 use crate::cli::exit::{ExitStatus, UsageError};
 use crate::cli::output::check_output;
-use crate::data::items::{ItemRow, TASK, check_names_differ, read_items};
+use crate::data::items::{TASK, check_names_differ, read_items};
 use crate::data::rows::Column;
 use crate::data::source::Source;
 use crate::judge::feedback::ask_until_readable;
 use crate::judge::{InjectionDetector, Value as Answer, Verdict};
 use crate::llm::form::{Field, json_schema};
 use crate::llm::prompt::Task;
-use crate::llm::{ChatRequest, Prompt, PromptKind, ResponseFormat};
+use crate::llm::{Prompt, PromptKind, ResponseFormat};
 use crate::report::Input;
-
-/// Temperature where several samples are asked for: at 0 they would be one answer.
-const SAMPLING_TEMPERATURE: f64 = 0.7;
 
 /// The texts that an item may have.
 const TEXTS: [Column; 5] = [
@@ -88,18 +85,15 @@ pub(super) fn run(args: &LabelsArgs, common: &Common) -> Result<ExitStatus> {
     let schema: Vec<Column> = std::iter::once(TASK).chain(TEXTS).collect();
     let items = read_items(&source, &schema)?;
     check_names_differ(&source, &TASK, &items)?;
-    let requests = requests(args, common, &prompt, &task, &fields, &items)?;
+    let samples = Samples { columns: &schema, items: &items, count: args.samples };
+    let question = Question {
+        prompts: std::slice::from_ref(&prompt),
+        task: &task,
+        format: ResponseFormat::JsonSchema { name: "labels".into(), schema: json_schema(&fields) },
+    };
+    let requests = samples.requests(&question, &args.run, common)?;
 
     let connection = args.run.llm.connect(common, args.run.dry_run)?;
-    let name = |item: &ItemRow| item.fields[0].as_deref().unwrap_or_default().trim().to_owned();
-    let mut names: Vec<Row> = Vec::with_capacity(requests.len());
-    for item in &items {
-        for sample in 1..=args.samples {
-            let mut row = named(&[("task", Some(&name(item)))]);
-            row.insert("sample".into(), sample.into());
-            names.push(row);
-        }
-    }
     let job = Job {
         command: "annotate labels",
         args: &args.run,
@@ -109,7 +103,7 @@ pub(super) fn run(args: &LabelsArgs, common: &Common) -> Result<ExitStatus> {
         columns: &COLUMNS,
         input: Input::new(&source, items.len() as u64),
         settings: settings(args, &prompt),
-        names,
+        names: samples.names(),
     };
     if args.run.dry_run {
         return job.dry_run(&requests);
@@ -120,26 +114,13 @@ pub(super) fn run(args: &LabelsArgs, common: &Common) -> Result<ExitStatus> {
         let (read, turns) =
             ask_until_readable(model, requests[index].clone(), &fields, args.turns)?;
         let verdict = read.map_err(|problems| Failure::unreadable(&problems, turns))?;
-        let item = &items[index / args.samples as usize];
-        let sample = index as u32 % args.samples + 1;
-        let rows = rows(&name(item), &verdict, &fields, kept, (&origin, sample));
+        let origin = (origin.as_str(), samples.sample(index));
+        let rows = rows(samples.name(index), &verdict, &fields, kept, origin);
         Ok(Answered { rows, extra: turns, failure: None })
     });
-    let flagged = flagged(&items, &fields);
+    let detector = InjectionDetector::new(fields.iter().map(|field| field.name.as_str()));
+    let flagged = samples.suspicious(&detector);
     job.finish(outcomes, &flagged, |turns| turns_summary(turns, args.turns))
-}
-
-/// Refuses numbers of samples that make no sense.
-pub(super) fn check_samples(samples: u32) -> Result<()> {
-    if (1..=1000).contains(&samples) {
-        return Ok(());
-    }
-    Err(UsageError("--samples must be from 1 to 1000".into()).into())
-}
-
-/// The temperature asked for, or one that lets several samples differ.
-pub(super) fn temperature(asked: Option<f64>, samples: u32) -> f64 {
-    asked.unwrap_or(if samples > 1 { SAMPLING_TEMPERATURE } else { 0.0 })
 }
 
 fn fields_of(args: &LabelsArgs, prompt: &Prompt, task: &Task) -> Result<Vec<Field>> {
@@ -168,48 +149,12 @@ fn kept_field(args: &LabelsArgs, fields: &[Field]) -> Result<Option<usize>> {
     Ok(position)
 }
 
-fn requests(
-    args: &LabelsArgs,
-    common: &Common,
-    prompt: &Prompt,
-    task: &Task,
-    fields: &[Field],
-    items: &[ItemRow],
-) -> Result<Vec<ChatRequest>> {
-    let schema = json_schema(fields);
-    let mut requests = Vec::with_capacity(items.len() * args.samples as usize);
-    for item in items {
-        let texts: BTreeMap<String, String> = TEXTS
-            .iter()
-            .zip(&item.fields[1..])
-            .filter_map(|(column, text)| Some((column.name.to_owned(), text.clone()?)))
-            .collect();
-        let messages = prompt
-            .render(&texts, task)
-            .map_err(|error| anyhow::Error::from(error).context(format!("line {}", item.line)))?;
-        for sample in 0..args.samples {
-            requests.push(ChatRequest {
-                messages: messages.clone(),
-                temperature: temperature(args.run.llm.temperature, args.samples),
-                seed: common.seed.wrapping_add(u64::from(sample)),
-                max_tokens: args.run.llm.max_tokens.unwrap_or(prompt.max_tokens()),
-                format: ResponseFormat::JsonSchema {
-                    name: "labels".into(),
-                    schema: schema.clone(),
-                },
-                repeat: sample,
-            });
-        }
-    }
-    Ok(requests)
-}
-
 fn rows(
     task: &str,
     verdict: &Verdict,
     fields: &[Field],
     kept: Option<usize>,
-    (source, sample): (&str, u32),
+    (source, sample): (&str, usize),
 ) -> Vec<Row> {
     let row = |task: String, value: &Answer| {
         let label = match value {
@@ -241,15 +186,6 @@ fn settings(args: &LabelsArgs, prompt: &Prompt) -> Map<String, Value> {
         "turns": args.turns,
     });
     settings.as_object().cloned().unwrap_or_default()
-}
-
-fn flagged(items: &[ItemRow], fields: &[Field]) -> Vec<Flagged> {
-    let detector = InjectionDetector::new(fields.iter().map(|field| field.name.as_str()));
-    let texts = items.iter().map(|item| {
-        let texts: Vec<&str> = item.fields[1..].iter().filter_map(Option::as_deref).collect();
-        (named(&[("task", item.fields[0].as_deref())]), texts)
-    });
-    suspicious(&detector, texts)
 }
 
 /// Share of the answered items that took 1, 2, ... turns at most.

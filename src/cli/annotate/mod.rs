@@ -5,6 +5,7 @@ mod labels;
 mod output;
 mod reviews;
 mod run;
+mod samples;
 
 use std::path::{Path, PathBuf};
 

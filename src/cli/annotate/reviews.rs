@@ -1,6 +1,5 @@
 //! `caz annotate reviews`: reviews of papers by a language model.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -8,9 +7,9 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::RunArgs;
-use super::labels::{check_samples, temperature};
-use super::output::{Row, RowFormat};
-use super::run::{Answered, Failure, Job, named, suspicious};
+use super::output::RowFormat;
+use super::run::{Answered, Failure, Job};
+use super::samples::{Question, Samples, check_samples, temperature};
 use crate::cli::common::Common;
 use crate::cli::exit::ExitStatus;
 use crate::cli::output::check_output;
@@ -20,9 +19,7 @@ use crate::data::rows::{Column, FileProblems};
 use crate::data::source::Source;
 use crate::judge::InjectionDetector;
 use crate::llm::prompt::Task;
-use crate::llm::{
-    ChatAnswer, ChatRequest, FinishReason, Prompt, PromptKind, ResponseFormat, without_reasoning,
-};
+use crate::llm::{ChatAnswer, FinishReason, Prompt, PromptKind, ResponseFormat, without_reasoning};
 use crate::report::Input;
 
 /// What a paper may have.
@@ -70,20 +67,12 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
     let papers = read_items(&source, &schema)?;
     check_names_differ(&source, &PAPER, &papers)?;
     check_texts(&source, &papers)?;
-    let requests = requests(args, common, &prompts, &papers)?;
+    let samples = Samples { columns: &schema, items: &papers, count: args.samples };
+    let question =
+        Question { prompts: &prompts, task: &Task::default(), format: ResponseFormat::Text };
+    let requests = samples.requests(&question, &args.run, common)?;
 
     let connection = args.run.llm.connect(common, args.run.dry_run)?;
-    let name = |index: usize| {
-        papers[index / args.samples as usize].fields[0].as_deref().unwrap_or_default().trim()
-    };
-    let sample = |index: usize| index % args.samples as usize + 1;
-    let names: Vec<Row> = (0..requests.len())
-        .map(|index| {
-            let mut row = named(&[("paper", Some(name(index)))]);
-            row.insert("sample".into(), sample(index).into());
-            row
-        })
-        .collect();
     let job = Job {
         command: "annotate reviews",
         args: &args.run,
@@ -93,7 +82,7 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
         columns: &COLUMNS,
         input: Input::new(&source, papers.len() as u64),
         settings: settings(args, &prompts),
-        names,
+        names: samples.names(),
     };
     if args.run.dry_run {
         return job.dry_run(&requests);
@@ -103,19 +92,15 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
     let outcomes = job.ask(|index| {
         let text = review(&model.complete(&requests[index])?)?;
         let row = json!({
-            "paper": name(index), "source": origin, "sample": sample(index), "text": text
+            "paper": samples.name(index),
+            "source": origin,
+            "sample": samples.sample(index),
+            "text": text,
         });
         let row = row.as_object().cloned().unwrap_or_default();
         Ok(Answered { rows: vec![row], extra: (), failure: None })
     });
-    let detector = InjectionDetector::new([]);
-    let flagged = suspicious(
-        &detector,
-        papers.iter().map(|paper| {
-            let texts: Vec<&str> = paper.fields[1..].iter().filter_map(Option::as_deref).collect();
-            (named(&[("paper", paper.fields[0].as_deref())]), texts)
-        }),
-    );
+    let flagged = samples.suspicious(&InjectionDetector::new([]));
     job.finish(outcomes, &flagged, |_| Map::new())
 }
 
@@ -136,37 +121,6 @@ fn check_texts(source: &Source, papers: &[ItemRow]) -> Result<(), DataError> {
         file.report(Some(paper.line), None, message);
     }
     problems.into_result()
-}
-
-fn requests(
-    args: &ReviewsArgs,
-    common: &Common,
-    prompts: &[Prompt],
-    papers: &[ItemRow],
-) -> Result<Vec<ChatRequest>> {
-    let mut requests = Vec::with_capacity(papers.len() * args.samples as usize);
-    for paper in papers {
-        let texts: BTreeMap<String, String> = TEXTS
-            .iter()
-            .zip(&paper.fields[1..])
-            .filter_map(|(column, text)| Some((column.name.to_owned(), text.clone()?)))
-            .collect();
-        for sample in 0..args.samples {
-            let prompt = &prompts[sample as usize % prompts.len()];
-            let messages = prompt.render(&texts, &Task::default()).map_err(|error| {
-                anyhow::Error::from(error).context(format!("line {}", paper.line))
-            })?;
-            requests.push(ChatRequest {
-                messages,
-                temperature: temperature(args.run.llm.temperature, args.samples),
-                seed: common.seed.wrapping_add(u64::from(sample)),
-                max_tokens: args.run.llm.max_tokens.unwrap_or(prompt.max_tokens()),
-                format: ResponseFormat::Text,
-                repeat: sample,
-            });
-        }
-    }
-    Ok(requests)
 }
 
 /// The review in an answer; one that was cut off is no review.

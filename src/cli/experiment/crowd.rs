@@ -62,8 +62,13 @@ impl ContenderChoice {
 }
 
 impl CrowdArgs {
-    /// The settings, checked.
-    pub(super) fn settings(&self, llm_shares: &[f64], seed: u64) -> Result<DetectionSettings> {
+    /// The settings, checked as are the places where results go.
+    pub(super) fn settings(
+        &self,
+        llm_shares: &[f64],
+        common: &Common,
+    ) -> Result<DetectionSettings> {
+        self.trials.check(common)?;
         let mut contenders = Vec::new();
         for contender in self.mechanism.iter().flat_map(|choice| choice.contenders()) {
             if !contenders.contains(&contender) {
@@ -71,7 +76,8 @@ impl CrowdArgs {
             }
         }
         let llm_shares = llm_shares.to_vec();
-        let settings = DetectionSettings { llm_shares, other_share: self.others, contenders, seed };
+        let (other_share, seed) = (self.others, common.seed);
+        let settings = DetectionSettings { llm_shares, other_share, contenders, seed };
         settings.check().map_err(|error| UsageError(error.to_string()))?;
         Ok(settings)
     }
@@ -92,16 +98,53 @@ pub(super) fn described(settings: &DetectionSettings, roles: &Roles) -> Map<Stri
     value.as_object().cloned().unwrap_or_default()
 }
 
-/// Summary of one mechanism in one variant, over the trials that `keep` keeps; it gets the point
-/// of the grid.
-pub(super) fn summary(
+/// Summary of one mechanism in one variant over all trials; which is the variant, then the
+/// mechanism.
+pub(super) fn overall(trials: &[CrowdTrial], (variant, contender): (usize, usize)) -> AucSummary {
+    AucSummary::of(trials.iter().map(|trial| trial.aucs[variant][contender]))
+}
+
+/// The same for each share of LLM cheaters, with that share.
+pub(super) fn by_share(
+    settings: &DetectionSettings,
     trials: &[CrowdTrial],
-    points: usize,
     (variant, contender): (usize, usize),
-    keep: impl Fn(usize) -> bool,
-) -> AucSummary {
-    let kept = trials.iter().enumerate().filter(|(index, _)| keep(index % points));
-    AucSummary::of(kept.map(|(_, trial)| trial.aucs[variant][contender]))
+) -> Vec<(f64, AucSummary)> {
+    let points = settings.llm_shares.len();
+    let summary = |point: usize| {
+        let at_point = trials.iter().skip(point).step_by(points);
+        AucSummary::of(at_point.map(|trial| trial.aucs[variant][contender]))
+    };
+    settings.llm_shares.iter().enumerate().map(|(point, &share)| (share, summary(point))).collect()
+}
+
+/// A row over all shares and one for each; `names` says what they are of.
+pub(super) fn share_rows(
+    names: &[&str],
+    settings: &DetectionSettings,
+    trials: &[CrowdTrial],
+    which: (usize, usize),
+) -> Vec<Vec<Cell>> {
+    let each = by_share(settings, trials, which);
+    std::iter::once((None, overall(trials, which)))
+        .chain(each.into_iter().map(|(share, summary)| (Some(share), summary)))
+        .map(|(share, summary)| {
+            let mut row: Vec<Cell> = names.iter().map(|&name| name.into()).collect();
+            row.push(share.into());
+            row.extend(cells(&summary));
+            row
+        })
+        .collect()
+}
+
+/// Every mechanism in the first variant over all trials.
+pub(super) fn each_overall(
+    settings: &DetectionSettings,
+    trials: &[CrowdTrial],
+) -> Vec<(String, AucSummary)> {
+    let each = settings.contenders.iter().enumerate();
+    each.map(|(index, contender)| (contender.as_str().to_owned(), overall(trials, (0, index))))
+        .collect()
 }
 
 /// The cells under [`SUMMARY_COLUMNS`].
@@ -171,14 +214,4 @@ pub(super) fn raw_table(
         }
     }
     table
-}
-
-/// The number of trials asked for.
-pub(super) fn repetitions(args: &TrialArgs, default: u32) -> u32 {
-    args.trials.unwrap_or(default)
-}
-
-/// A bar for the trials.
-pub(super) fn bar(common: &Common, trials: u64) -> super::super::progress::Bar {
-    super::super::progress::Bar::new(common, "trials", trials)
 }

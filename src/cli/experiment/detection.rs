@@ -5,9 +5,8 @@ use clap::Args;
 
 use super::super::common::Common;
 use super::super::exit::ExitStatus;
-use super::super::output::check_output;
 use super::crowd::{
-    CrowdArgs, SUMMARY_COLUMNS, bar, cells, described, raw_table, repetitions, report, summary,
+    CrowdArgs, SUMMARY_COLUMNS, by_share, described, each_overall, raw_table, report, share_rows,
 };
 use super::figures::{bars, curves};
 use crate::experiment::contenders::{Contender, ExperimentData};
@@ -37,23 +36,19 @@ pub(super) struct DetectionArgs {
 
 /// Runs the command.
 pub(super) fn run(args: &DetectionArgs, common: &Common) -> Result<ExitStatus> {
-    common.resolved_format()?;
-    check_output(common.output.as_deref())?;
-    args.crowd.trials.check(common)?;
-    let settings = args.crowd.settings(&args.llm, common.seed)?;
+    let settings = args.crowd.settings(&args.llm, common)?;
     let (loaded, inputs) = args.crowd.input.load()?;
     let roles = args.crowd.input.single_roles(&loaded)?;
     let data = args.crowd.input.data(&loaded, &roles)?;
     let described = described(&settings, &roles);
-    let log = args.crowd.trials.log("experiment detection", &inputs, &described)?;
-    let count = repetitions(&args.crowd.trials, REPETITIONS);
-    args.crowd.trials.explain_interruption(common);
-    let bar = bar(common, settings.grid(count).trials());
+    let command = "experiment detection";
+    let log = args.crowd.trials.log(command, &inputs, &described)?;
+    let all = |count| settings.grid(count).trials();
+    let (count, bar) = args.crowd.trials.begin(common, REPETITIONS, all);
     let trials = detection(&data, &settings, count, log, &bar)?;
     drop(bar);
     let about = format!("Z: {}; cheaters: {}.", roles.z.join(", "), roles.cheaters.join(", "));
     let table = table(&settings, &trials);
-    let command = "experiment detection";
     let report = report(command, (&loaded, inputs), described, (table, count), &about);
     args.crowd.trials.write_raw(&report, raw_table(&settings, &trials, None))?;
     let title = "How well cheaters would be found";
@@ -65,16 +60,9 @@ fn table(settings: &DetectionSettings, trials: &[CrowdTrial]) -> Table {
     let mut columns = vec!["mechanism", "llm_share"];
     columns.extend(SUMMARY_COLUMNS);
     let mut table = Table::new(&columns);
-    let points = settings.llm_shares.len();
     for (index, contender) in settings.contenders.iter().enumerate() {
-        let mut push = |share: Option<f64>, keep: &dyn Fn(usize) -> bool| {
-            let mut row = vec![contender.as_str().into(), share.into()];
-            row.extend(cells(&summary(trials, points, (0, index), keep)));
+        for row in share_rows(&[contender.as_str()], settings, trials, (0, index)) {
             table.push(row);
-        };
-        push(None, &|_| true);
-        for (point, &share) in settings.llm_shares.iter().enumerate() {
-            push(Some(share), &|other| other == point);
         }
     }
     table
@@ -86,15 +74,9 @@ fn figures(
     trials: &[CrowdTrial],
 ) -> Result<Vec<(String, String)>> {
     let points = settings.llm_shares.len();
-    let each = || settings.contenders.iter().enumerate();
-    let lines = each().map(|(index, contender)| {
-        let shares = settings.llm_shares.iter().enumerate();
-        let line = shares
-            .map(|(point, &x)| (x, summary(trials, points, (0, index), |other| other == point)));
-        (contender.as_str().to_owned(), *contender == Contender::CaZ, line.collect())
-    });
-    let all = each().map(|(index, contender)| {
-        (contender.as_str().to_owned(), summary(trials, points, (0, index), |_| true))
+    let lines = settings.contenders.iter().enumerate().map(|(index, contender)| {
+        let line = by_share(settings, trials, (0, index));
+        (contender.as_str().to_owned(), *contender == Contender::CaZ, line)
     });
     let title = "Good workers told from low-effort ones";
     let mut figures = vec![
@@ -102,7 +84,7 @@ fn figures(
             "auc-by-llm-share.svg".to_owned(),
             curves(title, "share of workers who hand in an LLM", lines.collect()),
         ),
-        ("auc.svg".to_owned(), bars(title, all.collect())),
+        ("auc.svg".to_owned(), bars(title, each_overall(settings, trials))),
     ];
     // The scores of one crowd: the first trial at the last point, which has most cheaters if the
     // points ascend.

@@ -5,9 +5,8 @@ use clap::Args;
 
 use super::super::common::Common;
 use super::super::exit::ExitStatus;
-use super::super::output::check_output;
 use super::crowd::{
-    CrowdArgs, SUMMARY_COLUMNS, bar, cells, described, raw_table, repetitions, report, summary,
+    CrowdArgs, SUMMARY_COLUMNS, by_share, described, each_overall, raw_table, report, share_rows,
 };
 use super::figures::{bars, curves};
 use crate::experiment::contenders::Roles;
@@ -32,24 +31,20 @@ pub(super) struct MultiLlmArgs {
 
 /// Runs the command.
 pub(super) fn run(args: &MultiLlmArgs, common: &Common) -> Result<ExitStatus> {
-    common.resolved_format()?;
-    check_output(common.output.as_deref())?;
-    args.crowd.trials.check(common)?;
-    let settings = args.crowd.settings(&args.llm, common.seed)?;
+    let settings = args.crowd.settings(&args.llm, common)?;
     let (loaded, inputs) = args.crowd.input.load()?;
     let roles = args.crowd.input.several_roles(&loaded)?;
     let data = args.crowd.input.data(&loaded, &roles)?;
     let described = described(&settings, &roles);
-    let log = args.crowd.trials.log("experiment multi-llm", &inputs, &described)?;
-    let count = repetitions(&args.crowd.trials, REPETITIONS);
-    args.crowd.trials.explain_interruption(common);
-    let bar = bar(common, settings.grid(count).trials());
+    let command = "experiment multi-llm";
+    let log = args.crowd.trials.log(command, &inputs, &described)?;
+    let all = |count| settings.grid(count).trials();
+    let (count, bar) = args.crowd.trials.begin(common, REPETITIONS, all);
     let trials = multi_llm(&data, &settings, count, log, &bar)?;
     drop(bar);
     let variants = variants(&roles);
     let about = format!("Every cheater picks one of {}.", roles.cheaters.join(", "));
     let table = table(&variants, &settings, &trials);
-    let command = "experiment multi-llm";
     let report = report(command, (&loaded, inputs), described, (table, count), &about);
     let names: Vec<Cell> = variants.iter().map(|name| name.as_str().into()).collect();
     args.crowd.trials.write_raw(&report, raw_table(&settings, &trials, Some(("z", &names))))?;
@@ -69,19 +64,13 @@ fn table(variants: &[String], settings: &DetectionSettings, trials: &[CrowdTrial
     let mut columns = vec!["mechanism", "z", "llm_share"];
     columns.extend(SUMMARY_COLUMNS);
     let mut table = Table::new(&columns);
-    let points = settings.llm_shares.len();
     for (index, contender) in settings.contenders.iter().enumerate() {
         let used = variants.iter().enumerate().filter(|(v, _)| contender.uses_z() || *v == 0);
         for (variant, name) in used {
             let name = if contender.uses_z() { name.as_str() } else { "none" };
-            let mut push = |share: Option<f64>, keep: &dyn Fn(usize) -> bool| {
-                let mut row = vec![contender.as_str().into(), name.into(), share.into()];
-                row.extend(cells(&summary(trials, points, (variant, index), keep)));
+            let names = [contender.as_str(), name];
+            for row in share_rows(&names, settings, trials, (variant, index)) {
                 table.push(row);
-            };
-            push(None, &|_| true);
-            for (point, &share) in settings.llm_shares.iter().enumerate() {
-                push(Some(share), &|other| other == point);
             }
         }
     }
@@ -93,15 +82,12 @@ fn figures(
     settings: &DetectionSettings,
     trials: &[CrowdTrial],
 ) -> Vec<(String, String)> {
-    let points = settings.llm_shares.len();
     let of_z = settings.contenders.iter().enumerate().filter(|(_, c)| c.uses_z());
     let mut figures: Vec<(String, String)> = of_z
         .map(|(index, contender)| {
             let lines = variants.iter().enumerate().map(|(variant, name)| {
-                let line = settings.llm_shares.iter().enumerate().map(|(point, &x)| {
-                    (x, summary(trials, points, (variant, index), |other| other == point))
-                });
-                (name.clone(), variant == 0, line.collect())
+                let line = by_share(settings, trials, (variant, index));
+                (name.clone(), variant == 0, line)
             });
             let name = contender.as_str();
             let title = format!("Cheaters with different LLMs, {name} by Z");
@@ -109,10 +95,7 @@ fn figures(
             (format!("auc-by-llm-share-{name}.svg"), curves(&title, x_name, lines.collect()))
         })
         .collect();
-    let all = settings.contenders.iter().enumerate().map(|(index, contender)| {
-        (contender.as_str().to_owned(), summary(trials, points, (0, index), |_| true))
-    });
     let title = "Cheaters with different LLMs; the score is the lowest over all Z";
-    figures.push(("auc.svg".into(), bars(title, all.collect())));
+    figures.push(("auc.svg".into(), bars(title, each_overall(settings, trials))));
     figures
 }

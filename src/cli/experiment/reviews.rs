@@ -9,10 +9,9 @@ use serde_json::json;
 use super::super::common::Common;
 use super::super::embedding::EmbeddingArgs;
 use super::super::exit::{ExitStatus, UsageError};
-use super::super::output::check_output;
 use super::super::review_input::ReviewInput;
 use super::super::reviewer_args::ReviewerArgs;
-use super::crowd::{SUMMARY_COLUMNS, bar, cells};
+use super::crowd::{SUMMARY_COLUMNS, cells};
 use super::figures::bars;
 use super::trials::TrialArgs;
 use crate::data::reviews::{LoadedReviews, ReviewSet};
@@ -119,8 +118,6 @@ impl Half {
 
 /// Runs the command.
 pub(super) fn run(args: &ExperimentReviewsArgs, common: &Common) -> Result<ExitStatus> {
-    common.resolved_format()?;
-    check_output(common.output.as_deref())?;
     args.trials.check(common)?;
     let (loaded, inputs) = args.input.load()?;
     let settings = args.settings(&loaded, common.seed)?;
@@ -137,11 +134,10 @@ pub(super) fn run(args: &ExperimentReviewsArgs, common: &Common) -> Result<ExitS
     });
     let mut described = described.as_object().cloned().unwrap_or_default();
     let log = args.trials.log("experiment reviews", &inputs, &described)?;
-    let count = args.trials.trials.unwrap_or(REPETITIONS);
-    args.trials.explain_interruption(common);
-    let progress = bar(common, settings.grid(count).trials());
-    let trials = reviewers(set, &embedded.vectors, &settings, count, log, &progress)?;
-    drop(progress);
+    let all = |count| settings.grid(count).trials();
+    let (count, bar) = args.trials.begin(common, REPETITIONS, all);
+    let trials = reviewers(set, &embedded.vectors, &settings, count, log, &bar)?;
+    drop(bar);
     described.insert("trials".into(), count.into());
     let mut warnings = loaded.warnings.clone();
     warnings.extend(embedded.warnings.iter().cloned());

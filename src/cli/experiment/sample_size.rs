@@ -5,10 +5,7 @@ use clap::Args;
 
 use super::super::common::Common;
 use super::super::exit::{ExitStatus, UsageError};
-use super::super::output::check_output;
-use super::crowd::{
-    CrowdArgs, SUMMARY_COLUMNS, bar, cells, described, raw_table, repetitions, report, summary,
-};
+use super::crowd::{CrowdArgs, SUMMARY_COLUMNS, cells, described, overall, raw_table, report};
 use super::figures::curves;
 use crate::experiment::contenders::Contender;
 use crate::experiment::detection::{CrowdTrial, DetectionSettings, REPETITIONS};
@@ -35,10 +32,7 @@ pub(super) struct SampleSizeArgs {
 
 /// Runs the command.
 pub(super) fn run(args: &SampleSizeArgs, common: &Common) -> Result<ExitStatus> {
-    common.resolved_format()?;
-    check_output(common.output.as_deref())?;
-    args.crowd.trials.check(common)?;
-    let settings = args.crowd.settings(&[args.llm], common.seed)?;
+    let settings = args.crowd.settings(&[args.llm], common)?;
     if let Some(bad) = args.coverage.iter().find(|share| !(0.0..=1.0).contains(*share)) {
         let message = format!("the coverage {bad} is not a number from 0 to 1");
         return Err(UsageError(message).into());
@@ -48,15 +42,14 @@ pub(super) fn run(args: &SampleSizeArgs, common: &Common) -> Result<ExitStatus> 
     let data = args.crowd.input.data(&loaded, &roles)?;
     let mut described = described(&settings, &roles);
     described.insert("coverage".into(), args.coverage.clone().into());
-    let log = args.crowd.trials.log("experiment sample-size", &inputs, &described)?;
-    let count = repetitions(&args.crowd.trials, REPETITIONS);
-    args.crowd.trials.explain_interruption(common);
-    let bar = bar(common, settings.grid(count).trials());
+    let command = "experiment sample-size";
+    let log = args.crowd.trials.log(command, &inputs, &described)?;
+    let all = |count| settings.grid(count).trials();
+    let (count, bar) = args.crowd.trials.begin(common, REPETITIONS, all);
     let trials = sample_size(&data, &settings, (&args.coverage, count), log, &bar)?;
     drop(bar);
     let about = format!("Z: {}; cheaters: {}.", roles.z.join(", "), roles.cheaters.join(", "));
     let table = table(args, &settings, &trials);
-    let command = "experiment sample-size";
     let report = report(command, (&loaded, inputs), described, (table, count), &about);
     let coverages: Vec<Cell> = args.coverage.iter().map(|&share| share.into()).collect();
     let raw = raw_table(&settings, &trials, Some(("coverage", &coverages)));
@@ -75,7 +68,7 @@ fn table(args: &SampleSizeArgs, settings: &DetectionSettings, trials: &[CrowdTri
     for (index, contender) in settings.contenders.iter().enumerate() {
         for (variant, &coverage) in args.coverage.iter().enumerate() {
             let mut row = vec![contender.as_str().into(), coverage.into()];
-            row.extend(cells(&summary(trials, 1, (variant, index), |_| true)));
+            row.extend(cells(&overall(trials, (variant, index))));
             table.push(row);
         }
     }
@@ -88,7 +81,7 @@ fn figure(args: &SampleSizeArgs, settings: &DetectionSettings, trials: &[CrowdTr
             .coverage
             .iter()
             .enumerate()
-            .map(|(variant, &x)| (x, summary(trials, 1, (variant, index), |_| true)))
+            .map(|(variant, &x)| (x, overall(trials, (variant, index))))
             .collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         (contender.as_str().to_owned(), *contender == Contender::CaZ, points)

@@ -11,6 +11,7 @@ use super::super::exit::UsageError;
 use super::super::output::{check_output, emit, write_output};
 use super::super::page::PageArgs;
 use super::super::page::experiment::page;
+use super::super::progress::Bar;
 use crate::experiment::trials::{LogError, TrialLog};
 use crate::report::{CsvExporter, Exporter, Input, JsonExporter, Report, Table};
 
@@ -19,7 +20,7 @@ use crate::report::{CsvExporter, Exporter, Input, JsonExporter, Report, Table};
 pub(super) struct TrialArgs {
     /// Trials per point of the grid
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(super) trials: Option<u32>,
+    trials: Option<u32>,
     /// Write every finished trial to FILE, as it finishes: a file that ends in .jsonl. One that ends
     /// in .csv or .json is written when all are finished, from FILE.jsonl beside it
     #[arg(long, value_name = "FILE")]
@@ -57,6 +58,8 @@ fn interrupted(common: &Common, line: &str) {
 impl TrialArgs {
     /// Fails early if an output cannot be written.
     pub(super) fn check(&self, common: &Common) -> Result<()> {
+        common.resolved_format()?;
+        check_output(common.output.as_deref())?;
         self.page.check(common)?;
         if let Some(path) = self.log_path()?
             && path.exists()
@@ -111,7 +114,7 @@ impl TrialArgs {
     /// Nothing needs to be saved at that point: finished trials are in the file, and of one that
     /// was being written whole lines count.
     #[cfg(feature = "llm")]
-    pub(super) fn explain_interruption(&self, common: &Common) {
+    fn explain_interruption(&self, common: &Common) {
         let line = match self.raw.as_deref() {
             Some(path) => format!(
                 "interrupted; finished trials are kept, the same command with `--raw {} --resume` \
@@ -128,7 +131,7 @@ impl TrialArgs {
     /// Without the crate that hears of it, the process ends without a word.
     #[cfg(not(feature = "llm"))]
     #[expect(clippy::unused_self, reason = "the same call as with the feature")]
-    pub(super) fn explain_interruption(&self, _common: &Common) {}
+    fn explain_interruption(&self, _common: &Common) {}
 
     /// The file of trials, if there is one, for a run with these inputs and settings.
     pub(super) fn log(
@@ -152,6 +155,19 @@ impl TrialArgs {
             Err(error @ LogError::Exists { .. }) => Err(UsageError(error.to_string()).into()),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// What is ready once the trials begin: their number per point, `default` unless another one
+    /// was asked for, and a bar for all of them.
+    pub(super) fn begin(
+        &self,
+        common: &Common,
+        default: u32,
+        all: impl FnOnce(u32) -> u64,
+    ) -> (u32, Bar) {
+        let count = self.trials.unwrap_or(default);
+        self.explain_interruption(common);
+        (count, Bar::new(common, "trials", all(count)))
     }
 
     /// Writes the figures and the page that are wanted, then the result; the title is that of the

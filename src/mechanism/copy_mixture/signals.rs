@@ -1,11 +1,6 @@
 //! What the copy mixture knows about a task before it sees a report: which LLM said what, and
 //! what a copy of that looks like.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "a table has fewer than 2^32 tasks, workers and reports, and 2^16 labels"
-)]
-
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,0 +1,228 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use clap::Parser;
+
+use super::super::{Cli, ExitStatus, run, status_of};
+use super::*;
+
+/// Runs `caz labels` in a folder of its own; the result as JSON, or the error.
+fn labels(files: &[(&str, &str)], arguments: &[&str]) -> Result<Value> {
+    let folder = tempfile::tempdir().unwrap();
+    run_in(folder.path(), files, arguments)
+}
+
+fn run_in(folder: &Path, files: &[(&str, &str)], arguments: &[&str]) -> Result<Value> {
+    let path = |name: &str| folder.join(name).display().to_string();
+    for (name, text) in files {
+        std::fs::write(path(name), text).unwrap();
+    }
+    let output = path("out.json");
+    let mut command = vec!["caz".to_owned(), "labels".into(), "--quiet".into()];
+    for argument in arguments {
+        let is_file = argument.contains(".csv");
+        command.push(if is_file { path(argument) } else { (*argument).to_owned() });
+    }
+    command.extend(["--output".into(), output.clone()]);
+    let status = run(&Cli::try_parse_from(command)?)?;
+    assert_eq!(status, ExitStatus::Done);
+    Ok(serde_json::from_str(&std::fs::read_to_string(output)?)?)
+}
+
+/// Rows as `mechanism/worker` and a column.
+fn column(report: &Value, name: &str) -> BTreeMap<String, Value> {
+    let rows = report["results"].as_array().unwrap();
+    let key = |row: &Value| {
+        format!("{}/{}", row["mechanism"].as_str().unwrap(), row["worker"].as_str().unwrap())
+    };
+    rows.iter().map(|row| (key(row), row[name].clone())).collect()
+}
+
+fn exit_status(result: Result<Value>) -> (ExitStatus, String) {
+    let error = result.unwrap_err();
+    (status_of(&error), format!("{error:#}"))
+}
+
+fn csv(header: &str, rows: &[&str]) -> String {
+    format!("{header}\n{}\n", rows.join("\n"))
+}
+
+fn crowd(rows: &[&str]) -> String {
+    csv("task,worker,label", rows)
+}
+
+const CROWD: [&str; 8] = ["q,a,x", "q,b,x", "r,a,y", "r,b,y", "s,a,x", "s,b,x", "t,a,y", "t,b,x"];
+
+#[test]
+fn columns_are_the_contract_and_follow_the_mechanisms_asked_for() {
+    let files = [("l.csv", &*crowd(&CROWD)), ("gpt.csv", "task,label\nq,x\nr,x\ns,y\n")];
+    let report = labels(&files, &["l.csv", "--z", "gpt.csv", "--mechanism", "oa,ca_z,oa"]).unwrap();
+    let rows = report["results"].as_array().unwrap();
+    let keys: Vec<&String> = rows[0].as_object().unwrap().keys().collect();
+    assert_eq!(
+        keys,
+        [
+            "worker",
+            "mechanism",
+            "score",
+            "se",
+            "ci_low",
+            "ci_high",
+            "n_tasks",
+            "n_z_tasks",
+            "rank",
+            "flag",
+            "lambda"
+        ]
+    );
+    let mechanisms: Vec<&str> = rows.iter().map(|row| row["mechanism"].as_str().unwrap()).collect();
+    assert_eq!(mechanisms, ["oa", "oa", "ca_z", "ca_z"]);
+    assert_eq!(column(&report, "n_z_tasks")["ca_z/a"], 3);
+    assert_eq!(column(&report, "n_z_tasks")["oa/a"], Value::Null);
+    assert_eq!(report["settings"]["mechanism"], json!(["oa", "ca_z"]));
+    assert_eq!(report["inputs"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn scores_without_a_meaningful_zero_have_no_flag_but_too_few() {
+    let files = [("l.csv", &*crowd(&CROWD)), ("gpt.csv", "task,label\nq,x\nr,x\ns,y\n")];
+    let flags = |min: &str| {
+        let arguments = ["l.csv", "--z", "gpt.csv", "--mechanism", "all", "--min-tasks", min];
+        column(&labels(&files, &arguments).unwrap(), "flag")
+    };
+    assert_eq!(flags("2")["neg_z/a"], Value::Null);
+    assert_eq!(flags("2")["ds/a"], Value::Null);
+    assert!(flags("2")["ca/a"].is_string());
+    assert_eq!(flags("9")["neg_z/a"], "too_few");
+    assert_eq!(flags("9")["ca/a"], "too_few");
+}
+
+#[test]
+fn truth_adds_the_accuracy_of_workers_and_consensus() {
+    let truth = "task,truth\nq,x\nr,x\nt,y\n";
+    let files = [("l.csv", &*crowd(&CROWD)), ("t.csv", truth)];
+    let report = labels(&files, &["l.csv", "--truth", "t.csv", "--mechanism", "ca,ds"]).unwrap();
+    assert_eq!(column(&report, "n_truth_tasks")["ca/a"], 3);
+    assert_eq!(column(&report, "accuracy")["ca/a"], json!(2.0 / 3.0));
+    assert_eq!(column(&report, "accuracy")["ds/b"], json!(1.0 / 3.0));
+    // q right, r wrong, t tied.
+    assert_eq!(column(&report, "consensus_accuracy")["ca/a"], json!(0.5));
+}
+
+#[test]
+fn degenerate_crowds_have_missing_scores_and_no_numbers_made_up() {
+    let z = "task,label\nq,x\nr,y\n";
+    let far = "task,label\nelsewhere,x\n";
+    let cases: [(&str, &[&str], &str, Option<f64>); 8] = [
+        ("one worker", &["q,a,x", "r,a,y"], z, None),
+        ("one task", &["q,a,x", "q,b,x"], z, None),
+        ("two workers who never meet", &["q,a,x", "r,b,x"], z, None),
+        ("no overlap with Z", &CROWD, far, None),
+        ("a worker with one task", &["q,a,x", "q,b,x", "r,b,y"], z, None),
+        // Everybody agrees always: nothing to tell.
+        ("one label", &["q,a,x", "q,b,x", "r,a,x", "r,b,x"], "task,label\nq,x\nr,x\n", Some(0.0)),
+        // Z is w where nobody says w: a stratum like any other. T(x,x) and T(y,y) hold, each
+        // worker is paid 1 - 0 on both tasks.
+        ("unseen Z", &["q,a,x", "q,b,x", "r,a,y", "r,b,y"], "task,label\nq,w\nr,w\n", Some(1.0)),
+        ("one report", &["q,a,x"], z, None),
+    ];
+    for (what, rows, z, expected) in cases {
+        let files = [("l.csv", &*crowd(rows)), ("gpt.csv", z)];
+        let report = labels(&files, &["l.csv", "--z", "gpt.csv", "--mechanism", "all"]).unwrap();
+        let scores = column(&report, "score");
+        assert_eq!(scores["ca_z/a"], json!(expected), "{what}");
+        for (row, score) in &scores {
+            if score.is_null() {
+                assert_eq!(column(&report, "flag")[row], "too_few", "{what}: {row}");
+                assert_eq!(column(&report, "rank")[row], Value::Null, "{what}: {row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
+    let rows: Vec<String> = (0..400)
+        .map(|n| format!("q{},w{},{}", n / 4, (n * 7 + n / 4) % 13, (n * n + n / 3) % 3))
+        .collect();
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    let z: Vec<String> = (0..90).map(|n| format!("q{n},{}", n % 4)).collect();
+    let z: Vec<&str> = z.iter().map(String::as_str).collect();
+    let files = [("l.csv", &*crowd(&rows)), ("gpt.csv", &*csv("task,label", &z))];
+    let folder = tempfile::tempdir().unwrap();
+    let mut results = Vec::new();
+    for threads in ["1", "3"] {
+        let mut arguments = vec!["l.csv", "--z", "gpt.csv", "--mechanism", "all"];
+        arguments.extend(["--duplicates", "last", "--bootstrap", "5", "--threads", threads]);
+        results.push(run_in(folder.path(), &files, &arguments).unwrap());
+        arguments.extend(["--sampled", "3", "--seed", "4"]);
+        results.push(run_in(folder.path(), &files, &arguments).unwrap());
+    }
+    assert_eq!(results[0], results[2]);
+    assert_eq!(results[1], results[3]);
+    let (exact, sampled) = (column(&results[0], "score"), column(&results[1], "score"));
+    assert_ne!(exact["ca_z/w1"], sampled["ca_z/w1"]);
+    assert!(column(&results[0], "se")["ds/w1"].is_number());
+}
+
+#[test]
+fn several_sources_give_the_lowest_score() {
+    let z = "task,label,source\nq,x,one\nr,x,one\ns,x,one\nt,x,one\nq,x,two\nr,y,two\ns,x,two\nt,y,two\n";
+    let alone = |source: &str| {
+        let rows: String = z
+            .lines()
+            .filter(|row| row.contains(source))
+            .fold("task,label,source\n".to_owned(), |text, row| text + row + "\n");
+        let files = [("l.csv", &*crowd(&CROWD)), ("z.csv", &*rows)];
+        column(&labels(&files, &["l.csv", "--z", "z.csv"]).unwrap(), "score")
+    };
+    let files = [("l.csv", &*crowd(&CROWD)), ("z.csv", z)];
+    let both = column(&labels(&files, &["l.csv", "--z", "z.csv"]).unwrap(), "score");
+    let (one, two) = (alone("one"), alone("two"));
+    for worker in ["ca_z/a", "ca_z/b"] {
+        let lowest = one[worker].as_f64().unwrap().min(two[worker].as_f64().unwrap());
+        assert_eq!(both[worker].as_f64(), Some(lowest));
+    }
+    assert_ne!(one, two);
+}
+
+#[test]
+fn posteriors_are_written_for_every_task_and_label() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [("l.csv", &*crowd(&CROWD))];
+    let arguments = ["l.csv", "--mechanism", "ds", "--posteriors", "p.csv"];
+    run_in(folder.path(), &files, &arguments).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("p.csv")).unwrap();
+    let rows: Vec<&str> = text.lines().collect();
+    assert_eq!(rows.len(), 1 + 4 * 2);
+    assert_eq!(rows[0], "task,label,probability");
+    let probability = |row: &str| row.rsplit(',').next().unwrap().parse::<f64>().unwrap();
+    assert!((probability(rows[1]) + probability(rows[2]) - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_scoring_function_replaces_the_estimated_one() {
+    // Nothing counts as agreement: every score is 0.
+    let files = [("l.csv", &*crowd(&CROWD)), ("t.csv", "label,peer_label,value\nx,x,0\n")];
+    let arguments = ["l.csv", "--mechanism", "ca", "--scoring-function", "t.csv"];
+    let report = labels(&files, &arguments).unwrap();
+    assert_eq!(column(&report, "score")["ca/a"], json!(0.0));
+    assert_eq!(report["settings"]["scoring_function"], "given");
+}
+
+#[test]
+fn usage_errors_say_what_to_do() {
+    let files = [("l.csv", &*crowd(&CROWD))];
+    let (status, message) = exit_status(labels(&files, &["l.csv"]));
+    assert_eq!(status, ExitStatus::Usage);
+    assert!(message.contains("ca_z needs labels of an LLM; add --z FILE"), "{message}");
+    let posteriors = ["l.csv", "--mechanism", "ca", "--posteriors", "p.csv"];
+    let (status, message) = exit_status(labels(&files, &posteriors));
+    assert_eq!(status, ExitStatus::Usage);
+    assert!(message.contains("--posteriors needs --mechanism ds or ds_z"), "{message}");
+    let (status, message) = exit_status(labels(&files, &["missing.csv", "--mechanism", "ca"]));
+    assert_eq!(status, ExitStatus::Missing);
+    assert!(message.contains("no such file"), "{message}");
+    let all = labels(&files, &["l.csv", "--mechanism", "all"]).unwrap();
+    assert_eq!(all["settings"]["mechanism"], json!(["ca", "oa", "ds"]));
+}

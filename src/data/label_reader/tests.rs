@@ -1,0 +1,179 @@
+use super::*;
+use proptest::prelude::*;
+use std::path::Path;
+
+fn source(name: &str, text: &str) -> Source {
+    Source::from_reader(Path::new(name), text.as_bytes()).unwrap()
+}
+
+fn load_with(
+    labels: &Source,
+    z: &[Source],
+    duplicates: Duplicates,
+) -> Result<LoadedLabels, DataError> {
+    read_labels(&LabelFiles { labels, z, truth: None }, duplicates)
+}
+
+fn load(labels: &str, z: &str) -> LoadedLabels {
+    let z = source("gpt.csv", z);
+    load_with(&source("l.csv", labels), &[z], Duplicates::Error).unwrap()
+}
+
+fn error(labels: &str) -> String {
+    load_with(&source("l.csv", labels), &[], Duplicates::Error).unwrap_err().to_string()
+}
+
+/// Every report by its names.
+fn reports(table: &LabelTable) -> Vec<(String, String, String)> {
+    let name = |ids: &Ids, id: u32| ids.name(id).to_owned();
+    let named = table.reports().map(|r| {
+        (
+            name(table.tasks(), r.task),
+            name(table.workers(), r.worker),
+            name(table.labels(), u32::from(r.label)),
+        )
+    });
+    named.collect()
+}
+
+const LABELS: &str = "task,worker,label\nq,a,x\nq,b,y\nr,a,x\n";
+
+#[test]
+fn synonyms_formats_and_white_space() {
+    let expected = reports(&load(LABELS, "task,label\nq,x\n").table);
+    assert_eq!(expected.len(), 3);
+    for (name, text) in [
+        ("l.csv", "Answer,question,extra,annotator\nx,q,,a\r\n y ,q,1,b\n\nx, r,2,a"),
+        ("l.tsv", "item\tperformer\tresponse\nq\ta\tx\nq\tb\ty\nr\ta\tx\n"),
+        ("l.csv", "unit,user,value\n\"q\",a,x\nq,b,y\nr,a,x\n"),
+        (
+            "l.jsonl",
+            "{\"example\":\"q\",\"worker\":\"a\",\"label\":\"x\"}\n\
+             {\"task\":\"q\",\"worker\":\"b\",\"label\":\"y\"}\n\
+             {\"task\":\"r\",\"worker\":\"a\",\"label\":\"x\"}\n",
+        ),
+    ] {
+        let loaded = load_with(&source(name, text), &[], Duplicates::Error).unwrap();
+        assert_eq!(reports(&loaded.table), expected, "{text}");
+        assert_eq!(loaded.rows, [3]);
+    }
+}
+
+#[test]
+fn duplicates_are_an_error_unless_one_is_chosen() {
+    let twice = "task,worker,label\nq,a,x\nq,b,x\n\nq,a,y\n";
+    let message = error(twice);
+    assert!(message.contains("l.csv:5: worker `a` has a second label for `q`"), "{message}");
+    assert!(message.contains("the first is in line 2"), "{message}");
+    // Once through the fast way, once through the slow one.
+    for text in [twice.to_owned(), twice.replace("q,b,x", "\"q\",b,x")] {
+        for (choice, label) in [(Duplicates::First, "x"), (Duplicates::Last, "y")] {
+            let loaded = load_with(&source("l.csv", &text), &[], choice).unwrap();
+            assert_eq!(reports(&loaded.table)[0].2, label);
+            assert_eq!(loaded.warnings[0].code, "duplicates_dropped");
+            assert_eq!(loaded.rows, [3]);
+        }
+    }
+}
+
+#[test]
+fn every_problem_is_named_and_reading_goes_on() {
+    let message = error("task,worker,label\nq,,x\nq,b\nq,c, \nq,d,y\n");
+    assert!(message.starts_with("3 problems"), "{message}");
+    assert!(message.contains("l.csv:2: column `worker`: is empty"), "{message}");
+    assert!(message.contains("l.csv:3: the row has 2 fields"), "{message}");
+    assert!(message.contains("l.csv:4: column `label`: is empty"), "{message}");
+    assert!(error("task,label\nq,x\n").contains("the header lacks `worker` (or annotator"));
+    assert!(error("").contains("the file is empty"));
+    assert!(error("task,worker,label\n").contains("no row of data"));
+}
+
+#[test]
+fn bad_utf8_is_named() {
+    let bytes = b"task,worker,label\nq,a,x\xff\n".as_slice();
+    let labels = Source::from_reader(Path::new("l.csv"), bytes).unwrap();
+    let message = load_with(&labels, &[], Duplicates::Error).unwrap_err().to_string();
+    assert!(message.contains("l.csv:2: column `label`: is not valid UTF-8"), "{message}");
+}
+
+#[test]
+fn too_many_labels_are_not_labels() {
+    let rows: String = (0..=MAX_LABELS).map(|row| format!("q{row},a,text {row}\n")).collect();
+    let message = error(&format!("task,worker,label\n{rows}"));
+    assert!(message.contains("1 problem"), "{message}");
+    assert!(message.contains("labels are categories, not free text"), "{message}");
+}
+
+#[test]
+fn sources_samples_gaps_and_strange_labels_of_z() {
+    let z = "task,label,source,sample\nq,x,gpt,0\nq,z,gpt,1\nr,y,llama,\nother,x,gpt,0\n";
+    let loaded = load(LABELS, z);
+    let names: Vec<&str> = loaded.z.sources.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(names, ["gpt", "llama"]);
+    assert_eq!(loaded.z.sources[0].samples.len(), 2);
+    assert_eq!(loaded.z.sources[0].samples[1].labels, [Some(2), None]);
+    assert_eq!(loaded.z.sources[1].conditioning(), [None, Some(1)]);
+    assert_eq!(loaded.z.labels.names(), ["x", "y", "z"]);
+    assert_eq!(loaded.table.label_count(), 2);
+    let codes: Vec<_> = loaded.warnings.iter().map(|w| (w.code, w.count)).collect();
+    assert_eq!(
+        codes,
+        [
+            ("z_of_unknown_tasks", 1),
+            ("z_labels_outside", 1),
+            ("tasks_without_z", 1),
+            ("tasks_without_z", 1),
+            ("tasks_with_one_label", 1)
+        ]
+    );
+}
+
+#[test]
+fn z_is_named_after_its_file_and_may_not_come_from_two() {
+    let z = "task,label\nq,x\nr,y\n";
+    assert_eq!(load(LABELS, z).z.sources[0].name, "gpt");
+    let files = [source("a/gpt.csv", z), source("b/gpt.csv", z)];
+    let message =
+        load_with(&source("l.csv", LABELS), &files, Duplicates::Error).unwrap_err().to_string();
+    assert!(message.contains("b/gpt.csv:2: column `source`: `gpt` is the name"), "{message}");
+    let twice = source("gpt.csv", "task,label\nq,x\nq,y\n");
+    let message = load_with(&source("l.csv", LABELS), &[twice], Duplicates::Error).unwrap_err();
+    assert!(message.to_string().contains("independent ones in a column `sample`"));
+}
+
+#[test]
+fn truth_is_read_by_task_and_may_hold_labels_of_its_own() {
+    let truth = source("truth.csv", "task,gold\nr,w\nother,x\n");
+    let labels = source("l.csv", LABELS);
+    let files = LabelFiles { labels: &labels, z: &[], truth: Some(&truth) };
+    let loaded = read_labels(&files, Duplicates::Error).unwrap();
+    assert_eq!(loaded.truth, Some(vec![None, Some(2)]));
+    assert_eq!(loaded.rows, [3, 2]);
+    assert!(loaded.warnings.iter().all(|warning| warning.code != "z_labels_outside"));
+}
+
+proptest! {
+    #[test]
+    fn the_fast_way_and_the_slow_way_agree(
+        rows in prop::collection::vec(("[ a-cé]{1,2}", "[a-c]", "[x-z]|\u{a0}x"), 1..20),
+        end in prop::sample::select(vec!["\n", "\r\n"]),
+        last_line_end: bool,
+    ) {
+        let mut text: String = std::iter::once(format!("task,worker,label{end}"))
+            .chain(rows.iter().map(|(q, w, l)| format!("{q},{w},{l}{end}")))
+            .collect();
+        if !last_line_end {
+            text.truncate(text.len() - end.len());
+        }
+        let labels = source("l.csv", &text);
+        let mut problems = Problems::new();
+        let (slow, read) = read_crowd_by_row(&labels, Duplicates::Last, &mut problems);
+        if let Some((names, reports)) = read_plain_reports(&labels, &[TASK, WORKER, LABEL]) {
+            prop_assert!(problems.is_empty());
+            prop_assert_eq!(reports.len() as u64, read.rows);
+            prop_assert_eq!(LabelTable::new(names, &reports), slow);
+        } else {
+            prop_assert!(!problems.is_empty());
+        }
+    }
+}

@@ -1,0 +1,275 @@
+use std::collections::BTreeMap;
+
+use super::super::tests::{Crowd, assert_close, random_crowd, shuffled, values};
+use super::*;
+use crate::data::labels::tests::table;
+use crate::mechanism::scoring_function::{GivenScore, GivenScores};
+use proptest::prelude::*;
+
+fn ca_z(z: &[Option<Label>]) -> CorrelatedAgreement {
+    CorrelatedAgreement::new(Conditioning::on(z.to_vec()), CorrelatedAgreementOptions::default())
+}
+
+/// The definition in methods.md, one sum per symbol: the exact score and its tasks' terms.
+fn by_definition(table: &LabelTable, z: &[Option<Label>]) -> Vec<Option<(f64, usize)>> {
+    let label = |task: u32, worker: u32| {
+        table.of_task(task).iter().find(|&(other, _)| other == worker).map(|(_, label)| label)
+    };
+    let workers = 0..table.worker_count() as u32;
+    let tasks: Vec<u32> =
+        (0..table.task_count() as u32).filter(|&q| !table.of_task(q).is_empty()).collect();
+    let covered = tasks.iter().filter(|&&q| z[q as usize].is_some()).count() as f64;
+    let mut strata: BTreeMap<Label, Vec<u32>> = BTreeMap::new();
+    for &q in &tasks {
+        if let Some(k) = z[q as usize] {
+            strata.entry(k).or_default().push(q);
+        }
+    }
+    let scoring = |tasks: &[u32], h: Label, l: Label| -> f64 {
+        let tasks: Vec<u32> =
+            tasks.iter().copied().filter(|&q| table.of_task(q).len() >= 2).collect();
+        let mean = |f: &dyn Fn(&[Label]) -> f64| {
+            tasks.iter().map(|&q| f(table.of_task(q).labels)).sum::<f64>() / tasks.len() as f64
+        };
+        let share = |labels: &[Label], h: Label| {
+            labels.iter().filter(|&&x| x == h).count() as f64 / labels.len() as f64
+        };
+        let pairs = |labels: &[Label]| {
+            let mut hits = 0.0;
+            for (i, &a) in labels.iter().enumerate() {
+                for (j, &b) in labels.iter().enumerate() {
+                    hits += f64::from(i != j && a == h && b == l);
+                }
+            }
+            hits / (labels.len() * (labels.len() - 1)) as f64
+        };
+        let single = |h: Label| mean(&|labels| share(labels, h));
+        f64::from(mean(&pairs) - single(h) * single(l) > 1e-12)
+    };
+    workers
+        .clone()
+        .map(|i| {
+            let (mut score, mut used) = (0.0, 0);
+            for stratum in strata.values() {
+                let mut terms = Vec::new();
+                for &q in stratum {
+                    let Some(x) = label(q, i) else { continue };
+                    let mut over_peers = Vec::new();
+                    for j in workers.clone().filter(|&j| j != i) {
+                        let Some(y) = label(q, j) else { continue };
+                        let penalties: Vec<f64> = stratum
+                            .iter()
+                            .filter(|&&other| other != q)
+                            .filter_map(|&other| label(other, j))
+                            .map(|y| scoring(stratum, x, y))
+                            .collect();
+                        if !penalties.is_empty() {
+                            let penalty = penalties.iter().sum::<f64>() / penalties.len() as f64;
+                            over_peers.push(scoring(stratum, x, y) - penalty);
+                        }
+                    }
+                    if !over_peers.is_empty() {
+                        terms.push(over_peers.iter().sum::<f64>() / over_peers.len() as f64);
+                    }
+                }
+                if !terms.is_empty() {
+                    let weight = stratum.len() as f64 / covered;
+                    score += weight * terms.iter().sum::<f64>() / terms.len() as f64;
+                    used += terms.len();
+                }
+            }
+            (used > 0).then_some((score, used))
+        })
+        .collect()
+}
+
+/// The example of docs/methods.md: 3 workers, 4 tasks, 2 labels, all Z the same.
+fn example() -> LabelTable {
+    let labels = [("a", "xyxy"), ("b", "xyxx"), ("c", "xxyy")];
+    let mut reports = Vec::new();
+    let tasks = ["q1", "q2", "q3", "q4"];
+    for (position, task) in tasks.iter().enumerate() {
+        for (worker, labels) in labels {
+            reports.push((*task, worker, &labels[position..=position]));
+        }
+    }
+    table(&reports)
+}
+
+#[test]
+fn the_example_of_the_documentation_by_hand() {
+    // Counts of (x, y): 3 0, 1 2, 2 1, 1 2. P(x) = 7/12. P(x,x) = (1 + 0 + 1/3 + 0) / 4 = 1/3
+    // < 49/144 = 0.3403; P(y,y) = (0 + 1/3 + 0 + 1/3) / 4 = 1/6 = 0.1667 < 25/144 = 0.1736;
+    // P(x,y) = (0 + 1/3 + 1/3 + 1/3) / 4 = 1/4 > 35/144 = 0.2431. So T pays disagreement.
+    // See docs/methods.md for the terms, worked out there with the scoring function identity.
+    let identity = GivenScores::new(
+        (0..2).map(|h| GivenScore { label: h, peer_label: h, z: None, value: 1.0 }).collect(),
+    );
+    let options = CorrelatedAgreementOptions {
+        scoring_function: ScoringFunction::Given(identity),
+        ..CorrelatedAgreementOptions::default()
+    };
+    let z = vec![Some(0), Some(1), Some(0), Some(1)];
+    let mechanism = CorrelatedAgreement::new(Conditioning::on(z), options);
+    let scores = mechanism.score(&example()).unwrap();
+    // Strata {q1, q3} and {q2, q4}, each of weight 1/2, each worker has two tasks in each.
+    // Stratum 1: a xx, b xx, c xy. Stratum 2: a yy, b yx, c xy.
+    // a: q1 against b 1-1, c 1-0 -> 1/2; q3 against b 1-1, c 0-1 -> -1/2; mean 0.
+    //    q2 against b 1-0, c 0-1 -> 0; q4 against b 0-1, c 1-0 -> 0; mean 0. Score 0.
+    // b: as a in stratum 1: 0. q2 (y): a 1-1, c 0-1 -> -1/2; q4 (x): a 0-0, c 0-1 -> -1/2;
+    //    mean -1/2. Score -1/4.
+    // c: q1 (x): a 1-1, b 1-1 -> 0; q3 (y): a 0-0, b 0-0 -> 0; mean 0.
+    //    q2 (x): a 0-0, b 0-1 -> -1/2; q4 (y): a 1-1, b 0-1 -> -1/2; mean -1/2. Score -1/4.
+    let expected = [Some(0.0), Some(-0.25), Some(-0.25)];
+    assert_close(&values(&scores), &expected, 1e-15);
+    // a: variances (1/2)^2 * 2 / 1 = 1/2 and 0; se^2 = 1/4 * (1/2) / 2 = 1/16.
+    let estimate = scores.workers[0].estimate.unwrap();
+    assert!((estimate.standard_error.unwrap() - 0.25).abs() < 1e-15);
+    assert!((estimate.degrees_of_freedom - 2.0).abs() < 1e-15);
+}
+
+proptest! {
+    #[test]
+    fn linear_time_scores_equal_the_definition(crowd in random_crowd()) {
+        let Crowd { table, z } = &crowd;
+        let scores = ca_z(z).score(table).unwrap();
+        let expected = by_definition(table, z);
+        let wanted: Vec<Option<f64>> = expected.iter().map(|e| e.map(|e| e.0)).collect();
+        assert_close(&values(&scores), &wanted, 1e-9);
+        for (score, expected) in scores.workers.iter().zip(&expected) {
+            prop_assert_eq!(score.n_used, expected.map_or(0, |e| e.1));
+        }
+    }
+
+    #[test]
+    fn a_constant_z_is_no_z(crowd in random_crowd()) {
+        let constant = vec![Some(3); crowd.table.task_count()];
+        let plain = CorrelatedAgreement::default().score(&crowd.table).unwrap();
+        let conditioned = ca_z(&constant).score(&crowd.table).unwrap();
+        assert_close(&values(&plain), &values(&conditioned), 0.0);
+    }
+
+    #[test]
+    fn scores_follow_a_permutation_of_workers_tasks_and_labels(crowd in random_crowd(), seed: u64) {
+        let scores = values(&ca_z(&crowd.z).score(&crowd.table).unwrap());
+        let (permuted, workers) = shuffled(&crowd, seed);
+        let again = values(&ca_z(&permuted.z).score(&permuted.table).unwrap());
+        let back: Vec<Option<f64>> =
+            workers.iter().map(|&worker| again[worker as usize]).collect();
+        assert_close(&back, &scores, 1e-9);
+    }
+
+    #[test]
+    fn resampling_all_tasks_once_changes_nothing(crowd in random_crowd()) {
+        let all: Vec<u32> = (0..crowd.table.task_count() as u32).collect();
+        let mechanism = ca_z(&crowd.z);
+        let again = mechanism.on_tasks(&all).score(&crowd.table.on_tasks(&all)).unwrap();
+        assert_close(&values(&again), &values(&mechanism.score(&crowd.table).unwrap()), 0.0);
+    }
+}
+
+#[test]
+fn parts_add_up_to_the_whole() {
+    let crowd = super::super::tests::seeded_crowd(20, 6_000, 3, 3);
+    let tasks: Vec<u32> = (0..6_000).collect();
+    assert!(task_chunks(&crowd.table, &tasks).len() > 1);
+    let matrix = ScoringFunction::Estimated.matrix(&crowd.table, &tasks, 0);
+    let mut exact = ExactTerms::new(&crowd.table);
+    let stratum = Stratum { label: 0, weight: 1.0, tasks: tasks.clone() };
+    let parts = exact.moments(&stratum, &matrix);
+    let whole = exact.chunk_moments(&tasks, &matrix);
+    for (parts, whole) in parts.iter().zip(&whole) {
+        assert_eq!(parts.count(), whole.count());
+        assert!((parts.mean() - whole.mean()).abs() < 1e-12);
+        assert!((parts.squares() - whole.squares()).abs() < 1e-8);
+    }
+}
+
+#[test]
+fn sampled_scores_converge_to_the_exact_ones() {
+    // 40000 draws of terms within [-1, 1]: a standard error below 0.005 per task.
+    let crowd = super::super::tests::seeded_crowd(6, 30, 3, 7);
+    let exact = values(&ca_z(&crowd.z).score(&crowd.table).unwrap());
+    let options = CorrelatedAgreementOptions {
+        sampling: Some(Sampling { draws: 40_000, seed: 1 }),
+        ..CorrelatedAgreementOptions::default()
+    };
+    let sampled = CorrelatedAgreement::new(Conditioning::on(crowd.z.clone()), options)
+        .score(&crowd.table)
+        .unwrap();
+    assert!(exact.iter().flatten().any(|score| score.abs() > 0.05), "{exact:?}");
+    assert_close(&values(&sampled), &exact, 0.02);
+}
+
+#[test]
+fn renormalized_scores_divide_by_the_weight_covered() {
+    // Worker c answers only in stratum 0, half of the tasks.
+    let crowd = table(&[
+        ("q1", "a", "x"),
+        ("q1", "b", "x"),
+        ("q1", "c", "x"),
+        ("q2", "a", "y"),
+        ("q2", "b", "y"),
+        ("q2", "c", "y"),
+        ("q3", "a", "x"),
+        ("q3", "b", "x"),
+        ("q4", "a", "y"),
+        ("q4", "b", "y"),
+    ]);
+    let z = [Some(0), Some(0), Some(1), Some(1)];
+    let options = CorrelatedAgreementOptions {
+        renormalize_strata: true,
+        ..CorrelatedAgreementOptions::default()
+    };
+    let plain = values(&ca_z(&z).score(&crowd).unwrap());
+    // In each stratum everybody agrees, T is the identity: 1 - 0 on every task.
+    assert_close(&plain, &[Some(1.0), Some(1.0), Some(0.5)], 1e-15);
+    let mechanism = CorrelatedAgreement::new(Conditioning::on(z.to_vec()), options);
+    let renormalized = values(&mechanism.score(&crowd).unwrap());
+    assert_close(&renormalized, &[Some(1.0), Some(1.0), Some(1.0)], 1e-15);
+}
+
+#[test]
+fn three_hundred_classes_score_as_defined() {
+    let names: Vec<String> = (0..300).map(|class| format!("class {class}")).collect();
+    let mut state = 17_u32;
+    let mut draw = |below: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) % below
+    };
+    let tasks: Vec<String> = (0..320).map(|task| format!("q{task}")).collect();
+    let mut reports = Vec::new();
+    for (task, name) in tasks.iter().enumerate() {
+        // Every class is the truth of a task.
+        let truth = task % names.len();
+        for worker in ["a", "b", "c", "d"] {
+            let label = if draw(4) > 0 { truth } else { draw(300) as usize };
+            reports.push((name.as_str(), worker, names[label].as_str()));
+        }
+    }
+    let table = table(&reports);
+    assert_eq!(table.label_count(), 300);
+    let z: Vec<Option<Label>> =
+        (0..tasks.len()).map(|task| (task % 7 > 0).then_some((task % 90) as Label)).collect();
+    let scores = values(&ca_z(&z).score(&table).unwrap());
+    let wanted: Vec<Option<f64>> =
+        by_definition(&table, &z).into_iter().map(|e| e.map(|e| e.0)).collect();
+    assert!(wanted.iter().all(|score| score.is_some_and(|score| score > 0.0)), "{wanted:?}");
+    assert_close(&scores, &wanted, 1e-9);
+}
+
+#[test]
+fn free_text_taken_for_labels_is_refused_before_the_work_starts() {
+    let names: Vec<String> = (0..30_000).map(|n| format!("text {n}")).collect();
+    let reports: Vec<(&str, &str, &str)> =
+        names.iter().map(|name| (name.as_str(), "a", name.as_str())).collect();
+    // 2 * 8 * 30000^2 bytes are 14 GiB.
+    let error = CorrelatedAgreement::default().score(&table(&reports)).unwrap_err();
+    assert!(matches!(error, MechanismError::TooLarge { gibibytes: 14, .. }), "{error}");
+}
+
+#[test]
+fn z_for_another_table_is_an_error() {
+    let error = ca_z(&[Some(0)]).score(&example()).unwrap_err();
+    assert_eq!(error, MechanismError::TaskCount { z_tasks: 1, tasks: 4 });
+}
