@@ -4,6 +4,8 @@
 //! inverse of the printed rate is the time per label, class and iteration. `RAYON_NUM_THREADS=1`
 //! measures one thread.
 
+#![expect(clippy::cast_possible_truncation, reason = "generated crowds are small")]
+
 use std::hint::black_box;
 
 use caz::data::ids::Ids;

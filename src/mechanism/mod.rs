@@ -150,6 +150,7 @@ pub enum MechanismError {
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_possible_truncation, reason = "tables of tests are small")]
 pub(crate) mod tests {
     use super::*;
     use crate::data::labels::{Label, LabelNames, LabelReport};

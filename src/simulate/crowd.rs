@@ -173,7 +173,12 @@ impl CrowdPlan {
             for worker in index::sample(random, self.lazy.len(), per_task) {
                 let lazy = random.random_bool(self.lazy[worker]);
                 let label = if lazy { ask(random) } else { self.human.draw(truth, random) };
-                reports.push(LabelReport { task, worker: worker as u32, label });
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "a crowd has fewer than 2^32 workers"
+                )]
+                let worker = worker as u32;
+                reports.push(LabelReport { task, worker, label });
             }
         }
         Ok(SyntheticCrowd { table: LabelTable::new(names, &reports), z, truth: truths })

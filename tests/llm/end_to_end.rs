@@ -72,7 +72,7 @@ fn rule_based(asked: &Asked) -> Reply {
         let number = text.rsplit("number ").next().unwrap();
         let paper: usize =
             number.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap();
-        let sample = asked.body["seed"].as_u64().unwrap() as usize;
+        let sample = usize::try_from(asked.body["seed"].as_u64().unwrap()).unwrap();
         let said = names.iter().enumerate().map(|(c, n)| (n.clone(), model_says(paper, sample, c)));
         return Reply::Chat(format!("<think>hm</think>{}", sentences(said)));
     }

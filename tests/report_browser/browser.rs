@@ -276,7 +276,7 @@ fn base64(text: &str) -> Vec<u8> {
     let groups = digits.chunks(4).flat_map(|group| {
         let bits = group.iter().fold(0, |bits, digit| bits << 6 | digit);
         let bits = bits << (6 * (4 - group.len()));
-        [bits >> 16, bits >> 8, bits].map(|byte| byte as u8).into_iter().take(group.len() - 1)
+        bits.to_be_bytes().into_iter().skip(1).take(group.len() - 1)
     });
     groups.collect()
 }

@@ -145,7 +145,9 @@ fn judged(
     let transcript = strategy.judge(item, connection.model.as_ref())?;
     let Some(values) = &transcript.values else {
         let problems = transcript.turns.last().map_or(&[][..], |turn| &turn.problems);
-        let failure = Failure::unreadable(problems, transcript.turns.len() as u32);
+        #[expect(clippy::cast_possible_truncation, reason = "at most --turns, a u32")]
+        let turns = transcript.turns.len() as u32;
+        let failure = Failure::unreadable(problems, turns);
         let extra = Judged { gold: item.gold.clone(), transcript };
         return Ok(Answered { rows: Vec::new(), extra, failure: Some(failure) });
     };

@@ -88,7 +88,7 @@ fn figures(
     ];
     // The scores of one crowd: the first trial at the last point, which has most cheaters if the
     // points ascend.
-    let id = TrialId { repetition: 0, point: points as u32 - 1 };
+    let id = TrialId { repetition: 0, point: u32::try_from(points)? - 1 };
     let (_, crowd) = settings.crowd(data, id)?;
     for contender in &settings.contenders {
         let scores = contender.mechanism(&data.z).score(&crowd.table)?;

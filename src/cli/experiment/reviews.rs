@@ -223,7 +223,9 @@ fn kept<'a>(
 ) -> impl Iterator<Item = &'a ReviewersTrial> {
     let points = u64::from(settings.grid(1).points);
     let kept = (0_u64..).zip(trials).filter(move |(index, _)| {
-        let (k, z) = settings.point((index % points) as u32);
+        #[expect(clippy::cast_possible_truncation, reason = "points are counted by a u32")]
+        let point = (index % points) as u32;
+        let (k, z) = settings.point(point);
         keep(k, z)
     });
     kept.map(|(_, trial)| trial)
@@ -300,9 +302,11 @@ fn raw_table(
     let columns = ["repetition", "k", "z", "n_reviewers", "score_name", "kind", "auc", "n_missing"];
     let columns: Vec<_> = columns.into_iter().chain(EFFECT_COLUMNS).collect();
     let mut table = Table::new(&columns);
-    let points = settings.grid(1).points as usize;
-    for (index, trial) in trials.iter().enumerate() {
-        let (k, z) = settings.point((index % points) as u32);
+    let points = 0..settings.grid(1).points;
+    let repetitions = (0_u32..)
+        .flat_map(|repetition| points.clone().map(move |point| TrialId { repetition, point }));
+    for (id, trial) in repetitions.zip(trials) {
+        let (k, z) = settings.point(id.point);
         for (score, name) in settings.scores.iter().enumerate() {
             let kinds = KINDS.into_iter().zip(trial.aucs[score]);
             let kinds = kinds.map(|(kind, auc)| (kind, auc, [None; 3]));
@@ -310,7 +314,7 @@ fn raw_table(
                 ("rewritten", effect.auc, [effect.shift, effect.low, effect.low_before])
             });
             for (kind, auc, effect) in kinds.chain(effect) {
-                let mut row: Vec<Cell> = vec![(index / points).into(), k.into()];
+                let mut row: Vec<Cell> = vec![(id.repetition as usize).into(), k.into()];
                 row.extend([z_name(loaded, z).into(), trial.n_reviewers.into()]);
                 row.extend([name.as_str().into(), kind.into()]);
                 row.extend([auc.auc.into(), auc.n_missing.into()]);

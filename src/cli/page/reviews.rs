@@ -187,10 +187,11 @@ fn details(
 ) -> Result<ReviewDetails, EmbedError> {
     let set = evidence.set;
     // Sentence vectors live only while their paper is looked at.
-    let of_papers: Vec<Vec<Gathered>> = (0..evidence.papers.len())
+    let papers = u32::try_from(evidence.papers.len()).expect("papers have u32 numbers");
+    let of_papers: Vec<Vec<Gathered>> = (0..papers)
         .into_par_iter()
         .map(|paper| {
-            let gathered = of_paper(evidence, paper as u32, text);
+            let gathered = of_paper(evidence, paper, text);
             progress.advance(1);
             gathered
         })

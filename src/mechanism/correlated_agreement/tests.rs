@@ -1,3 +1,5 @@
+#![expect(clippy::cast_possible_truncation, reason = "tables of tests are small")]
+
 use std::collections::BTreeMap;
 
 use super::super::tests::{Crowd, assert_close, random_crowd, shuffled, values};

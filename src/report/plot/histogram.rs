@@ -46,6 +46,11 @@ impl Histogram {
     }
 
     /// Counts in bins of one width, about as many as the square root of the number of values.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a count is between 0 and the count"
+    )]
     fn bins(&self, (low, high): (f64, f64)) -> Vec<usize> {
         let count = ((self.values.len() as f64).sqrt().ceil() as usize).clamp(12, 60);
         let mut bins = vec![0; count];
