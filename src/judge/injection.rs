@@ -9,7 +9,7 @@ use regex::{Regex, RegexBuilder};
 use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 
-use super::excerpt;
+use crate::llm::chat::excerpt;
 use crate::llm::fence::is_hidden;
 use crate::llm::form::folded;
 

@@ -127,13 +127,3 @@ impl JudgeError {
         }
     }
 }
-
-/// The first `chars` characters of a text on one line, with a mark where there is more.
-fn excerpt(text: &str, chars: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut excerpt: String = line.chars().take(chars).collect();
-    if excerpt.len() < line.len() {
-        excerpt.push('…');
-    }
-    excerpt
-}

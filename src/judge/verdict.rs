@@ -7,8 +7,8 @@
 
 use std::fmt;
 
-use super::excerpt;
 use super::relaxed::{Relaxed, objects, parse_number};
+use crate::llm::chat::excerpt;
 use crate::llm::form::{Domain, Field, folded};
 use crate::llm::{ChatAnswer, FinishReason, without_reasoning};
 

@@ -189,6 +189,16 @@ pub fn without_reasoning(text: &str) -> Option<&str> {
     }
 }
 
+/// The first `chars` characters of a text on one line, with a mark where there is more.
+pub(crate) fn excerpt(text: &str, chars: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut excerpt: String = line.chars().take(chars).collect();
+    if excerpt.len() < line.len() {
+        excerpt.push('…');
+    }
+    excerpt
+}
+
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {

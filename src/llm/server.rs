@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::budget::Budget;
-use super::chat::Usage;
+use super::chat::{Usage, excerpt};
 use super::error::ChatError;
 use super::proxy::ProxySettings;
 use super::retry::{Attempt, RetryPolicy, is_transient, parse_retry_after};
@@ -247,16 +247,10 @@ impl Server {
     fn excerpt(&self, body: &[u8]) -> String {
         let text = String::from_utf8_lossy(body);
         let text = self.redacted(text.into_owned());
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let line = words.join(" ");
-        if line.is_empty() {
-            return "(nothing)".into();
+        match excerpt(&text, EXCERPT_CHARS) {
+            nothing if nothing.is_empty() => "(nothing)".into(),
+            excerpt => excerpt,
         }
-        let mut excerpt: String = line.chars().take(EXCERPT_CHARS).collect();
-        if excerpt.len() < line.len() {
-            excerpt.push('…');
-        }
-        excerpt
     }
 }
 
