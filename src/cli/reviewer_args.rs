@@ -72,9 +72,7 @@ impl ReviewerArgs {
 
     /// Rules rewrite texts: a review that is a vector or judgments has none.
     pub(super) fn check_texts(&self, set: &ReviewSet) -> Result<()> {
-        let contents =
-            set.reviews.iter().map(|r| &r.content).chain(set.z.iter().map(|z| &z.content));
-        let without = contents.filter(|content| content.text.is_none()).count();
+        let without = set.contents().filter(|content| content.text.is_none()).count();
         if without > 0 && (self.reword_copies || self.rewriting()?.is_some()) {
             let message = format!(
                 "{without} reviews and Z have no text to rewrite; drop --polish, --formal, \

@@ -62,6 +62,14 @@ pub struct ReviewSet {
     pub shape: ContentShape,
 }
 
+impl ReviewSet {
+    /// Contents of the reviews, then of the Z: the order of the vectors of a set.
+    pub fn contents(&self) -> impl Iterator<Item = &Content> {
+        let reviews = self.reviews.iter().map(|review| &review.content);
+        reviews.chain(self.z.iter().map(|z| &z.content))
+    }
+}
+
 /// A review set with what the reader has to say about it.
 #[derive(Debug, Clone)]
 pub struct LoadedReviews {

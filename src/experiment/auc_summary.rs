@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::rank::quantile;
+use crate::stats::rank::{mean, quantile};
 
 /// The low quantile that tables show: one trial in ten is worse.
 pub const LOW_QUANTILE: f64 = 0.1;
@@ -43,9 +43,8 @@ impl AucSummary {
             aucs.extend(trial.auc);
         }
         aucs.sort_by(f64::total_cmp);
-        let count = aucs.len() as f64;
         Self {
-            mean: (!aucs.is_empty()).then(|| aucs.iter().sum::<f64>() / count),
+            mean: mean(&aucs),
             low: quantile(&aucs, LOW_QUANTILE),
             high: quantile(&aucs, 1.0 - LOW_QUANTILE),
             n_trials,

@@ -25,7 +25,7 @@ use crate::simulate::reviews::{
     Origin, ReviewerKind, ReviewerOptions, SimulatedReviewers, rewritten, simulate_reviewers,
 };
 use crate::simulate::rewording::Rewriting;
-use crate::stats::rank::quantile;
+use crate::stats::rank::{mean, quantile};
 use crate::text::space::Space;
 use crate::text::vectors::Vectors;
 
@@ -73,14 +73,13 @@ impl ReviewersSettings {
     /// All contents that a trial may need, in the order of the vectors that [`reviewers`] takes:
     /// the reviews, the Z, then the rewritten reviews and the reworded Z where they are asked for.
     pub fn contents(&self, real: &ReviewSet) -> Vec<Content> {
-        let reviews = || real.reviews.iter().map(|review| &review.content);
-        let z = || real.z.iter().map(|z| &z.content);
-        let mut contents: Vec<Content> = reviews().chain(z()).cloned().collect();
+        let mut contents: Vec<Content> = real.contents().cloned().collect();
         if let Some((rewriting, _)) = self.rewriting {
-            contents.extend(reviews().map(|content| rewritten(content, rewriting)));
+            let reviews = real.reviews.iter();
+            contents.extend(reviews.map(|review| rewritten(&review.content, rewriting)));
         }
         if self.reword_copies {
-            contents.extend(z().map(|content| rewritten(content, Rewriting::Reworded)));
+            contents.extend(real.z.iter().map(|z| rewritten(&z.content, Rewriting::Reworded)));
         }
         contents
     }
@@ -279,10 +278,6 @@ impl People {
         let low = self.rewritten.iter().filter_map(|&index| scores[index]);
         mean(&low.map(|score| f64::from(u8::from(score < bound))).collect::<Vec<_>>())
     }
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 fn kind_aucs(scores: &[Option<f64>], kinds: &[ReviewerKind]) -> KindAucs {

@@ -127,6 +127,16 @@ impl TrialGrid {
         u64::from(self.points) * u64::from(self.repetitions)
     }
 
+    /// Every trial, in the order of the results.
+    pub fn ids(self) -> impl Iterator<Item = TrialId> {
+        (0..self.trials()).map(move |index| self.id(index))
+    }
+
+    /// Results with the trials that they are of, however many repetitions there were.
+    pub fn with_ids<T>(self, results: &[T]) -> impl Iterator<Item = (TrialId, &T)> {
+        (0..).zip(results).map(move |(index, result)| (self.id(index), result))
+    }
+
     fn id(self, index: u64) -> TrialId {
         let points = u64::from(self.points);
         let part = |number: u64| u32::try_from(number).expect("both factors are 32 bits");

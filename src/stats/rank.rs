@@ -18,6 +18,11 @@ pub fn descending_ranks(scores: &[Option<f64>]) -> Vec<Option<u64>> {
     ranks
 }
 
+/// Sum over number; `None` without values.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
 /// Middle value, the mean of the two middle ones for an even number; `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();

@@ -200,12 +200,11 @@ pub(super) fn raw_table(
     let columns = ["repetition", "llm", "random", "biased", "mechanism", "auc", "n_missing"];
     let columns: Vec<_> = columns.into_iter().chain(variants.map(|(name, _)| name)).collect();
     let mut table = Table::new(&columns);
-    let points = settings.llm_shares.len();
-    for (index, trial) in trials.iter().enumerate() {
+    for (id, trial) in settings.grid(1).with_ids(trials) {
         let shares = [trial.shares.llm, trial.shares.random, trial.shares.biased];
         for (variant, aucs) in trial.aucs.iter().enumerate() {
             for (contender, auc) in settings.contenders.iter().zip(aucs) {
-                let mut row = vec![(index / points).into()];
+                let mut row = vec![(id.repetition as usize).into()];
                 row.extend(shares.map(Cell::from));
                 row.extend([contender.as_str().into(), auc.auc.into(), auc.n_missing.into()]);
                 row.extend(variants.map(|(_, names)| names[variant].clone()));

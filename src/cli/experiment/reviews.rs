@@ -16,11 +16,14 @@ use super::figures::bars;
 use super::trials::TrialArgs;
 use crate::data::reviews::{LoadedReviews, ReviewSet};
 use crate::experiment::auc_summary::AucSummary;
-use crate::experiment::reviewers::{ReviewersSettings, ReviewersTrial, ScoreVariant, reviewers};
-use crate::experiment::trials::TrialId;
+use crate::experiment::reviewers::{
+    ReviewersSettings, ReviewersTrial, RewritingEffect, ScoreVariant, reviewers,
+};
+use crate::experiment::trials::TrialGrid;
 use crate::report::plot::{DistributionChart, Kind};
 use crate::report::{Cell, Report, Table};
 use crate::simulate::reviews::ReviewerKind;
+use crate::stats::rank::mean;
 use crate::text::pooling::TextUnit;
 use crate::text::vectors::Vectors;
 
@@ -221,11 +224,8 @@ fn kept<'a>(
     trials: &'a [ReviewersTrial],
     keep: impl Fn(usize, &[u32]) -> bool + 'a,
 ) -> impl Iterator<Item = &'a ReviewersTrial> {
-    let points = u64::from(settings.grid(1).points);
-    let kept = (0_u64..).zip(trials).filter(move |(index, _)| {
-        #[expect(clippy::cast_possible_truncation, reason = "points are counted by a u32")]
-        let point = (index % points) as u32;
-        let (k, z) = settings.point(point);
+    let kept = settings.grid(1).with_ids(trials).filter(move |(id, _)| {
+        let (k, z) = settings.point(id.point);
         keep(k, z)
     });
     kept.map(|(_, trial)| trial)
@@ -275,22 +275,19 @@ fn table(loaded: &LoadedReviews, settings: &ReviewersSettings, trials: &[Reviewe
             if with_effects {
                 let effects = || of_k(None).map(|trial| trial.effects[score]);
                 let summary = AucSummary::of(effects().map(|effect| effect.auc));
+                let mean_of = |part: fn(RewritingEffect) -> Option<f64>| {
+                    mean(&effects().filter_map(part).collect::<Vec<_>>())
+                };
                 let means = [
-                    mean(effects().map(|effect| effect.shift)),
-                    mean(effects().map(|effect| effect.low)),
-                    mean(effects().map(|effect| effect.low_before)),
+                    mean_of(|effect| effect.shift),
+                    mean_of(|effect| effect.low),
+                    mean_of(|effect| effect.low_before),
                 ];
                 push("rewritten", None, summary, means.map(Cell::from));
             }
         }
     }
     table
-}
-
-/// Mean of the values that are there.
-fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let values: Vec<f64> = values.flatten().collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// Every trial, score and kind.
@@ -302,10 +299,7 @@ fn raw_table(
     let columns = ["repetition", "k", "z", "n_reviewers", "score_name", "kind", "auc", "n_missing"];
     let columns: Vec<_> = columns.into_iter().chain(EFFECT_COLUMNS).collect();
     let mut table = Table::new(&columns);
-    let points = 0..settings.grid(1).points;
-    let repetitions = (0_u32..)
-        .flat_map(|repetition| points.clone().map(move |point| TrialId { repetition, point }));
-    for (id, trial) in repetitions.zip(trials) {
+    for (id, trial) in settings.grid(1).with_ids(trials) {
         let (k, z) = settings.point(id.point);
         for (score, name) in settings.scores.iter().enumerate() {
             let kinds = KINDS.into_iter().zip(trial.aucs[score]);
@@ -344,9 +338,8 @@ fn figures(
     let mut figures: Vec<_> = settings.papers_per_reviewer.iter().map(|&k| aucs(k)).collect();
     // One trial has few cheaters; the first ones with the first k, given each Z, have enough.
     let shown = repetitions.min(SHOWN_REPETITIONS);
-    let points = 0..u32::try_from(settings.z_sources.len())?;
-    let ids = (0..shown)
-        .flat_map(|repetition| points.clone().map(move |point| TrialId { repetition, point }));
+    let points = u32::try_from(settings.z_sources.len())?;
+    let ids = TrialGrid { points, repetitions: shown }.ids();
     let shown =
         ids.map(|id| settings.trial_scores(set, vectors, id)).collect::<Result<Vec<_>, _>>()?;
     for (index, score) in settings.scores.iter().enumerate() {
