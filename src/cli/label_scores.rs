@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use serde_json::Map;
 
-use super::review_scores::worst_first;
+use super::estimates::{estimate_cells, worst_first};
 use crate::data::label_reader::LoadedLabels;
 use crate::data::labels::LabelTable;
 use crate::data::warning::{Warning, first_names};
@@ -97,22 +97,17 @@ fn push_rows(
         .map(|truth| consensus_accuracy(&loaded.table, truth, scores.posteriors.as_ref()));
     for index in worst_first(&values, workers.names()) {
         let score = &scores.workers[index];
-        let interval = score.estimate.and_then(|estimate| estimate.interval());
         // Only a score whose zero means "nothing beyond chance" can be called informative or not.
         let shown = scored.zero_is_chance || flags[index] == Flag::TooFew;
-        let mut row: Vec<Cell> = vec![
-            workers.names()[index].as_str().into(),
-            scored.name.into(),
-            values[index].into(),
-            score.estimate.and_then(|estimate| estimate.standard_error).into(),
-            interval.map(|(low, _)| low).into(),
-            interval.map(|(_, high)| high).into(),
+        let mut row: Vec<Cell> = vec![workers.names()[index].as_str().into(), scored.name.into()];
+        row.extend(estimate_cells(score.estimate));
+        row.extend([
             score.n_tasks.into(),
             score.n_z_tasks.into(),
             ranks[index].into(),
             shown.then(|| flags[index].as_str()).into(),
             score.lambda.into(),
-        ];
+        ]);
         if let (Some(truth), Some(consensus)) = (&loaded.truth, &consensus) {
             let own = worker_accuracy(&loaded.table, truth, index as u32);
             row.extend([own.n_tasks.into(), own.share.into(), consensus.share.into()]);

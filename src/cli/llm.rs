@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::cache::cache_folder;
 use super::common::Common;
 use super::exit::{ExitStatus, MissingError, UsageError};
+use super::interruption::explain_interruption;
 use crate::judge::{JudgeError, RubricError};
 use crate::llm::cache::OfflineModel;
 use crate::llm::{
@@ -298,30 +299,15 @@ impl Connection {
             let (model, place) = (self.model.model(), &self.place);
             let line = format!("asking {model} at {place} for {answers} answers");
             super::output::say(common, &line);
-            self.explain_interruption(common);
+            // Answers are stored as they arrive.
+            let line = if self.cached.is_some() {
+                "interrupted; answers that arrived are stored, the same command goes on from here"
+            } else {
+                "interrupted"
+            };
+            explain_interruption(common, vec![line.to_owned()]);
         }
     }
-
-    /// Makes Ctrl-C say how to go on, and end the process with code 130.
-    ///
-    /// Nothing needs to be saved at that point: answers are stored as they arrive.
-    fn explain_interruption(&self, common: &Common) {
-        let cached = self.cached.is_some();
-        let common = common.clone();
-        // A second handler in one process is refused; the first one does the same.
-        let _ = ctrlc::set_handler(move || interrupted(cached, &common));
-    }
-}
-
-#[expect(clippy::exit, reason = "an interrupted run has no other place to end")]
-fn interrupted(cached: bool, common: &Common) {
-    let line = if cached {
-        "interrupted; answers that arrived are stored, the same command goes on from here"
-    } else {
-        "interrupted"
-    };
-    super::output::say(common, line);
-    std::process::exit(130);
 }
 
 /// An environment variable that is set and not empty.

@@ -14,9 +14,12 @@ mod completions;
 mod doctor;
 mod embed;
 mod embedding;
+mod estimates;
 mod exit;
 mod experiment;
 mod explain;
+#[cfg(feature = "llm")]
+mod interruption;
 #[cfg(feature = "llm")]
 mod judging;
 mod label_input;

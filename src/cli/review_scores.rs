@@ -1,5 +1,6 @@
 //! The table of `caz reviews`: one row per reviewer and score, and the sentences under it.
 
+use super::estimates::{estimate_cells, worst_first};
 use super::reviews::{ReviewsArgs, Run, Scored};
 use crate::data::reviews::ReviewSet;
 use crate::report::{Cell, Report, Table};
@@ -41,10 +42,10 @@ pub(super) fn scores_report(args: &ReviewsArgs, run: &Run) -> Report {
         let people: Vec<_> =
             scored.scores.iter().map(|score| (score.estimate, score.n_papers)).collect();
         let flags = flags(&people, &args.flags());
-        push_rows(&mut table, run, name, &scored, &flags, with_parts);
+        push_rows(&mut table, run, name, scored, &flags, with_parts);
         footer.push(meaning(name, run.centered).to_owned());
         footer.extend(left_out(set, name, &scored.scores));
-        warnings.extend(scored.warnings);
+        warnings.extend(scored.warnings.iter().cloned());
     }
     footer.push(
         "Worst first; rank 1 is the best. ci_low to ci_high is a 95 % interval over papers. A flag \
@@ -77,42 +78,27 @@ fn push_rows(
     let ranks = descending_ranks(&values);
     for index in worst_first(&values, reviewers.names()) {
         let score = &scores[index];
-        let interval = score.estimate.and_then(|estimate| estimate.interval());
         // Only scores whose zero means "adds nothing" can be called informative or not.
         let flag = (name.has_zero() || flags[index] == Flag::TooFew).then(|| flags[index].as_str());
-        let mut row = vec![
+        let mut row: Vec<Cell> = vec![
             reviewers.names()[index].as_str().into(),
             name.as_str().into(),
             run.embedded.name.as_str().into(),
-            values[index].into(),
-            score.estimate.and_then(|estimate| estimate.standard_error).into(),
-            interval.map(|(low, _)| low).into(),
-            interval.map(|(_, high)| high).into(),
+        ];
+        row.extend(estimate_cells(score.estimate));
+        row.extend([
             score.n_papers.into(),
             score.n_pairs.into(),
             score.n_zero.into(),
             ranks[index].into(),
             flag.map_or(Cell::Missing, Cell::from),
-        ];
+        ]);
         if with_parts {
             let part = |part: usize| scored.parts.as_ref().and_then(|parts| parts[part][index]);
             row.extend([part(0).into(), part(1).into()]);
         }
         table.push(row);
     }
-}
-
-/// Positions by ascending score, missing ones last, ties by name.
-pub(super) fn worst_first(values: &[Option<f64>], names: &[String]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| {
-        let by_score = match (values[a], values[b]) {
-            (Some(a), Some(b)) => a.total_cmp(&b),
-            (a, b) => b.is_some().cmp(&a.is_some()),
-        };
-        by_score.then_with(|| names[a].cmp(&names[b]))
-    });
-    order
 }
 
 pub(super) fn scope(run: &Run) -> String {

@@ -1,5 +1,6 @@
 //! `caz reviews`: score reviewers from the text of their reviews.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -151,6 +152,8 @@ pub(super) struct Run {
     pub(super) centered: bool,
     pub(super) combine: ZCombine,
     pub(super) warnings: Vec<Warning>,
+    /// Scores by [`ScoreName`], once they are asked for: by the table, and again by the page.
+    scored: [OnceCell<Scored>; 4],
 }
 
 /// The scores of all reviewers by one name.
@@ -238,12 +241,7 @@ fn prepare(args: &ReviewsArgs, common: &Common) -> Result<Run> {
     drop((reviews, z));
 
     let set = &loaded.set;
-    let contents: Vec<_> = set
-        .reviews
-        .iter()
-        .map(|review| &review.content)
-        .chain(set.z.iter().map(|z| &z.content))
-        .collect();
+    let contents: Vec<_> = set.contents().collect();
     let embedded = args.embedding.embed(&contents, TextUnit::Sentence, common)?;
     let centered = match args.center {
         Center::Auto => embedded.kind != VectorKind::Judgments,
@@ -261,7 +259,20 @@ fn prepare(args: &ReviewsArgs, common: &Common) -> Result<Run> {
         CombineChoice::Mean => ZCombine::Mean,
     };
     let papers = papers_of(set);
-    Ok(Run { loaded, inputs, papers, embedded, plain, projected, centered, combine, warnings })
+    let scored = Default::default();
+    let run = Run {
+        loaded,
+        inputs,
+        papers,
+        embedded,
+        plain,
+        projected,
+        centered,
+        combine,
+        warnings,
+        scored,
+    };
+    Ok(run)
 }
 
 fn direction_warnings(set: &ReviewSet, space: &Space) -> Vec<Warning> {
@@ -282,7 +293,11 @@ fn direction_warnings(set: &ReviewSet, space: &Space) -> Vec<Warning> {
 }
 
 impl Run {
-    pub(super) fn scores(&self, name: ScoreName) -> Scored {
+    pub(super) fn scores(&self, name: ScoreName) -> &Scored {
+        self.scored[name as usize].get_or_init(|| self.computed(name))
+    }
+
+    fn computed(&self, name: ScoreName) -> Scored {
         let (set, papers) = (&self.loaded.set, &self.papers);
         let scores = match name {
             ScoreName::Projected => projected_scores(set, papers, &self.projected, self.combine),
@@ -317,9 +332,9 @@ impl Run {
             evidence: self.evidence(),
             scope: scope(self),
             meanings: meanings.collect(),
-            projected: self.scores(ScoreName::Projected).scores,
-            negative: self.scores(ScoreName::Negative).scores,
-            parts: combined.then(|| self.scores(ScoreName::Combined).parts).flatten(),
+            projected: &self.scores(ScoreName::Projected).scores,
+            negative: &self.scores(ScoreName::Negative).scores,
+            parts: combined.then(|| self.scores(ScoreName::Combined).parts.as_ref()).flatten(),
         }
     }
 
@@ -328,7 +343,7 @@ impl Run {
         super::explain::Context {
             inputs: self.inputs.clone(),
             settings: self.settings(args),
-            scores: self.scores(name).scores,
+            scores: self.scores(name).scores.clone(),
             embedder: self.embedded.name.clone(),
         }
     }

@@ -43,18 +43,6 @@ enum RawFormat {
     Json,
 }
 
-/// Says `line` and ends.
-#[cfg(feature = "llm")]
-#[expect(clippy::exit, reason = "an interrupted run has no other place to end")]
-fn interrupted(common: &Common, line: &str) {
-    if common.show_progress() {
-        // The bar has no line end.
-        super::super::output::say(common, "");
-    }
-    super::super::output::say(common, line);
-    std::process::exit(130);
-}
-
 impl TrialArgs {
     /// Fails early if an output cannot be written.
     pub(super) fn check(&self, common: &Common) -> Result<()> {
@@ -123,9 +111,10 @@ impl TrialArgs {
             ),
             None => "interrupted; nothing was kept, --raw FILE keeps finished trials".to_owned(),
         };
-        let common = common.clone();
-        // A second handler in one process is refused; the process then ends without a word.
-        let _ = ctrlc::set_handler(move || interrupted(&common, &line));
+        // The bar has no line end.
+        let after_bar = common.show_progress().then(String::new);
+        let lines = after_bar.into_iter().chain([line]).collect();
+        super::super::interruption::explain_interruption(common, lines);
     }
 
     /// Without the crate that hears of it, the process ends without a word.

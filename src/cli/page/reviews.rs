@@ -61,10 +61,10 @@ pub(in super::super) struct Scores<'a> {
     pub(in super::super) scope: String,
     /// Meaning of every score in the report, by its name.
     pub(in super::super) meanings: Vec<(&'static str, &'static str)>,
-    pub(in super::super) projected: Vec<ReviewerScore>,
-    pub(in super::super) negative: Vec<ReviewerScore>,
+    pub(in super::super) projected: &'a [ReviewerScore],
+    pub(in super::super) negative: &'a [ReviewerScore],
     /// Parts of the combined score, if it was asked for.
-    pub(in super::super) parts: Option<[Vec<Option<f64>>; 2]>,
+    pub(in super::super) parts: Option<&'a [Vec<Option<f64>>; 2]>,
 }
 
 /// The page; `progress` hears of every paper.
@@ -131,16 +131,16 @@ fn measures(scores: &Scores<'_>, has_projected: bool) -> Vec<Measure> {
     let mut measures = vec![measure(
         "LLM similarity",
         "mean similarity with the LLM's reviews of the same papers, as they are",
-        values(&scores.negative, -1.0),
+        values(scores.negative, -1.0),
     )];
     if !has_projected {
         measures.push(measure(
             "beyond the LLM",
             "mean similarity with the other reviews of the same papers beyond what the LLM says",
-            values(&scores.projected, 1.0),
+            values(scores.projected, 1.0),
         ));
     }
-    if let Some([topic, away]) = &scores.parts {
+    if let Some([topic, away]) = scores.parts {
         let words = ["about the paper, in robust standard deviations", "unlike the LLM, likewise"];
         measures.push(measure("part topic", words[0], topic.clone()));
         measures.push(measure("part Z", words[1], away.clone()));
@@ -149,7 +149,7 @@ fn measures(scores: &Scores<'_>, has_projected: bool) -> Vec<Measure> {
 }
 
 fn scatter(scores: &Scores<'_>) -> Option<(String, String)> {
-    let pairs = values(&scores.negative, -1.0).into_iter().zip(values(&scores.projected, 1.0));
+    let pairs = values(scores.negative, -1.0).into_iter().zip(values(scores.projected, 1.0));
     let points: Vec<ScatterPoint> = pairs
         .enumerate()
         .filter_map(|(person, (x, y))| Some(ScatterPoint { person, x: x?, y: y? }))
