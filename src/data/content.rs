@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::rows::{Column, Field, FileProblems, Row};
+use super::strict_json::parse_strictly;
 
 /// Columns that carry the content, in the order [`ContentReader::read`] expects them.
 pub(crate) const CONTENT_COLUMNS: [Column; 3] = [
@@ -20,6 +21,21 @@ pub struct Content {
     pub vector: Option<Vec<f64>>,
     /// A value in `[-1, 1]` per category, in the order of [`ContentShape::categories`].
     pub judgments: Option<Vec<f64>>,
+}
+
+impl Content {
+    /// Adds the text of another one after a blank line; `false`, and nothing is done, unless both are
+    /// texts and nothing else.
+    pub(super) fn join(&mut self, other: &Self) -> bool {
+        let only_text = |content: &Self| content.vector.is_none() && content.judgments.is_none();
+        if !only_text(self) || !only_text(other) {
+            return false;
+        }
+        let (Some(text), Some(more)) = (&mut self.text, &other.text) else { return false };
+        text.push_str("\n\n");
+        text.push_str(more);
+        true
+    }
 }
 
 /// What all contents of a run have in common, fixed by the first one that has it.
@@ -173,7 +189,10 @@ fn parse_judgments(field: &Field<'_>) -> Result<Vec<(String, f64)>, String> {
     let parsed;
     let value = match field {
         Field::Text(text) => {
-            parsed = serde_json::from_str(text).map_err(|_| {
+            parsed = parse_strictly(text).map_err(|error| {
+                if error.is_data() {
+                    return format!("is not clear: {error}");
+                }
                 "is not a JSON object such as {\"Novelty of Method\": 1}".to_owned()
             })?;
             &parsed

@@ -1,9 +1,9 @@
 //! What to do when one person reports twice on the same thing.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How a second report of the same person on the same task or paper is treated.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Duplicates {
     /// It is a problem of the input.
@@ -13,6 +13,9 @@ pub enum Duplicates {
     First,
     /// The last one counts; the others are dropped and counted.
     Last,
+    /// Texts are joined in the order of the file; what is no text cannot be joined, and is a problem
+    /// of the input.
+    Join,
 }
 
 impl Duplicates {
@@ -21,7 +24,12 @@ impl Duplicates {
         match self {
             Self::First => {}
             Self::Last => *first = second,
-            Self::Error => refuse(),
+            Self::Error | Self::Join => refuse(),
         }
     }
+}
+
+/// That there is a second report, in words; `who` says whose it is.
+pub(super) fn second(who: &str, first_line: u64) -> String {
+    format!("{who} (the first is in line {first_line})")
 }

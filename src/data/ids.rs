@@ -1,8 +1,10 @@
 //! Names as small numbers: each distinct name gets the next number, from 0.
 
+use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
+use unicode_normalization::UnicodeNormalization;
 
 /// A list of distinct names in order of first appearance.
 #[derive(Debug, Clone, Default)]
@@ -65,6 +67,39 @@ impl Ids {
         &self.names
     }
 
+    /// The same names in ascending order (by code points), and the new number of each old one.
+    ///
+    /// Numbers by first appearance depend on the order of the rows; these do not.
+    pub fn sorted(self) -> (Self, Vec<u32>) {
+        if self.names.is_sorted() {
+            let same = (0..).take(self.names.len()).collect();
+            return (self, same);
+        }
+        let mut order: Vec<u32> = (0..).take(self.names.len()).collect();
+        order.sort_unstable_by(|&a, &b| self.name(a).cmp(self.name(b)));
+        let mut new = vec![0; order.len()];
+        let mut sorted = Self { hasher: self.hasher.clone(), ..Self::default() };
+        for (number, &old) in (0..).zip(&order) {
+            new[old as usize] = number;
+            sorted.intern(self.name(old));
+        }
+        (sorted, new)
+    }
+
+    /// Names that differ only in case, width, white space inside or another form of the same
+    /// letters: groups of two or more, in the order of their first members.
+    pub fn look_alikes(&self) -> Vec<Vec<&str>> {
+        let mut groups: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        for (number, name) in (0..).zip(&self.names) {
+            groups.entry(alike(name)).or_default().push(number);
+        }
+        let mut groups: Vec<Vec<u32>> =
+            groups.into_values().filter(|group| group.len() > 1).collect();
+        groups.sort();
+        let names = |group: Vec<u32>| group.into_iter().map(|number| self.name(number)).collect();
+        groups.into_iter().map(names).collect()
+    }
+
     /// How many distinct names there are.
     pub fn len(&self) -> usize {
         self.names.len()
@@ -73,6 +108,25 @@ impl Ids {
     /// Whether there is no name.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
+    }
+}
+
+/// What names that look alike have in common.
+pub(super) fn alike(name: &str) -> String {
+    if name.is_ascii() {
+        return name.split_ascii_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
+    }
+    let folded: String = name.nfkc().flat_map(char::to_lowercase).collect();
+    folded.split_whitespace().collect::<Vec<_>>().join(" ").nfkc().collect()
+}
+
+impl<S: AsRef<str>> FromIterator<S> for Ids {
+    fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Self {
+        let mut ids = Self::new();
+        for name in names {
+            ids.intern(name.as_ref());
+        }
+        ids
     }
 }
 
@@ -88,5 +142,33 @@ mod tests {
         assert_eq!(ids.name(1), "a");
         assert_eq!(ids.get("c"), None);
         assert_eq!(ids.len(), 2);
+    }
+
+    #[test]
+    fn sorted_names_keep_their_owners() {
+        let ids: Ids = ["b", "c", "a"].iter().collect();
+        let (sorted, new) = ids.clone().sorted();
+        assert_eq!(sorted.names(), ["a", "b", "c"]);
+        for (old, name) in ids.names().iter().enumerate() {
+            assert_eq!(sorted.name(new[old]), name);
+            assert_eq!(sorted.get(name), Some(new[old]));
+        }
+        assert_eq!(sorted.clone().sorted(), (sorted, vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn names_alike_are_those_that_people_take_for_one() {
+        let names = ["Ada", "ada", "Ａｄａ", "adam", "Zoe\u{308}", "zoë", "a  b", "A b", "1", "１"];
+        let ids: Ids = names.iter().collect();
+        assert_eq!(
+            ids.look_alikes(),
+            [
+                vec!["Ada", "ada", "Ａｄａ"],
+                vec!["Zoe\u{308}", "zoë"],
+                vec!["a  b", "A b"],
+                vec!["1", "１"]
+            ]
+        );
+        assert!(Ids::new().look_alikes().is_empty());
     }
 }

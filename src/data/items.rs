@@ -1,5 +1,6 @@
 //! Rows to ask a model about: named texts, whatever they are for.
 
+use super::near::quotable;
 use super::problem::{DataError, Problems};
 use super::rows::{Column, Field, FileProblems, read_rows};
 use super::source::Source;
@@ -47,7 +48,10 @@ pub fn read_items(source: &Source, schema: &[Column]) -> Result<Vec<ItemRow>, Da
                     other => other.as_name().map(Into::into),
                 };
                 if text.is_none() && (column.required || !field.is_missing()) {
-                    let message = "is empty or not a text; give every row one";
+                    let message = match field {
+                        Field::Json(serde_json::Value::Number(_)) => field.no_name(),
+                        _ => "is empty or not a text; give every row one".into(),
+                    };
                     problems.report(Some(row.line), Some(column.name), message);
                     return;
                 }
@@ -76,7 +80,8 @@ pub fn check_names_differ(
     for item in items {
         let name = item.fields[0].as_deref().unwrap_or_default().trim();
         if let Some(first) = seen.insert(name, item.line) {
-            let message = format!("`{name}` stands in line {first} already; give each a name");
+            let message =
+                format!("`{}` stands in line {first} already; give each a name", quotable(name));
             file.report(Some(item.line), Some(column.name), message);
         }
     }

@@ -7,32 +7,40 @@
 
 use std::collections::HashMap;
 
-use super::duplicates::Duplicates;
+use serde::{Deserialize, Serialize};
+
+use super::duplicates::{Duplicates, second};
 use super::ids::Ids;
+use super::label_spelling::Spelling;
 use super::labels::{Label, LabelNames, LabelReport, LabelTable, MAX_LABELS};
+use super::near::quotable;
 use super::plain::read_plain_reports;
 use super::problem::{DataError, Problems};
 use super::rows::{Column, FileProblems, Row, read_rows};
 use super::source::Source;
-use super::warning::{Warning, first_names};
-use super::z::{ZLabels, ZSample, ZSource};
+use super::warning::{Warning, first_names, names_alike};
+use super::z::{ZLabels, ZSample, ZSource, by_name};
+use crate::error::Remedy;
 
-const TASK: Column = Column {
+pub(super) const TASK: Column = Column {
     name: "task",
     synonyms: &["question", "item", "example", "unit", "task_id"],
     required: true,
 };
-const WORKER: Column = Column {
+pub(super) const WORKER: Column = Column {
     name: "worker",
     synonyms: &["annotator", "performer", "user", "worker_id"],
     required: true,
 };
-const LABEL: Column =
+pub(super) const LABEL: Column =
     Column { name: "label", synonyms: &["answer", "response", "value"], required: true };
-const TRUTH: Column =
-    Column { name: "truth", synonyms: &["gold", "true_label", "gold_label"], required: true };
-const SOURCE: Column = Column { name: "source", synonyms: &["model"], required: false };
-const SAMPLE: Column = Column { name: "sample", synonyms: &[], required: false };
+pub(super) const TRUTH: Column = Column {
+    name: "truth",
+    synonyms: &["gold", "true_label", "gold_label", "label"],
+    required: true,
+};
+pub(super) const SOURCE: Column = Column { name: "source", synonyms: &["model"], required: false };
+pub(super) const SAMPLE: Column = Column { name: "sample", synonyms: &[], required: false };
 
 /// The files of a run.
 #[derive(Debug, Clone, Copy)]
@@ -41,8 +49,26 @@ pub struct LabelFiles<'a> {
     pub labels: &'a Source,
     /// Labels of LLMs: `task`, `label`, optionally `source` and `sample`.
     pub z: &'a [Source],
-    /// `task`, `truth`.
+    /// `task`, `truth`, or `task`, `label`.
     pub truth: Option<&'a Source>,
+}
+
+/// How labels are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LabelReading {
+    /// What is done with a second label.
+    pub duplicates: Duplicates,
+    /// Labels are compared as they are written, and every word is a label. Otherwise spellings that
+    /// differ only in case, white space or Unicode form are one label, and `NaN`, `null`, `n/a`,
+    /// `#N/A` and `<NA>` stand for a label that is missing.
+    pub exact_labels: bool,
+}
+
+impl From<Duplicates> for LabelReading {
+    fn from(duplicates: Duplicates) -> Self {
+        Self { duplicates, exact_labels: false }
+    }
 }
 
 /// What was read, with what the reader has to say about it.
@@ -63,7 +89,7 @@ pub struct LoadedLabels {
 
 /// Reads the labels of a crowd, any number of files of Z, and the truth, and checks them together.
 ///
-/// Labels are compared as text without the white space around it. A Z without `source` is named
+/// Labels are compared as [`LabelReading`] says, without the white space around them. A Z without `source` is named
 /// after its file. Z and truth of tasks that nobody labelled are dropped with a warning. A label
 /// that only Z has is kept, with a warning, as a stratum of its own.
 ///
@@ -72,14 +98,17 @@ pub struct LoadedLabels {
 /// [`DataError::Invalid`] with every problem of every file.
 pub fn read_labels(
     files: &LabelFiles<'_>,
-    duplicates: Duplicates,
+    reading: impl Into<LabelReading>,
 ) -> Result<LoadedLabels, DataError> {
+    let LabelReading { duplicates, exact_labels } = reading.into();
     let mut problems = Problems::new();
-    let (table, mut read) = read_crowd(files.labels, duplicates, &mut problems);
+    let mut spelling = Spelling::new(exact_labels);
+    let (table, read) = read_crowd(files.labels, duplicates, &mut spelling, &mut problems);
     let mut loader = Loader {
         all_labels: table.labels().clone(),
         table: &table,
         duplicates,
+        spelling,
         sources: Vec::new(),
         unknown_tasks: Ids::new(),
         unknown_rows: 0,
@@ -95,48 +124,56 @@ pub fn read_labels(
         truth
     });
     problems.into_result()?;
-    read.warnings.extend(loader.warnings());
+    let truth = loader.sort_by_names(truth);
+    let mut warnings = loader.warnings(truth.as_deref());
+    let kinds = [("tasks", table.tasks()), ("workers", table.workers())];
+    let kinds = kinds.into_iter().chain([("labels", &loader.all_labels)]);
+    warnings.extend(kinds.filter_map(|(what, names)| names_alike(what, names)));
     let z = ZLabels {
         sources: loader.sources.into_iter().map(|source| source.z).collect(),
         labels: loader.all_labels,
     };
-    Ok(LoadedLabels { table, z, truth, rows, warnings: read.warnings })
+    Ok(LoadedLabels { table, z, truth, rows, warnings })
 }
 
 /// What reading the crowd had to say.
-#[derive(Default)]
 struct ReadCrowd {
     rows: u64,
     dropped: usize,
-    warnings: Vec<Warning>,
 }
 
 fn read_crowd(
     source: &Source,
     duplicates: Duplicates,
+    spelling: &mut Spelling,
     problems: &mut Problems,
 ) -> (LabelTable, ReadCrowd) {
     let mut plain = read_plain_reports(source, &[TASK, WORKER, LABEL]);
-    if let Some((names, mut reports)) = plain.take() {
+    if let Some((mut names, mut reports)) = plain.take() {
+        let rows = reports.len();
+        let mut folding = Spelling::new(spelling.exact());
+        folding.fold_reports(&mut names.labels, &mut reports);
+        let labelled = reports.len();
         if duplicates == Duplicates::First {
             // The table keeps the last.
             reports.reverse();
         }
-        let rows = reports.len();
-        let table = LabelTable::new(names, &reports);
-        let dropped = rows - table.report_count();
-        if dropped == 0 || duplicates != Duplicates::Error {
-            return (table, ReadCrowd { rows: rows as u64, dropped, warnings: Vec::new() });
+        let table = table_by_name(names, reports);
+        let dropped = labelled - table.report_count();
+        if labelled > 0 && (dropped == 0 || duplicates != Duplicates::Error) {
+            *spelling = folding;
+            return (table, ReadCrowd { rows: rows as u64, dropped });
         }
         // Otherwise read again, to name the lines.
     }
-    read_crowd_by_row(source, duplicates, problems)
+    read_crowd_by_row(source, duplicates, spelling, problems)
 }
 
 /// Reads row by row, remembering where each report was.
 fn read_crowd_by_row(
     source: &Source,
     duplicates: Duplicates,
+    spelling: &mut Spelling,
     problems: &mut Problems,
 ) -> (LabelTable, ReadCrowd) {
     let mut names = LabelNames::default();
@@ -148,8 +185,11 @@ fn read_crowd_by_row(
         let Some(task) = row.name(0, &TASK, problems) else { return };
         let Some(worker) = row.name(1, &WORKER, problems) else { return };
         let Some(label) = row.name(2, &LABEL, problems) else { return };
-        let Some(number) = intern_label(&mut names.labels, &label, row, problems) else { return };
         let key = (names.tasks.intern(&task), names.workers.intern(&worker));
+        if spelling.is_missing(&label) {
+            return;
+        }
+        let Some(number) = intern_label(&mut names.labels, &label, row, problems) else { return };
         let report = LabelReport { task: key.0, worker: key.1, label: number };
         let (position, line) = *seen.entry(key).or_insert((reports.len(), row.line));
         if position == reports.len() {
@@ -158,15 +198,33 @@ fn read_crowd_by_row(
         }
         dropped += 1;
         duplicates.settle(&mut reports[position], report, || {
-            let who = format!("worker `{worker}` has a second label for `{task}`");
-            problems.report(Some(row.line), None, second(&who, line));
+            let who = format!(
+                "worker `{}` has a second label for `{}`",
+                quotable(&worker),
+                quotable(&task)
+            );
+            problems.report_solvable(row.line, second(&who, line), Remedy::ChooseDuplicates);
         });
     });
-    (LabelTable::new(names, &reports), ReadCrowd { rows, dropped, warnings: Vec::new() })
+    if rows > 0 && reports.is_empty() && spelling.has_missing() {
+        problems.report(None, Some(LABEL.name), "every label says that there is none");
+    }
+    spelling.fold_reports(&mut names.labels, &mut reports);
+    (table_by_name(names, reports), ReadCrowd { rows, dropped })
 }
 
-fn second(who: &str, first_line: u64) -> String {
-    format!("{who} (the first is in line {first_line}); remove one, or use --duplicates first|last")
+/// The table with tasks, workers and labels numbered in the order of their names, so that sums,
+/// ties and random numbers do not depend on the order of the rows.
+fn table_by_name(names: LabelNames, mut reports: Vec<LabelReport>) -> LabelTable {
+    let (tasks, new_tasks) = names.tasks.sorted();
+    let (workers, new_workers) = names.workers.sorted();
+    let (labels, new_labels) = names.labels.sorted();
+    for report in &mut reports {
+        report.task = new_tasks[report.task as usize];
+        report.worker = new_workers[report.worker as usize];
+        report.label = new_labels[usize::from(report.label)] as Label;
+    }
+    LabelTable::new(LabelNames { tasks, workers, labels }, &reports)
 }
 
 fn intern_label(
@@ -193,6 +251,7 @@ struct Loader<'a> {
     /// S, then the labels that only Z or the truth has.
     all_labels: Ids,
     duplicates: Duplicates,
+    spelling: Spelling,
     sources: Vec<ReadSource>,
     unknown_tasks: Ids,
     unknown_rows: usize,
@@ -225,13 +284,17 @@ impl Loader<'_> {
                 self.unknown_rows += 1;
                 return;
             };
+            if self.spelling.is_missing(&label) {
+                return;
+            }
             let all_labels = &mut self.all_labels;
             let Some(label) = intern_label(all_labels, &label, row, problems) else { return };
             let source = &mut self.sources[index];
             if source.file != file {
                 let message = format!(
-                    "`{origin}` is the name of a source in an earlier file of Z; \
-                     give the files different names, or their rows a `source`"
+                    "`{}` is the name of a source in an earlier file of Z; \
+                     give the files different names, or their rows a `source`",
+                    quotable(&origin)
                 );
                 problems.report(Some(row.line), Some("source"), message);
                 return;
@@ -245,10 +308,13 @@ impl Loader<'_> {
             self.dropped += 1;
             self.duplicates.settle(slot, Some(label), || {
                 let who = format!(
-                    "`{origin}` has a second label for `{task}`; \
-                     number independent ones in a column `sample`"
+                    "`{}` has a second label for `{}`; \
+                     number independent ones in a column `sample`",
+                    quotable(&origin),
+                    quotable(&task)
                 );
-                problems.report(Some(row.line), None, second(&who, *line));
+                let message = second(&who, *line);
+                problems.report_solvable(row.line, message, Remedy::ChooseDuplicates);
             });
         })
     }
@@ -288,6 +354,9 @@ impl Loader<'_> {
                 self.unknown_rows += 1;
                 return;
             };
+            if self.spelling.is_missing(&label) {
+                return;
+            }
             let labels = &mut self.all_labels;
             let Some(label) = intern_label(labels, &label, row, problems) else { return };
             let (slot, line) = (&mut truth[id as usize], &mut lines[id as usize]);
@@ -297,15 +366,46 @@ impl Loader<'_> {
             }
             self.dropped += 1;
             self.duplicates.settle(slot, Some(label), || {
-                let who = format!("task `{task}` has a second truth");
-                problems.report(Some(row.line), None, second(&who, *line));
+                let who = format!("task `{}` has a second truth", quotable(&task));
+                let message = second(&who, *line);
+                problems.report_solvable(row.line, message, Remedy::ChooseDuplicates);
             });
         });
         (truth, rows)
     }
 
-    fn warnings(&self) -> Vec<Warning> {
-        let mut warnings = Vec::new();
+    /// Gives every label one spelling, and brings what was numbered by first appearance into the
+    /// order of names: the labels that only Z or the truth has, the sources of one file, the samples
+    /// of a source. Returns the truth with its new numbers.
+    fn sort_by_names(&mut self, truth: Option<Vec<Option<Label>>>) -> Option<Vec<Option<Label>>> {
+        let own = self.table.label_count();
+        let (folded, numbers) = self.spelling.fold(&self.all_labels, own);
+        let mut others: Vec<String> = folded.names()[own..].to_vec();
+        others.sort();
+        let labels: Ids = self.table.labels().names().iter().chain(&others).collect();
+        let new: Vec<Label> = numbers
+            .iter()
+            .map(|&number| folded.name(u32::from(number)))
+            .map(|name| labels.get(name).expect("the same names") as Label)
+            .collect();
+        let renumber = |slots: &mut [Option<Label>]| {
+            slots.iter_mut().flatten().for_each(|label| *label = new[usize::from(*label)]);
+        };
+        for source in &mut self.sources {
+            source.z.samples.iter_mut().for_each(|sample| renumber(&mut sample.labels));
+            source.z.samples.sort_by(|a, b| by_name(&a.name, &b.name));
+        }
+        self.sources.sort_by(|a, b| (a.file, &a.z.name).cmp(&(b.file, &b.z.name)));
+        self.all_labels = labels;
+        self.unknown_tasks = std::mem::take(&mut self.unknown_tasks).sorted().0;
+        truth.map(|mut truth| {
+            renumber(&mut truth);
+            truth
+        })
+    }
+
+    fn warnings(&self, truth: Option<&[Option<Label>]>) -> Vec<Warning> {
+        let mut warnings: Vec<Warning> = self.spelling.warnings().collect();
         let mut warn = |code, names: &[&str], count: usize, message: String| {
             if count > 0 {
                 let names = if names.is_empty() { "" } else { &first_names(names) };
@@ -322,12 +422,22 @@ impl Loader<'_> {
         );
         let unknown: Vec<&str> = self.unknown_tasks.names().iter().map(String::as_str).collect();
         warn("z_of_unknown_tasks", &unknown, count, message);
-        let outside: Vec<&str> = self.labels_outside().map(|l| self.all_labels.name(l)).collect();
+        let by_z = self.used(self.labels_of_z());
+        let (outside, unused) = self.one_sided(&by_z);
         let message = format!(
             "{} labels of Z are outside the label set of the crowd; each is a stratum of its own",
             outside.len()
         );
         warn("z_labels_outside", &outside, outside.len(), message);
+        if !self.sources.is_empty() {
+            let message = format!("{} labels of the crowd are given by no LLM", unused.len());
+            warn("labels_without_z", &unused, unused.len(), message);
+        }
+        if let Some(truth) = truth {
+            let (outside, _) = self.one_sided(&self.used(truth.iter().flatten().copied()));
+            let message = format!("{} labels of the truth are given by no worker", outside.len());
+            warn("truth_labels_outside", &outside, outside.len(), message);
+        }
         let tasks = self.table.task_count();
         for source in &self.sources {
             let labels = source.z.conditioning();
@@ -352,14 +462,30 @@ impl Loader<'_> {
         warnings
     }
 
-    /// Labels that Z has and the crowd has not, by number.
-    fn labels_outside(&self) -> impl Iterator<Item = u32> {
-        let mut used = vec![false; self.all_labels.len()];
+    fn labels_of_z(&self) -> impl Iterator<Item = Label> {
         let samples = self.sources.iter().flat_map(|source| &source.z.samples);
-        for &label in samples.flat_map(|sample| sample.labels.iter().flatten()) {
-            used[usize::from(label)] = true;
-        }
-        (self.table.label_count()..used.len()).filter(move |&l| used[l]).map(|l| l as u32)
+        samples.flat_map(|sample| sample.labels.iter().flatten().copied())
+    }
+
+    /// Which labels occur, by number.
+    fn used(&self, labels: impl Iterator<Item = Label>) -> Vec<bool> {
+        let mut used = vec![false; self.all_labels.len()];
+        labels.for_each(|label| used[usize::from(label)] = true);
+        used
+    }
+
+    /// Names of the labels that are used and not the crowd's, and of those of the crowd that are
+    /// not used.
+    fn one_sided(&self, used: &[bool]) -> (Vec<&str>, Vec<&str>) {
+        let own = self.table.label_count();
+        let named = |inside: bool| {
+            let labels = self.all_labels.names().iter().zip(used).enumerate();
+            labels
+                .filter(move |(label, (_, used))| (*label < own) == inside && **used != inside)
+                .map(|(_, (name, _))| name.as_str())
+                .collect()
+        };
+        (named(false), named(true))
     }
 }
 

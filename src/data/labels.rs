@@ -99,6 +99,17 @@ pub struct LabelNames {
     pub labels: Ids,
 }
 
+/// Some tasks of a [`LabelTable`], in a table of the workers and labels that they have.
+#[derive(Debug, Clone)]
+pub struct TablePart {
+    /// The table; its tasks and workers have no names.
+    pub table: LabelTable,
+    /// Numbers of its workers in the whole table, ascending.
+    pub workers: Vec<u32>,
+    /// Numbers of its labels in the whole table, ascending.
+    pub labels: Vec<Label>,
+}
+
 impl LabelTable {
     /// A table of `reports`, in any order. Of several reports of one worker on one task the last
     /// one counts; a reader that finds this wrong checks before.
@@ -186,6 +197,42 @@ impl LabelTable {
                 label,
             })
         })
+    }
+
+    /// The reports on some tasks as a table of their own, with the workers and labels that they have.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such task.
+    #[must_use]
+    pub fn part(&self, tasks: &[u32]) -> TablePart {
+        let on_tasks = self.on_tasks(tasks);
+        let mut workers: Vec<u32> = on_tasks.by_task.others.clone();
+        let mut labels: Vec<Label> = on_tasks.by_task.labels.clone();
+        workers.sort_unstable();
+        workers.dedup();
+        labels.sort_unstable();
+        labels.dedup();
+        let mut by_task = on_tasks.by_task;
+        for worker in &mut by_task.others {
+            *worker = workers.binary_search(worker).expect("it was just listed") as u32;
+        }
+        for label in &mut by_task.labels {
+            *label = labels.binary_search(label).expect("it was just listed") as Label;
+        }
+        let by_worker = transposed(&by_task, workers.len());
+        let mut names = Ids::default();
+        for label in &labels {
+            names.intern(self.labels.name(u32::from(*label)));
+        }
+        let table = Self {
+            tasks: Ids::default(),
+            workers: Ids::default(),
+            labels: names,
+            by_task,
+            by_worker,
+        };
+        TablePart { table, workers, labels }
     }
 
     /// The table whose task `t` is task `tasks[t]` of this one; a task may occur several times,

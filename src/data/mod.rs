@@ -2,20 +2,38 @@
 //!
 //! [`source`] opens an input, [`rows`] turns any format into rows under agreed column names,
 //! [`reviews`] and [`label_reader`] give the rows a meaning. What is wrong is collected by [`problem`], what is merely
-//! worth knowing by [`warning`].
+//! worth knowing by [`warning`]. Long work tells [`observer`] how far it is, hears from
+//! [`interruption`] that it should stop, and is handed to threads by [`work`].
 
 pub mod content;
 pub mod duplicates;
+pub(crate) mod excerpt;
+pub(crate) mod hexadecimal;
 pub mod ids;
+pub mod import;
+pub mod input;
+pub mod interruption;
 pub mod items;
 pub mod label_reader;
+mod label_rows;
+mod label_spelling;
+pub mod labellers;
 pub mod labels;
+mod near;
+pub mod observer;
 mod plain;
 pub mod problem;
 pub mod progress;
+mod review_rows;
 pub mod reviews;
 pub mod rows;
+pub mod side;
 pub mod source;
+mod strict_json;
 pub mod texts;
 pub mod warning;
+pub mod work;
 pub mod z;
+
+pub use self::label_rows::{LabelRow, Labels, ZLabelRow};
+pub use self::review_rows::{ReviewFiles, ReviewRow, Reviews, ZRow};

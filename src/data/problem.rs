@@ -2,8 +2,11 @@
 //!
 //! Reading never stops at the first problem: a chair who repairs a file wants the whole list.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
+
+use crate::error::{ErrorKind, Kinded, Remedy};
 
 /// How many problems are shown in full; the rest are only counted.
 pub const SHOWN_PROBLEMS: usize = 10;
@@ -17,20 +20,41 @@ pub struct Problem {
     pub line: Option<u64>,
     /// Name of the column or JSON key; `None` if it concerns the whole line.
     pub column: Option<String>,
-    /// What is wrong, with the values, and what to do.
+    /// What is wrong, with the values, and what to do about the data.
     pub message: String,
+    /// A setting that would help; the command line says it with its flags.
+    pub remedy: Option<Remedy>,
+}
+
+impl Problem {
+    /// The problem, and after it what would help in the words of `phrase`.
+    fn advised(&self, phrase: &dyn Fn(Remedy) -> &'static str) -> String {
+        match self.remedy {
+            Some(remedy) => format!("{self}; {}", phrase(remedy)),
+            None => self.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file)?;
+        write!(f, "{}", one_line(&self.file))?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
         if let Some(column) = &self.column {
-            write!(f, ": column `{column}`")?;
+            write!(f, ": column `{}`", one_line(column))?;
         }
-        write!(f, ": {}", self.message)
+        write!(f, ": {}", one_line(&self.message))
+    }
+}
+
+/// The text on one line: what it quotes may hold line ends, which would look like another problem.
+fn one_line(text: &str) -> Cow<'_, str> {
+    if text.contains(['\n', '\r']) {
+        Cow::Owned(text.replace('\n', "\\n").replace('\r', "\\r"))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 
@@ -70,6 +94,24 @@ impl Problems {
         self.total == 0
     }
 
+    /// The list as it is printed, with what would help in the words of `phrase`.
+    pub fn advised(&self, phrase: &dyn Fn(Remedy) -> &'static str) -> String {
+        self.list(|problem| problem.advised(phrase))
+    }
+
+    fn list(&self, say: impl Fn(&Problem) -> String) -> String {
+        let noun = if self.total == 1 { "problem" } else { "problems" };
+        let mut list = format!("{} {noun} in the input:", self.total);
+        for problem in &self.shown {
+            list += &format!("\n  {}", say(problem));
+        }
+        let hidden = self.total - self.shown.len() as u64;
+        if hidden > 0 {
+            list += &format!("\n  ... and {hidden} more");
+        }
+        list
+    }
+
     /// `Ok` if nothing is wrong.
     ///
     /// # Errors
@@ -82,16 +124,7 @@ impl Problems {
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let noun = if self.total == 1 { "problem" } else { "problems" };
-        write!(f, "{} {noun} in the input:", self.total)?;
-        for problem in &self.shown {
-            write!(f, "\n  {problem}")?;
-        }
-        let hidden = self.total - self.shown.len() as u64;
-        if hidden > 0 {
-            write!(f, "\n  ... and {hidden} more")?;
-        }
-        Ok(())
+        f.write_str(&self.list(Problem::to_string))
     }
 }
 
@@ -136,9 +169,50 @@ pub enum DataError {
         /// The limit in bytes, after decompression.
         limit: u64,
     },
+    /// Compressed data unpack to far more than any table.
+    #[error(
+        "`{path}` has {stored_bytes} bytes and unpacks to more than {limit}, which no table does; \
+         unpack it and look at it"
+    )]
+    UnpacksTooLarge {
+        /// The path as given.
+        path: PathBuf,
+        /// The size of the file.
+        stored_bytes: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
     /// The content breaks the format.
     #[error("{0}")]
     Invalid(Problems),
+    /// A file of another system cannot be imported.
+    #[error(transparent)]
+    Import(super::import::ImportError),
+}
+
+impl Kinded for DataError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Missing { .. } => ErrorKind::Missing,
+            Self::Import(error) => error.kind(),
+            _ => ErrorKind::Input,
+        }
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Import(error) => error.remedy(),
+            _ => None,
+        }
+    }
+
+    /// Each problem of an input has a remedy of its own.
+    fn advised(&self, phrase: &dyn Fn(Remedy) -> &'static str) -> String {
+        match self {
+            Self::Invalid(problems) => problems.advised(phrase),
+            other => other.to_string(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -151,6 +225,7 @@ mod tests {
             line: Some(line),
             column: Some("text".into()),
             message: "is empty; write the review or drop the row".into(),
+            remedy: None,
         }
     }
 
@@ -160,6 +235,21 @@ mod tests {
             problem(3).to_string(),
             "a.csv:3: column `text`: is empty; write the review or drop the row"
         );
+    }
+
+    #[test]
+    fn what_would_help_is_said_by_whoever_prints() {
+        let mut problems = Problems::new();
+        problems.push(problem(3));
+        problems.push(Problem { remedy: Some(Remedy::ChooseDuplicates), ..problem(4) });
+        let text = problems.advised(&|remedy| {
+            assert_eq!(remedy, Remedy::ChooseDuplicates);
+            "choose"
+        });
+        assert!(text.ends_with("drop the row; choose"), "{text}");
+        assert_eq!(text.replace("; choose", ""), problems.to_string());
+        let error = crate::error::Error::from(DataError::Invalid(problems)).context("reading");
+        assert_eq!(error.advised(&|_| "choose"), format!("reading: {text}"));
     }
 
     #[test]

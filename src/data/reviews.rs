@@ -1,21 +1,26 @@
 //! Reviews by people, and Z: the reviews that an LLM wrote of the same papers.
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap};
 
 use super::content::{CONTENT_COLUMNS, Content, ContentReader, ContentShape};
-use super::duplicates::Duplicates;
+use super::duplicates::{Duplicates, second};
 use super::ids::Ids;
+use super::import::People;
+use super::near::quotable;
 use super::problem::{DataError, Problems};
-use super::rows::{Column, FileProblems, Row, read_rows};
-use super::source::Source;
-use super::warning::{Warning, first_names};
+use super::rows::{Column, FileProblems, header, read_rows};
+use super::source::{Format, Source};
+use super::warning::{Warning, first_names, names_alike};
+use super::z::by_name;
+use crate::error::Remedy;
 
-const PAPER: Column = Column {
+pub(super) const PAPER: Column = Column {
     name: "paper",
     synonyms: &["item", "task", "submission", "forum", "paper_id"],
     required: true,
 };
-const REVIEWER: Column = Column {
+pub(super) const REVIEWER: Column = Column {
     name: "reviewer",
     synonyms: &["worker", "signature", "annotator", "reviewer_id"],
     required: true,
@@ -48,15 +53,15 @@ pub struct ZReview {
 /// All reviews of a run and the LLM reviews of the same papers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReviewSet {
-    /// Papers, in order of first appearance among the reviews.
+    /// Papers; from files in the order of their names.
     pub papers: Ids,
-    /// Reviewers, in order of first appearance.
+    /// Reviewers; from files in the order of their names.
     pub reviewers: Ids,
-    /// `source` or `source/sample` of every Z, in order of first appearance.
+    /// `source` or `source/sample` of every Z, in order of files, inside a file of names.
     pub sources: Ids,
-    /// At most one per paper and reviewer, in file order.
+    /// At most one per paper and reviewer; from files by paper, then by reviewer.
     pub reviews: Vec<Review>,
-    /// At most one per paper and source, in file order.
+    /// At most one per paper and source; from files by paper, then by source.
     pub z: Vec<ZReview>,
     /// What all contents have in common.
     pub shape: ContentShape,
@@ -67,6 +72,41 @@ impl ReviewSet {
     pub fn contents(&self) -> impl Iterator<Item = &Content> {
         let reviews = self.reviews.iter().map(|review| &review.content);
         reviews.chain(self.z.iter().map(|z| &z.content))
+    }
+
+    /// Numbers papers and reviewers in the order of their names and sorts reviews and Z by number,
+    /// so that sums, ties and random numbers do not depend on the order of the rows. Sources keep
+    /// their numbers.
+    fn sort_by_name(&mut self) {
+        let (papers, new_papers) = std::mem::take(&mut self.papers).sorted();
+        let (reviewers, new_reviewers) = std::mem::take(&mut self.reviewers).sorted();
+        (self.papers, self.reviewers) = (papers, reviewers);
+        for review in &mut self.reviews {
+            review.paper = new_papers[review.paper as usize];
+            review.reviewer = new_reviewers[review.reviewer as usize];
+        }
+        self.z.iter_mut().for_each(|z| z.paper = new_papers[z.paper as usize]);
+        self.reviews.sort_by_key(|review| (review.paper, review.reviewer));
+        self.z.sort_by_key(|z| (z.paper, z.source));
+    }
+
+    /// Numbers the sources from `first` on in the order of their names.
+    fn sort_sources(&mut self, first: usize) {
+        let mut names: Vec<String> = self.sources.names()[first..].to_vec();
+        names.sort_by(|a, b| by_sample(a, b));
+        let sources: Ids = self.sources.names()[..first].iter().chain(&names).collect();
+        for z in &mut self.z {
+            z.source = sources.get(self.sources.name(z.source)).expect("the same names");
+        }
+        self.sources = sources;
+    }
+}
+
+/// Sources by name, samples of one source in the order of samples.
+fn by_sample(a: &str, b: &str) -> Ordering {
+    match (a.rsplit_once('/'), b.rsplit_once('/')) {
+        (Some((a, first)), Some((b, second))) => a.cmp(b).then_with(|| by_name(first, second)),
+        _ => a.cmp(b),
     }
 }
 
@@ -96,34 +136,59 @@ pub fn read_reviews(
     z: &[Source],
     duplicates: Duplicates,
 ) -> Result<LoadedReviews, DataError> {
+    read_reviews_by(reviews, z, duplicates, &People::default())
+}
+
+/// As [`read_reviews`]; reviewers whom `people` knows go by the name of the person.
+///
+/// # Errors
+///
+/// As [`read_reviews`].
+pub fn read_reviews_by(
+    reviews: &Source,
+    z: &[Source],
+    duplicates: Duplicates,
+    people: &People,
+) -> Result<LoadedReviews, DataError> {
     let mut problems = Problems::new();
-    let mut loader = Loader::default();
+    let mut loader = Loader {
+        people,
+        set: ReviewSet::default(),
+        contents: ContentReader::default(),
+        replaced: 0,
+        joined: 0,
+        unknown_papers: Vec::new(),
+        unknown_people: BTreeSet::new(),
+    };
     let mut rows = vec![loader.read_reviews(reviews, duplicates, &mut problems)];
     for source in z {
+        let known = loader.set.sources.len();
         rows.push(loader.read_z(source, duplicates, &mut problems));
+        loader.set.sort_sources(known);
     }
+    loader.check_papers(z, &mut problems);
     problems.into_result()?;
-    let warnings = loader.warnings();
+    loader.set.sort_by_name();
+    let mut warnings = loader.warnings();
+    let kinds = [("papers", &loader.set.papers), ("reviewers", &loader.set.reviewers)];
+    warnings.extend(kinds.into_iter().filter_map(|(what, names)| names_alike(what, names)));
     let mut set = loader.set;
     set.shape = loader.contents.into_shape();
     Ok(LoadedReviews { set, rows, warnings })
 }
 
-#[derive(Default)]
-struct Loader {
+struct Loader<'a> {
+    people: &'a People,
     set: ReviewSet,
     contents: ContentReader,
     replaced: usize,
+    joined: usize,
     unknown_papers: Vec<String>,
+    /// Reviewers whom a file of people does not know.
+    unknown_people: BTreeSet<String>,
 }
 
-/// Where a report of one key was first seen.
-struct Seen {
-    position: usize,
-    line: u64,
-}
-
-impl Loader {
+impl Loader<'_> {
     fn read_reviews(
         &mut self,
         source: &Source,
@@ -132,33 +197,43 @@ impl Loader {
     ) -> u64 {
         let [text, vector, judgments] = CONTENT_COLUMNS;
         let schema = [PAPER, REVIEWER, text, vector, judgments];
-        let mut seen: HashMap<(u32, u32), Seen> = HashMap::new();
+        let mut seen = Seen::new();
         let mut problems = FileProblems::new(source, problems);
+        if !has_content(source, &mut problems) {
+            return read_rows(source, &schema, &mut problems, &mut |_, _| {});
+        }
         read_rows(source, &schema, &mut problems, &mut |row, problems| {
             let Some(paper) = row.name(0, &PAPER, problems) else { return };
             let Some(reviewer) = row.name(1, &REVIEWER, problems) else { return };
+            if self.people.rows > 0 && !self.people.knows(&reviewer) {
+                self.unknown_people.insert(reviewer.clone());
+            }
+            let reviewer = self.people.person(&reviewer).to_owned();
             let Some(content) = self.contents.read(row, 2, problems) else { return };
             let key = (self.set.papers.intern(&paper), self.set.reviewers.intern(&reviewer));
             let review = Review { paper: key.0, reviewer: key.1, content };
-            let describe = || format!("reviewer `{reviewer}` has a second review of `{paper}`");
-            let reviews = &mut self.set.reviews;
-            match place(&mut seen, key, row, reviews.len(), duplicates, describe, problems) {
-                Place::Append => reviews.push(review),
-                Place::Replace(position) => {
-                    reviews[position] = review;
-                    self.replaced += 1;
-                }
-                Place::Drop => self.replaced += 1,
-                Place::Problem => {}
-            }
+            let refuse = |first| {
+                let who = format!(
+                    "reviewer `{}` has a second review of `{}`",
+                    quotable(&reviewer),
+                    quotable(&paper)
+                );
+                problems.report_solvable(row.line, second(&who, first), Remedy::ChooseDuplicates);
+            };
+            let reviews = (&mut seen, &mut self.set.reviews);
+            let was = place(reviews, (key, row.line), review, duplicates, refuse);
+            self.count(was);
         })
     }
 
     fn read_z(&mut self, source: &Source, duplicates: Duplicates, problems: &mut Problems) -> u64 {
         let [text, vector, judgments] = CONTENT_COLUMNS;
         let schema = [PAPER, SOURCE, SAMPLE, text, vector, judgments];
-        let mut seen: HashMap<(u32, u32), Seen> = HashMap::new();
+        let mut seen = Seen::new();
         let mut problems = FileProblems::new(source, problems);
+        if !has_content(source, &mut problems) {
+            return read_rows(source, &schema, &mut problems, &mut |_, _| {});
+        }
         let stem = source.stem();
         let earlier = self.set.sources.len();
         read_rows(source, &schema, &mut problems, &mut |row, problems| {
@@ -176,30 +251,50 @@ impl Loader {
             let key = (paper_id, self.set.sources.intern(&origin));
             if (key.1 as usize) < earlier {
                 let message = format!(
-                    "`{origin}` is the name of a source in an earlier file of Z; \
-                     give the files different names, or their rows a `source`"
+                    "`{}` is the name of a source in an earlier file of Z; \
+                     give the files different names, or their rows a `source`",
+                    quotable(&origin)
                 );
                 problems.report(Some(row.line), Some("source"), message);
                 return;
             }
             let review = ZReview { paper: key.0, source: key.1, content };
-            let describe = || {
-                format!(
-                    "`{origin}` has a second review of `{paper}`; \
-                     number independent ones in a column `sample`"
-                )
+            let refuse = |first| {
+                let who = format!(
+                    "`{}` has a second review of `{}`; \
+                     number independent ones in a column `sample`",
+                    quotable(&origin),
+                    quotable(&paper)
+                );
+                problems.report_solvable(row.line, second(&who, first), Remedy::ChooseDuplicates);
             };
-            let z = &mut self.set.z;
-            match place(&mut seen, key, row, z.len(), duplicates, describe, problems) {
-                Place::Append => z.push(review),
-                Place::Replace(position) => {
-                    z[position] = review;
-                    self.replaced += 1;
-                }
-                Place::Drop => self.replaced += 1,
-                Place::Problem => {}
-            }
+            let z = (&mut seen, &mut self.set.z);
+            let was = place(z, (key, row.line), review, duplicates, refuse);
+            self.count(was);
         })
+    }
+
+    /// Refuses Z of which none is of a paper that was reviewed: the files name papers differently.
+    fn check_papers(&self, z: &[Source], problems: &mut Problems) {
+        let (Some(unknown), true) = (self.unknown_papers.first(), self.set.z.is_empty()) else {
+            return;
+        };
+        let (Some(known), Some(source)) = (self.set.papers.names().first(), z.first()) else {
+            return;
+        };
+        let message = format!(
+            "none of {} Z is of a paper that was reviewed: papers are named like `{}` here \
+             and like `{}` in the reviews; name them alike in both",
+            self.unknown_papers.len(),
+            quotable(unknown),
+            quotable(known)
+        );
+        FileProblems::new(source, problems).report(None, Some("paper"), message);
+    }
+
+    fn count(&mut self, was: Placed) {
+        self.replaced += usize::from(was == Placed::Second);
+        self.joined += usize::from(was == Placed::Joined);
     }
 
     fn warnings(&self) -> Vec<Warning> {
@@ -209,11 +304,26 @@ impl Loader {
             let message = format!("{} duplicate reviews were dropped", self.replaced);
             warnings.push(Warning::new("duplicates_dropped", self.replaced, message));
         }
+        if self.joined > 0 {
+            let message = format!(
+                "{} texts were joined to an earlier one of the same paper and reviewer",
+                self.joined
+            );
+            warnings.push(Warning::new("reviews_joined", self.joined, message));
+        }
+        if !self.unknown_people.is_empty() {
+            let unknown: Vec<&String> = self.unknown_people.iter().collect();
+            let message = format!(
+                "{} reviewers are not in the file of people and keep their names: {}",
+                unknown.len(),
+                first_names(&unknown)
+            );
+            warnings.push(Warning::new("people_unknown", unknown.len(), message));
+        }
         if !self.unknown_papers.is_empty() {
             let count = self.unknown_papers.len();
-            let mut seen = HashSet::new();
-            let papers: Vec<&String> =
-                self.unknown_papers.iter().filter(|paper| seen.insert(*paper)).collect();
+            let papers: BTreeSet<&String> = self.unknown_papers.iter().collect();
+            let papers: Vec<&String> = papers.into_iter().collect();
             let names = first_names(&papers);
             let message = format!("{count} Z reviews are of papers that nobody reviewed: {names}");
             warnings.push(Warning::new("z_of_unknown_papers", count, message));
@@ -255,39 +365,67 @@ impl Loader {
     }
 }
 
-enum Place {
-    Append,
-    Replace(usize),
-    Drop,
-    Problem,
+/// Whether a table has a column for the content of reviews; one problem if it has none, and not one
+/// for every row.
+fn has_content(source: &Source, problems: &mut FileProblems<'_>) -> bool {
+    if source.format == Format::JsonLines {
+        return true;
+    }
+    let names = header(source);
+    let found = names.iter().any(|name| CONTENT_COLUMNS.iter().any(|c| c.matches(name)));
+    if !found && !names.is_empty() {
+        let [text, ..] = CONTENT_COLUMNS;
+        problems.report_missing(&text, " (or a `vector` or `judgments`)", &names);
+    }
+    found || names.is_empty()
 }
 
-fn place(
-    seen: &mut HashMap<(u32, u32), Seen>,
-    key: (u32, u32),
-    row: &Row<'_>,
-    next: usize,
-    duplicates: Duplicates,
-    describe: impl Fn() -> String,
-    problems: &mut FileProblems<'_>,
-) -> Place {
-    let Some(first) = seen.get(&key) else {
-        seen.insert(key, Seen { position: next, line: row.line });
-        return Place::Append;
-    };
-    match duplicates {
-        Duplicates::First => Place::Drop,
-        Duplicates::Last => Place::Replace(first.position),
-        Duplicates::Error => {
-            let message = format!(
-                "{} (the first is in line {}); remove one, or use --duplicates first|last",
-                describe(),
-                first.line
-            );
-            problems.report(Some(row.line), None, message);
-            Place::Problem
-        }
+/// What the reviews of one file are told apart by, with the place and line of each.
+type Seen = HashMap<(u32, u32), (usize, u64)>;
+
+/// What became of a review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Placed {
+    First,
+    Second,
+    Joined,
+}
+
+/// What was handed in, by a person or an LLM.
+trait HandedIn {
+    fn content(&mut self) -> &mut Content;
+}
+
+impl HandedIn for Review {
+    fn content(&mut self) -> &mut Content {
+        &mut self.content
     }
+}
+
+impl HandedIn for ZReview {
+    fn content(&mut self) -> &mut Content {
+        &mut self.content
+    }
+}
+
+/// Puts a review at the end, or where the first one of its key is.
+fn place<T: HandedIn>(
+    (seen, all): (&mut Seen, &mut Vec<T>),
+    (key, line): ((u32, u32), u64),
+    mut review: T,
+    duplicates: Duplicates,
+    refuse: impl FnOnce(u64),
+) -> Placed {
+    let (position, first_line) = *seen.entry(key).or_insert((all.len(), line));
+    if position == all.len() {
+        all.push(review);
+        return Placed::First;
+    }
+    if duplicates == Duplicates::Join && all[position].content().join(review.content()) {
+        return Placed::Joined;
+    }
+    duplicates.settle(&mut all[position], review, || refuse(first_line));
+    Placed::Second
 }
 
 #[cfg(test)]
@@ -407,6 +545,14 @@ mod tests {
         let warning = &loaded.warnings[0];
         assert_eq!((warning.code, warning.count), ("z_of_unknown_papers", 2));
         assert_eq!(warning.message, "2 Z reviews are of papers that nobody reviewed: other");
+    }
+
+    #[test]
+    fn z_of_which_no_paper_is_known_is_refused_with_both_ways_to_name_papers() {
+        let message = problem(REVIEW, &Z.replace("\"p\"", "\"paper-001\""));
+        let part = "none of 1 Z is of a paper that was reviewed: papers are named like `paper-001` \
+                    here and like `p` in the reviews";
+        assert!(message.contains(part), "{message}");
     }
 
     #[test]

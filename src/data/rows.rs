@@ -7,24 +7,30 @@
 
 use std::borrow::Cow;
 
+use super::near::{did_you_mean, listed, quotable};
 use super::problem::{Problem, Problems};
 use super::source::{Format, Source};
+use super::strict_json::{is_inexact, parse_strictly};
+use crate::error::Remedy;
 
 /// Longest record, in bytes: more is a broken file, such as a quote that never closes.
 pub const MAX_RECORD_BYTES: usize = 16 << 20;
 
-/// A column that a table may have.
+/// A column that every table of its kind may have.
+pub type Column = NamedColumn<'static>;
+
+/// A column that a table may have, under a name that may come from a user.
 #[derive(Debug, Clone, Copy)]
-pub struct Column {
+pub struct NamedColumn<'a> {
     /// The name in messages.
-    pub name: &'static str,
+    pub name: &'a str,
     /// Other names that mean the same.
-    pub synonyms: &'static [&'static str],
+    pub synonyms: &'a [&'a str],
     /// Whether every table of this kind must have it.
     pub required: bool,
 }
 
-impl Column {
+impl NamedColumn<'_> {
     pub(super) fn matches(&self, header: &str) -> bool {
         let header = header.trim();
         std::iter::once(&self.name)
@@ -53,17 +59,30 @@ pub enum Field<'a> {
 
 impl Field<'_> {
     /// The value as an identifier or label: text trimmed of white space, or a JSON number or
-    /// boolean as written. `None` if missing, blank, or a JSON list or object.
+    /// boolean as written. `None` if missing, blank, a JSON list or object, or a whole number so
+    /// large that JSON readers, this one included, take others for it.
     pub fn as_name(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Text(text) => {
                 let text = text.trim();
                 (!text.is_empty()).then_some(Cow::Borrowed(text))
             }
+            Self::Json(serde_json::Value::Number(number)) if is_inexact(number) => None,
             Self::Json(value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_))) => {
                 Some(Cow::Owned(value.to_string()))
             }
             _ => None,
+        }
+    }
+
+    /// Why [`Self::as_name`] gives nothing, and what to do.
+    pub(super) fn no_name(&self) -> String {
+        match self {
+            Self::Json(serde_json::Value::Number(number)) if is_inexact(number) => format!(
+                "is a number that other numbers cannot be told from (read as {number}); write it \
+                 in quotes"
+            ),
+            _ => "is empty or not a name; give every row one".into(),
         }
     }
 
@@ -99,12 +118,12 @@ impl Row<'_> {
     pub(super) fn name(
         &self,
         index: usize,
-        column: &Column,
+        column: &NamedColumn<'_>,
         problems: &mut FileProblems<'_>,
     ) -> Option<String> {
         let name = self.fields[index].as_name();
         if name.is_none() {
-            let message = "is empty or not a name; give every row one";
+            let message = self.fields[index].no_name();
             problems.report(Some(self.line), Some(column.name), message);
         }
         name.map(Into::into)
@@ -115,23 +134,54 @@ impl Row<'_> {
 #[derive(Debug)]
 pub struct FileProblems<'a> {
     file: String,
+    has_nameable_columns: bool,
     problems: &'a mut Problems,
 }
 
 impl<'a> FileProblems<'a> {
     /// Problems of `source` go to `problems`.
     pub fn new(source: &Source, problems: &'a mut Problems) -> Self {
-        Self { file: source.name(), problems }
+        let has_nameable_columns = source.has_nameable_columns;
+        Self { file: source.name_in_messages(), has_nameable_columns, problems }
     }
 
     /// Reports a problem at a line and column, where known.
     pub fn report(&mut self, line: Option<u64>, column: Option<&str>, message: impl Into<String>) {
-        self.problems.push(Problem {
-            file: self.file.clone(),
-            line,
-            column: column.map(str::to_owned),
-            message: message.into(),
-        });
+        self.push(line, column, message.into(), None);
+    }
+
+    /// Reports a problem of a line that a setting would solve.
+    pub fn report_solvable(&mut self, line: u64, message: impl Into<String>, remedy: Remedy) {
+        self.push(Some(line), None, message.into(), Some(remedy));
+    }
+
+    /// Reports that a header has no such column, with what it has; `or` says what else would do.
+    pub(super) fn report_missing<S: AsRef<str>>(
+        &mut self,
+        column: &NamedColumn<'_>,
+        or: &str,
+        names: &[S],
+    ) {
+        let known: Vec<&str> = [column.name].iter().chain(column.synonyms).copied().collect();
+        let near = match did_you_mean(names, &known) {
+            question if question.is_empty() => question,
+            question => format!("; {question}"),
+        };
+        let header = listed(names);
+        let message = format!("the header lacks {}{or}{near}; it has: {header}", column.names());
+        let remedy = self.has_nameable_columns.then_some(Remedy::NameColumns);
+        self.push(Some(1), Some(column.name), message, remedy);
+    }
+
+    fn push(
+        &mut self,
+        line: Option<u64>,
+        column: Option<&str>,
+        message: String,
+        remedy: Option<Remedy>,
+    ) {
+        let (file, column) = (self.file.clone(), column.map(str::to_owned));
+        self.problems.push(Problem { file, line, column, message, remedy });
     }
 }
 
@@ -141,7 +191,7 @@ impl<'a> FileProblems<'a> {
 /// next one is still read. Blank lines are skipped. `visit` may report problems of its own.
 pub fn read_rows(
     source: &Source,
-    schema: &[Column],
+    schema: &[NamedColumn<'_>],
     problems: &mut FileProblems<'_>,
     visit: &mut dyn FnMut(&Row<'_>, &mut FileProblems<'_>),
 ) -> u64 {
@@ -165,10 +215,36 @@ pub fn read_rows(
     rows
 }
 
+/// Names of the columns of a table, or of the keys of its first object; empty if there are none.
+///
+/// For tables whose columns have names of their own; what is wrong with them [`read_rows`] says.
+pub fn header(source: &Source) -> Vec<String> {
+    let delimiter = match source.format {
+        Format::Csv => b',',
+        Format::Tsv => b'\t',
+        Format::JsonLines => {
+            let mut lines = source.bytes.split(|&byte| byte == b'\n');
+            let first = lines.find(|line| !line.iter().all(u8::is_ascii_whitespace));
+            let object = first.and_then(|line| parse_object(line).ok());
+            return object.map_or_else(Vec::new, |o| o.keys().cloned().collect());
+        }
+    };
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .flexible(true)
+        .has_headers(false)
+        .from_reader(source.bytes.as_slice());
+    let mut record = csv::ByteRecord::new();
+    match reader.read_byte_record(&mut record) {
+        Ok(true) => record.iter().map(|n| String::from_utf8_lossy(n).trim().to_owned()).collect(),
+        _ => Vec::new(),
+    }
+}
+
 fn read_delimited(
     source: &Source,
     delimiter: u8,
-    schema: &[Column],
+    schema: &[NamedColumn<'_>],
     problems: &mut FileProblems<'_>,
     visit: &mut dyn FnMut(&Row<'_>, &mut FileProblems<'_>),
 ) -> u64 {
@@ -228,14 +304,18 @@ fn read_delimited(
 /// The csv crate's own line numbers are of the end of the record before, which is another line
 /// after blank lines and after CRLF.
 #[derive(Default)]
-struct LineCounter {
+pub(super) struct LineCounter {
     offset: usize,
     newlines: u64,
 }
 
 impl LineCounter {
     /// Line (from 1) and bytes of the record that `reader` has just read.
-    fn record<'a>(&mut self, all: &'a [u8], reader: &csv::Reader<&[u8]>) -> (u64, &'a [u8]) {
+    pub(super) fn record<'a>(
+        &mut self,
+        all: &'a [u8],
+        reader: &csv::Reader<&[u8]>,
+    ) -> (u64, &'a [u8]) {
         let end = usize::try_from(reader.position().byte()).unwrap_or(all.len()).min(all.len());
         let bytes = &all[self.offset..end];
         self.offset = end;
@@ -262,7 +342,7 @@ fn too_long(bytes: usize) -> String {
 /// Position in the record of each column of the schema; `None` if the header is unusable.
 fn header_positions(
     header: &csv::ByteRecord,
-    schema: &[Column],
+    schema: &[NamedColumn<'_>],
     problems: &mut FileProblems<'_>,
 ) -> Option<Vec<Option<usize>>> {
     let names: Vec<Cow<'_, str>> = header.iter().map(String::from_utf8_lossy).collect();
@@ -273,14 +353,12 @@ fn header_positions(
             (0..names.len()).filter(|&index| column.matches(&names[index])).collect();
         if found.len() > 1 {
             let candidates: Vec<String> =
-                found.iter().map(|&index| format!("`{}`", names[index].trim())).collect();
+                found.iter().map(|&index| format!("`{}`", quotable(names[index].trim()))).collect();
             problems.report(Some(1), Some(column.name), ambiguous(&candidates));
             usable = false;
         }
         if found.is_empty() && column.required {
-            let header = names.iter().map(|name| name.trim()).collect::<Vec<_>>().join(", ");
-            let message = format!("the header lacks {}; it has: {header}", column.names());
-            problems.report(Some(1), Some(column.name), message);
+            problems.report_missing(column, "", &names);
             usable = false;
         }
         positions.push(found.first().copied());
@@ -295,7 +373,7 @@ fn ambiguous(candidates: &[String]) -> String {
 fn decode_fields<'a>(
     record: &'a csv::ByteRecord,
     positions: &[Option<usize>],
-    schema: &[Column],
+    schema: &[NamedColumn<'_>],
     line: u64,
     problems: &mut FileProblems<'_>,
 ) -> Option<Vec<Field<'a>>> {
@@ -323,13 +401,13 @@ fn bad_utf8(byte: usize) -> String {
 
 fn read_json_lines(
     source: &Source,
-    schema: &[Column],
+    schema: &[NamedColumn<'_>],
     problems: &mut FileProblems<'_>,
     visit: &mut dyn FnMut(&Row<'_>, &mut FileProblems<'_>),
 ) -> u64 {
     let mut rows = 0;
     for (index, bytes) in source.bytes.split(|&byte| byte == b'\n').enumerate() {
-        let line = index as u64 + 1;
+        let line = source.place(index as u64 + 1);
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         if bytes.iter().all(u8::is_ascii_whitespace) {
             continue;
@@ -359,14 +437,16 @@ fn read_json_lines(
 
 fn parse_object(bytes: &[u8]) -> Result<serde_json::Map<String, serde_json::Value>, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| bad_utf8(error.valid_up_to()))?;
-    match serde_json::from_str(text) {
+    match parse_strictly(text) {
         Ok(serde_json::Value::Object(object)) => Ok(object),
         Ok(serde_json::Value::Array(_)) => {
             Err("is a JSON list; write one object a line (`jq -c '.[]'` does it)".into())
         }
         Ok(_) => Err("is not a JSON object; write one object a line".into()),
         Err(error) => {
-            let hint = if text.starts_with('[') {
+            let hint = if error.is_data() {
+                "; keep one of them"
+            } else if text.starts_with('[') {
                 "; write one object a line, not a list (`jq -c '.[]'` does it)"
             } else {
                 "; write one complete object a line"
@@ -381,7 +461,7 @@ fn parse_object(bytes: &[u8]) -> Result<serde_json::Map<String, serde_json::Valu
 
 fn pick_fields(
     mut object: serde_json::Map<String, serde_json::Value>,
-    schema: &[Column],
+    schema: &[NamedColumn<'_>],
     line: u64,
     problems: &mut FileProblems<'_>,
 ) -> Option<Vec<Field<'static>>> {

@@ -1,6 +1,5 @@
 //! Opens an input: a file or standard input, plain or gzip, and finds out its format.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -8,10 +7,18 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
+use super::hexadecimal::hexadecimal;
 use super::problem::DataError;
 
 /// Largest input after decompression; a guard against compressed bombs, far above real files.
 pub const MAX_INPUT_BYTES: u64 = 8 << 30;
+
+/// What a compressed input may unpack to, whatever its size: less is no danger.
+const HARMLESS_BYTES: u64 = 64 << 20;
+
+/// How many times larger than the file its content may be beyond that. Tables of labels reach 30;
+/// one byte repeated reaches 1030.
+const MAX_RATIO: u64 = 200;
 
 /// The formats of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +42,21 @@ pub struct Source {
     pub bytes: Vec<u8>,
     /// The format, from the file name, else from the first bytes.
     pub format: Format,
+    /// Where the rows stood, if they come from a file of another system.
+    pub imported: Option<Places>,
+    /// Whether the user can say which column is which, for what messages advise.
+    pub has_nameable_columns: bool,
+}
+
+/// Where the rows of a source stood in the file that they were imported from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// The format of that file.
+    pub format: &'static str,
+    /// Whether places are lines; else they count the elements of a list.
+    pub by_line: bool,
+    /// One place per row, from 1.
+    pub rows: Vec<u64>,
 }
 
 impl Source {
@@ -72,21 +94,9 @@ impl Source {
         if stored.len() as u64 > MAX_INPUT_BYTES {
             return Err(too_large());
         }
-        let sha256 = hex(&Sha256::digest(&stored));
-        let mut bytes = if stored.starts_with(&[0x1f, 0x8b]) {
-            let mut decoded = Vec::new();
-            MultiGzDecoder::new(stored.as_slice())
-                .take(MAX_INPUT_BYTES + 1)
-                .read_to_end(&mut decoded)
-                .map_err(|source| DataError::BrokenGzip {
-                    path: path.to_owned(),
-                    decoded: decoded.len() as u64,
-                    source,
-                })?;
-            decoded
-        } else {
-            stored
-        };
+        let sha256 = hexadecimal(&Sha256::digest(&stored));
+        let mut bytes =
+            if stored.starts_with(&[0x1f, 0x8b]) { unpacked(path, &stored)? } else { stored };
         if bytes.len() as u64 > MAX_INPUT_BYTES {
             return Err(too_large());
         }
@@ -94,12 +104,37 @@ impl Source {
             bytes.drain(..3);
         }
         let format = format_of_name(path).unwrap_or_else(|| format_of_content(&bytes));
-        Ok(Self { path: path.to_owned(), sha256, bytes, format })
+        Ok(Self {
+            path: path.to_owned(),
+            sha256,
+            bytes,
+            format,
+            imported: None,
+            has_nameable_columns: false,
+        })
     }
 
     /// The path as the user named it.
     pub fn name(&self) -> String {
         self.path.display().to_string()
+    }
+
+    /// The path, and what numbers in messages count where they do not count lines.
+    pub(super) fn name_in_messages(&self) -> String {
+        match &self.imported {
+            Some(places) if !places.by_line => {
+                format!("{} (rows of {})", self.name(), places.format)
+            }
+            _ => self.name(),
+        }
+    }
+
+    /// Where a line of the content stood in the file as it was stored.
+    pub(super) fn place(&self, line: u64) -> u64 {
+        let place = self.imported.as_ref().and_then(|places| {
+            places.rows.get(usize::try_from(line.checked_sub(1)?).ok()?).copied()
+        });
+        place.unwrap_or(line)
     }
 
     /// File name without folders and endings, e.g. `z` for `runs/z.jsonl.gz`; `stdin` for `-`.
@@ -110,11 +145,23 @@ impl Source {
     }
 }
 
-fn hex(digest: &[u8]) -> String {
-    digest.iter().fold(String::with_capacity(2 * digest.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+/// The content of a gzip file, within limits.
+fn unpacked(path: &Path, stored: &[u8]) -> Result<Vec<u8>, DataError> {
+    let stored_bytes = stored.len() as u64;
+    let limit = MAX_INPUT_BYTES.min(HARMLESS_BYTES.max(stored_bytes.saturating_mul(MAX_RATIO)));
+    let mut decoded = Vec::new();
+    let read = MultiGzDecoder::new(stored).take(limit + 1).read_to_end(&mut decoded);
+    if decoded.len() as u64 > limit {
+        return Err(DataError::UnpacksTooLarge { path: path.to_owned(), stored_bytes, limit });
+    }
+    match read {
+        Ok(_) => Ok(decoded),
+        Err(source) => Err(DataError::BrokenGzip {
+            path: path.to_owned(),
+            decoded: decoded.len() as u64,
+            source,
+        }),
+    }
 }
 
 fn format_of_name(path: &Path) -> Option<Format> {
@@ -139,6 +186,21 @@ fn format_of_content(bytes: &[u8]) -> Format {
     } else {
         Format::Csv
     }
+}
+
+/// The rows as a file of JSON lines would hold them.
+pub(super) fn json_lines<T: serde::Serialize>(
+    name: &str,
+    rows: impl IntoIterator<Item = T>,
+) -> Result<Source, DataError> {
+    let mut bytes = Vec::new();
+    for row in rows {
+        serde_json::to_writer(&mut bytes, &row).expect("rows are plain data");
+        bytes.push(b'\n');
+    }
+    let mut source = Source::from_reader(Path::new(&format!("{name}.jsonl")), bytes.as_slice())?;
+    source.path = name.into();
+    Ok(source)
 }
 
 #[cfg(test)]
@@ -172,7 +234,7 @@ mod tests {
         let stored = gzip(b"a,b\n1,2\n");
         let source = read("t.csv", &stored).unwrap();
         assert_eq!(source.bytes, b"a,b\n1,2\n");
-        assert_eq!(source.sha256, hex(&Sha256::digest(&stored)));
+        assert_eq!(source.sha256, hexadecimal(&Sha256::digest(&stored)));
     }
 
     #[test]
@@ -189,6 +251,26 @@ mod tests {
         let stored = gzip(&b"a,b\n1,2\n".repeat(1000));
         let error = read("t.csv.gz", &stored[..stored.len() - 10]).unwrap_err();
         assert!(error.to_string().contains("not a complete gzip file"), "{error}");
+    }
+
+    #[test]
+    fn a_bomb_is_refused_for_what_it_is_and_a_dense_table_is_not() {
+        // 200 MB of one line in some 600 kB.
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        let line = b"a,b\n".repeat(1 << 18);
+        (0..200).for_each(|_| encoder.write_all(&line).unwrap());
+        let stored = encoder.finish().unwrap();
+        let error = read("t.csv.gz", &stored).unwrap_err();
+        assert!(matches!(error, DataError::UnpacksTooLarge { .. }), "{error}");
+        let message = error.to_string();
+        assert!(
+            message.contains("unpacks to more than") && !message.contains("again"),
+            "{message}"
+        );
+        // 60 MB is little enough to be let through, however small the file.
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        (0..57).for_each(|_| encoder.write_all(&line).unwrap());
+        assert_eq!(read("t.csv.gz", &encoder.finish().unwrap()).unwrap().bytes.len(), 57 << 20);
     }
 
     #[test]

@@ -7,6 +7,10 @@ use super::source::Source;
 /// Columns that identify a text; those that a file has are handed through to the output.
 pub const ID_COLUMNS: [&str; 6] = ["id", "paper", "reviewer", "source", "sample", "task"];
 
+/// The text itself.
+pub(super) const TEXT: Column =
+    Column { name: "text", synonyms: &["review", "comment"], required: true };
+
 /// A text and its identifiers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
@@ -24,7 +28,7 @@ pub struct Text {
 pub fn read_texts(source: &Source) -> Result<Vec<Text>, DataError> {
     let mut schema: Vec<Column> =
         ID_COLUMNS.iter().map(|&name| Column { name, synonyms: &[], required: false }).collect();
-    schema.push(Column { name: "text", synonyms: &["review", "comment"], required: true });
+    schema.push(TEXT);
     let mut problems = Problems::new();
     let mut texts = Vec::new();
     read_rows(

@@ -149,13 +149,78 @@ fn truth_is_read_by_task_and_may_hold_labels_of_its_own() {
     let loaded = read_labels(&files, Duplicates::Error).unwrap();
     assert_eq!(loaded.truth, Some(vec![None, Some(2)]));
     assert_eq!(loaded.rows, [3, 2]);
-    assert!(loaded.warnings.iter().all(|warning| warning.code != "z_labels_outside"));
+    let codes: Vec<&str> = loaded.warnings.iter().map(|warning| warning.code).collect();
+    assert!(codes.contains(&"truth_labels_outside") && !codes.contains(&"z_labels_outside"));
+    assert!(!codes.contains(&"labels_without_z"), "there is no Z");
+}
+
+#[test]
+fn truth_may_be_called_label() {
+    let truth = source("truth.csv", "task,label\nr,X\nq,y\n");
+    let labels = source("l.csv", LABELS);
+    let files = LabelFiles { labels: &labels, z: &[], truth: Some(&truth) };
+    let loaded = read_labels(&files, Duplicates::Error).unwrap();
+    assert_eq!(loaded.truth, Some(vec![Some(1), Some(0)]));
+}
+
+/// The messages of warnings by their code.
+fn said(loaded: &LoadedLabels, code: &str) -> Option<(u64, String)> {
+    let warning = loaded.warnings.iter().find(|warning| warning.code == code)?;
+    Some((warning.count, warning.message.clone()))
+}
+
+#[test]
+fn other_spellings_are_one_label_on_every_side_unless_they_are_kept() {
+    let text = "task,worker,label\nq,a,Yes\nq,b,YES\nr,a,no\nr,b,NO\ns,a,n/a\ns,b,no\n";
+    let (z, truth) =
+        ("task,label\nq,yes\nr,No\ns,NaN\n", source("t.csv", "task,truth\nq,yEs\nr,null\n"));
+    // Once through the fast way, once through the slow one.
+    for text in [text.to_owned(), text.replace("q,b,YES", "\"q\",b,YES")] {
+        let (labels, z) = (source("l.csv", &text), [source("gpt.csv", z)]);
+        let files = LabelFiles { labels: &labels, z: &z, truth: Some(&truth) };
+        let loaded = read_labels(&files, Duplicates::Error).unwrap();
+        assert_eq!(loaded.table.labels().names(), ["YES", "no"]);
+        assert_eq!((loaded.table.report_count(), &loaded.rows), (5, &vec![6, 3, 2]));
+        assert_eq!(loaded.z.sources[0].samples[0].labels, [Some(0), Some(1), None]);
+        assert_eq!(loaded.truth, Some(vec![Some(0), None, None]));
+        let (count, message) = said(&loaded, "labels_folded").unwrap();
+        assert_eq!(count, 5, "{message}");
+        assert!(message.contains("`NO`, `No` as `no`"), "{message}");
+        assert_eq!(said(&loaded, "labels_missing").unwrap().0, 3);
+        assert_eq!(said(&loaded, "names_alike"), None);
+
+        let reading = LabelReading { exact_labels: true, ..LabelReading::default() };
+        let exact = read_labels(&files, reading).unwrap();
+        assert_eq!(exact.table.labels().names(), ["NO", "YES", "Yes", "n/a", "no"]);
+        assert_eq!(exact.table.report_count(), 6);
+        assert_eq!(exact.z.labels.names()[5..], ["NaN", "No", "null", "yEs", "yes"]);
+        assert_eq!((said(&exact, "labels_folded"), said(&exact, "labels_missing")), (None, None));
+        assert!(said(&exact, "names_alike").is_some());
+    }
+}
+
+#[test]
+fn labels_of_one_side_are_listed() {
+    let loaded = load(LABELS, "task,label\nq,w\nr,x\n");
+    assert!(said(&loaded, "z_labels_outside").unwrap().1.ends_with(": w"));
+    assert!(said(&loaded, "labels_without_z").unwrap().1.ends_with(": y"));
+}
+
+#[test]
+fn a_crowd_of_missing_labels_is_a_problem_and_a_missing_one_no_duplicate() {
+    let message = error("task,worker,label\nq,a,NaN\nq,b,null\n");
+    assert!(message.contains("column `label`: every label says that there is none"), "{message}");
+    let loaded = load("task,worker,label\nq,a,NaN\nq,a,x\nq,b,x\n", "task,label\nq,x\n");
+    assert_eq!(reports(&loaded.table).len(), 2);
 }
 
 proptest! {
     #[test]
     fn the_fast_way_and_the_slow_way_agree(
-        rows in prop::collection::vec(("[ a-cé]{1,2}", "[a-c]", "[x-z]|\u{a0}x"), 1..20),
+        rows in prop::collection::vec(
+            ("[ a-cé]{1,2}", "[a-c]", "[x-zXY]|\u{a0}x|NaN|\u{ff58}"),
+            1..20,
+        ),
         end in prop::sample::select(vec!["\n", "\r\n"]),
         last_line_end: bool,
     ) {
@@ -167,11 +232,17 @@ proptest! {
         }
         let labels = source("l.csv", &text);
         let mut problems = Problems::new();
-        let (slow, read) = read_crowd_by_row(&labels, Duplicates::Last, &mut problems);
-        if let Some((names, reports)) = read_plain_reports(&labels, &[TASK, WORKER, LABEL]) {
-            prop_assert!(problems.is_empty());
+        let mut spelling = Spelling::new(false);
+        let (slow, read) =
+            read_crowd_by_row(&labels, Duplicates::Last, &mut spelling, &mut problems);
+        if let Some((mut names, mut reports)) = read_plain_reports(&labels, &[TASK, WORKER, LABEL])
+        {
             prop_assert_eq!(reports.len() as u64, read.rows);
-            prop_assert_eq!(LabelTable::new(names, &reports), slow);
+            let mut fast = Spelling::new(false);
+            fast.fold_reports(&mut names.labels, &mut reports);
+            prop_assert_eq!(problems.is_empty(), !reports.is_empty());
+            prop_assert_eq!(table_by_name(names, reports), slow);
+            prop_assert!(fast.warnings().eq(spelling.warnings()));
         } else {
             prop_assert!(!problems.is_empty());
         }

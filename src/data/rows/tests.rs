@@ -88,6 +88,26 @@ fn broken_json_names_the_character_and_the_next_line_is_read() {
 }
 
 #[test]
+fn numbers_that_readers_of_json_confuse_are_no_names_and_others_are_kept_as_written() {
+    let (rows, problems) = rows_of(
+        "a.jsonl",
+        b"{\"paper\":9007199254740993}\n{\"paper\":9007199254740992}\n\
+          {\"paper\":123456789012345678901}\n{\"paper\":\"123456789012345678902\"}\n",
+    );
+    assert_eq!(
+        rows,
+        ["1:9007199254740993|?", "2:9007199254740992|?", "3:?|?", "4:123456789012345678902|?"]
+    );
+    assert!(problems.is_empty());
+}
+
+#[test]
+fn a_key_that_stands_twice_is_a_problem() {
+    let problem = only_problem("a.jsonl", b"{\"paper\":\"a\",\"text\":\"x\",\"paper\":\"b\"}\n");
+    assert!(problem.contains("the key `paper` stands twice; keep one of them"), "{problem}");
+}
+
+#[test]
 fn a_json_list_is_explained_once() {
     let problem = only_problem("a.json", b"[\n{\"paper\":1},\n{\"paper\":2}\n]\n");
     assert!(problem.contains("one object a line"), "{problem}");

@@ -1,0 +1,68 @@
+//! `review.csv` of `EasyChair`, after easychair-extra, `generate.py`.
+
+use std::collections::BTreeMap;
+
+use super::output::Output;
+use super::peek::Peek;
+use super::records::Records;
+use super::text_fields::joined;
+use super::{ImportError, Importer, Request};
+
+pub(super) struct EasyChair;
+
+impl Importer for EasyChair {
+    fn name(&self) -> &'static str {
+        "easychair"
+    }
+
+    fn detect(&self, peek: &Peek<'_>) -> bool {
+        peek.has_columns(&["submission #", "member #", "text", "scores"])
+    }
+
+    fn read(
+        &self,
+        peek: &Peek<'_>,
+        request: &Request<'_>,
+        output: &mut Output,
+    ) -> Result<(), ImportError> {
+        // Of several versions of a review the latest is what was handed in.
+        let mut latest: BTreeMap<(String, String), (i64, String, u64)> = BTreeMap::new();
+        let mut order: Vec<(String, String)> = Vec::new();
+        let records = Records::of(peek, request)?;
+        let asked = &request.settings.text_columns;
+        let fields = if asked.is_empty() { vec!["text".to_owned()] } else { asked.clone() };
+        output.text_fields.clone_from(&fields);
+        records.each(output, |record, output| {
+            let Some(paper) = record.get("submission #") else {
+                return output.leave_out("reviews without a paper");
+            };
+            // Members and outside reviewers are numbered apart.
+            let person = record.get("reviewer person #").map(|number| format!("person {number}"));
+            let member = || record.get("member #").map(|number| format!("member {number}"));
+            let Some(reviewer) = person.or_else(member) else {
+                return output.leave_out("reviews without a reviewer");
+            };
+            let text = joined(&fields, |name| record.get(name));
+            if text.is_empty() {
+                return output.leave_out("reviews without a text");
+            }
+            let version = record.get("version").and_then(|number| number.parse().ok()).unwrap_or(0);
+            let key = (paper.to_owned(), reviewer);
+            if let Some(known) = latest.get_mut(&key) {
+                output.leave_out("earlier versions");
+                if version >= known.0 {
+                    *known = (version, text, output.place());
+                }
+            } else {
+                order.push(key.clone());
+                latest.insert(key, (version, text, output.place()));
+            }
+        })?;
+        for key in order {
+            let (_, text, place) = &latest[&key];
+            output.at(*place);
+            output.review(&key.0, &key.1, text);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! What importing did, in words and for results.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::settings::ImportSettings;
+use crate::data::warning::Warning;
+
+/// What importing did to a file that was not in caz's own form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ImportNote {
+    /// The file as the user named it.
+    pub file: String,
+    /// The format it was read as.
+    pub format: &'static str,
+    /// Rows, notes or reviews in the file.
+    pub read: u64,
+    /// Rows for the people.
+    pub people: u64,
+    /// Rows for Z, written by an LLM.
+    pub llm: u64,
+    /// What was left out, by reason.
+    pub left_out: BTreeMap<String, u64>,
+    /// Fields that were joined to a text, or that hold the answer, in this order.
+    pub text_fields: Vec<String>,
+}
+
+impl ImportNote {
+    /// What was done, in a sentence.
+    pub fn sentence(&self) -> String {
+        let mut text = format!("`{}` was read as {}: ", self.file, self.format);
+        text.push_str(&match (self.people, self.llm) {
+            (people, 0) => format!("{people} of {} rows are by people", self.read),
+            (0, llm) => format!("{llm} of {} rows are by an LLM", self.read),
+            (people, llm) => {
+                format!("{people} of {} rows are by people, {llm} by an LLM", self.read)
+            }
+        });
+        for (reason, count) in &self.left_out {
+            text.push_str(&format!("; {count} left out: {reason}"));
+        }
+        if !self.text_fields.is_empty() {
+            text.push_str(&format!("; the text is {}", self.text_fields.join(", ")));
+        }
+        text
+    }
+
+    /// The sentence among the warnings of a result, counting the rows that were used.
+    pub fn warning(&self) -> Warning {
+        Warning {
+            code: "imported",
+            count: self.people + self.llm,
+            message: self.sentence(),
+            remedy: None,
+        }
+    }
+}
+
+/// How the files of a run were read: part of its settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Imports {
+    /// What was said about them.
+    #[serde(flatten)]
+    pub settings: ImportSettings,
+    /// What was done to those of other systems.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub imported: Vec<ImportNote>,
+}

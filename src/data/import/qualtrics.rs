@@ -1,0 +1,83 @@
+//! Answers of Qualtrics: three header rows, the third with `{"ImportId":"QID1"}`; a row a respondent,
+//! a column a question. Known from other readers of the format, not from its source.
+
+use super::output::Output;
+use super::peek::Peek;
+use super::records::Records;
+use super::{ImportError, Importer, Request};
+
+/// Columns about the respondent and the survey.
+const ABOUT: [&str; 17] = [
+    "StartDate",
+    "EndDate",
+    "Status",
+    "IPAddress",
+    "Progress",
+    "Duration (in seconds)",
+    "Finished",
+    "RecordedDate",
+    "ResponseId",
+    "RecipientLastName",
+    "RecipientFirstName",
+    "RecipientEmail",
+    "ExternalReference",
+    "LocationLatitude",
+    "LocationLongitude",
+    "DistributionChannel",
+    "UserLanguage",
+];
+
+pub(super) struct Qualtrics;
+
+impl Importer for Qualtrics {
+    fn name(&self) -> &'static str {
+        "qualtrics"
+    }
+
+    fn detect(&self, peek: &Peek<'_>) -> bool {
+        peek.has_columns(&["ResponseId"]) && memchr::memmem::find(peek.bytes, b"ImportId").is_some()
+    }
+
+    fn read(
+        &self,
+        peek: &Peek<'_>,
+        request: &Request<'_>,
+        output: &mut Output,
+    ) -> Result<(), ImportError> {
+        let records = Records::of(peek, request)?;
+        let questions: Vec<String> = records
+            .names()
+            .iter()
+            .filter(|name| !ABOUT.contains(&name.as_str()) && !name.trim().is_empty())
+            .cloned()
+            .collect();
+        let mut row = 0;
+        records.each(output, |record, output| {
+            row += 1;
+            // The wording of the questions, and their import ids.
+            let is_header = row <= 2
+                && record
+                    .get("ResponseId")
+                    .is_none_or(|id| id == "Response ID" || id.contains("ImportId"));
+            if is_header {
+                output.read -= 1;
+                return;
+            }
+            let Some(worker) = record.get("ResponseId") else {
+                return output.leave_out("respondents without an id");
+            };
+            if record.get("Finished").is_some_and(|done| matches!(done, "0" | "False" | "FALSE")) {
+                return output.leave_out("unfinished answers");
+            }
+            for question in &questions {
+                if let Some(answer) = record.get(question) {
+                    if request.wanted.is_reviews() {
+                        output.review(question, worker, answer);
+                    } else {
+                        output.label(question, worker, answer);
+                    }
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,48 @@
+//! What is refused by name, with what to do instead.
+
+use super::ImportError;
+use super::peek::{Peek, Root};
+
+/// # Errors
+///
+/// [`ImportError::Refused`] for files that hold no rows, or rows without what caz needs.
+pub(super) fn check(file: &str, peek: &Peek<'_>) -> Result<(), ImportError> {
+    let refused = |what: &str, instead: &str| {
+        let (file, what, instead) = (file.to_owned(), what.to_owned(), instead.to_owned());
+        Err(ImportError::Refused { file, what, instead })
+    };
+    match &peek.root {
+        Root::Binary("Parquet") => {
+            refused("Parquet", "this caz is built without it; export CSV or JSON lines")
+        }
+        Root::Binary("PDF") => {
+            refused("a PDF", "it has pages and no rows; export the reviews as CSV or JSON")
+        }
+        Root::Binary(what) => refused(what, "save it as CSV or as a new Excel file (.xlsx)"),
+        Root::Zip => zip(file, peek.bytes),
+        Root::Table { .. } if peek.has_columns(&["Submission id", "Participant id", "Status"]) => {
+            refused(
+                "the list of participants of Prolific, which has no answers",
+                "export the answers from the survey or labelling tool that it points to",
+            )
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The names of the entries stand in plain text in the first kilobytes and in the directory at the
+/// end.
+fn zip(file: &str, bytes: &[u8]) -> Result<(), ImportError> {
+    let has = |name: &[u8]| memchr::memmem::find(bytes, name).is_some();
+    let (what, instead) = if has(b"word/document.xml") {
+        ("a Word file", "it has pages and no rows; export the reviews as CSV or JSON")
+    } else if has(b"xl/workbook.xml") {
+        ("an Excel file", "save the sheet as CSV (File, Save as, CSV UTF-8)")
+    } else if has(b"all.jsonl") {
+        ("an archive of doccano without annotators", "export it once more with one file per user")
+    } else {
+        ("a ZIP archive", "unpack it and name the files in it")
+    };
+    let (file, what, instead) = (file.to_owned(), what.to_owned(), instead.to_owned());
+    Err(ImportError::Refused { file, what, instead })
+}

@@ -1,0 +1,292 @@
+//! Which columns of any table are which of caz's, by the names that other systems give them.
+
+use super::people;
+use super::settings::Wanted;
+use crate::data::content::CONTENT_COLUMNS;
+use crate::data::items;
+use crate::data::label_reader as labels;
+use crate::data::labellers;
+use crate::data::near::folded;
+use crate::data::reviews;
+use crate::data::rows::Column;
+use crate::data::texts;
+
+/// A column of caz, and the folded names under which other systems have it, the likelier first.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    /// As the ordinary readers know it.
+    pub(super) column: Column,
+    pub(super) names: &'static [&'static str],
+}
+
+impl Known {
+    const fn new(column: Column, names: &'static [&'static str]) -> Self {
+        Self { column, names }
+    }
+
+    /// The name in caz's own files.
+    pub(super) const fn key(&self) -> &'static str {
+        self.column.name
+    }
+}
+
+const PAPER_NAMES: &[&str] = &[
+    "paper",
+    "paper_id",
+    "submission",
+    "submission_id",
+    "item",
+    "task",
+    "forum",
+    "paper_number",
+    "paperid",
+    "submission_number",
+    "submission_no",
+    "pid",
+    "manuscript",
+    "manuscript_id",
+    "manuscript_number",
+];
+
+const REVIEWER_NAMES: &[&str] = &[
+    "reviewer",
+    "reviewer_id",
+    "worker",
+    "signature",
+    "annotator",
+    "reviewer_email",
+    "reviewer_e_mail",
+    "reviewer_name",
+    "reviewerid",
+    "email",
+    "e_mail",
+    "referee",
+    "referee_id",
+    "user",
+    "reviewer_code",
+];
+
+const TEXT_NAMES: &[&str] = &[
+    "text",
+    "review",
+    "comment",
+    "review_text",
+    "review_body",
+    "review_content",
+    "comments",
+    "body",
+    "reviewtext",
+    "content",
+];
+
+const TASK_NAMES: &[&str] = &[
+    "task",
+    "question",
+    "item",
+    "example",
+    "unit",
+    "task_id",
+    "question_id",
+    "item_id",
+    "example_id",
+    "unit_id",
+    "taskid",
+];
+
+const WORKER_NAMES: &[&str] = &[
+    "worker",
+    "annotator",
+    "performer",
+    "user",
+    "worker_id",
+    "annotator_id",
+    "user_id",
+    "rater",
+    "rater_id",
+    "coder",
+    "coder_id",
+    "participant",
+    "participant_id",
+    "workerid",
+];
+
+const LABEL_NAMES: &[&str] =
+    &["label", "answer", "response", "value", "rating", "annotation", "category", "class"];
+
+const PAPER: Known = Known::new(reviews::PAPER, PAPER_NAMES);
+const REVIEWER: Known = Known::new(reviews::REVIEWER, REVIEWER_NAMES);
+pub(super) const TEXT: Known = Known::new(CONTENT_COLUMNS[0], TEXT_NAMES);
+pub(super) const VECTOR: Known = Known::new(CONTENT_COLUMNS[1], &["vector", "embedding"]);
+pub(super) const JUDGMENTS: Known = Known::new(CONTENT_COLUMNS[2], &["judgments", "judgements"]);
+const TASK: Known = Known::new(labels::TASK, TASK_NAMES);
+const WORKER: Known = Known::new(labels::WORKER, WORKER_NAMES);
+const LABEL: Known = Known::new(labels::LABEL, LABEL_NAMES);
+const TRUTH: Known = Known::new(
+    labels::TRUTH,
+    &["truth", "gold", "true_label", "gold_label", "correct_answer", "label", "answer"],
+);
+const SOURCE: Known =
+    Known::new(labels::SOURCE, &["source", "model", "model_name", "model_id", "llm", "judge"]);
+const SAMPLE: Known = Known::new(labels::SAMPLE, &["sample", "sample_id", "run"]);
+const ANY_WORKER: Known = Known::new(labellers::WORKER, WORKER_NAMES);
+const ANY_SOURCE: Known = Known::new(labellers::SOURCE, SOURCE.names);
+const ANY_LABEL: Known = Known::new(
+    labellers::LABEL,
+    &[
+        "label",
+        "answer",
+        "response",
+        "value",
+        "grade",
+        "truth",
+        "gold",
+        "true_label",
+        "gold_label",
+        "rating",
+        "annotation",
+        "category",
+        "class",
+    ],
+);
+const PROMPT: Known = Known::new(labellers::PROMPT, &["prompt", "prompt_id", "prompt_name"]);
+const ITEM: Known = Known::new(
+    items::TASK,
+    &["task", "question_id", "item", "example", "unit", "id", "task_id", "item_id", "example_id"],
+);
+const ANY_PAPER: Known = Known::new(
+    items::PAPER,
+    &[
+        "paper",
+        "item",
+        "task",
+        "submission",
+        "forum",
+        "paper_id",
+        "id",
+        "submission_id",
+        "paper_number",
+        "submission_number",
+        "manuscript",
+        "manuscript_id",
+        "pid",
+    ],
+);
+const ANY_TEXT: Known = Known::new(texts::TEXT, TEXT_NAMES);
+
+const ID: Known = Known::new(
+    people::ID,
+    &["id", "reviewer", "anonymous_id", "anon_id", "signature", "reviewer_id"],
+);
+const PERSON: Known = Known::new(
+    people::PERSON,
+    &["person", "member", "name", "email", "profile", "person_id", "profile_id", "e_mail"],
+);
+
+const fn identifier(name: &'static str, names: &'static [&'static str]) -> Known {
+    Known::new(Column { name, synonyms: &[], required: false }, names)
+}
+
+/// What may identify a text; see [`texts::ID_COLUMNS`].
+const IDENTIFIERS: [Known; 6] = [
+    identifier("id", &["id"]),
+    identifier("paper", &["paper", "paper_id", "submission", "submission_id", "forum"]),
+    identifier("reviewer", &["reviewer", "reviewer_id", "signature", "reviewer_email"]),
+    identifier("source", SOURCE.names),
+    identifier("sample", &["sample", "sample_id"]),
+    identifier("task", &["task", "task_id", "question_id"]),
+];
+
+/// Where the text of a row comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextRule {
+    /// Rows have none.
+    None,
+    /// From a column of a usual name or from those that hold prose; there has to be one.
+    Needed,
+    /// The same, unless rows have vectors or judgments.
+    Content,
+    /// From the columns asked for, if any are.
+    IfAsked,
+}
+
+/// What the rows of a table have.
+pub(super) struct Schema {
+    /// What every row has.
+    pub(super) required: &'static [Known],
+    /// What rows may have.
+    pub(super) optional: &'static [Known],
+    pub(super) text: TextRule,
+    /// Whether all other columns are kept, under their folded names.
+    pub(super) keeps_others: bool,
+    /// Whether a row without a label is one that was not answered readably, and counts as that.
+    pub(super) keeps_unanswered: bool,
+}
+
+impl Wanted {
+    pub(super) fn schema(self) -> Schema {
+        let schema = |required, optional, text| Schema {
+            required,
+            optional,
+            text,
+            keeps_others: false,
+            keeps_unanswered: false,
+        };
+        match self {
+            Self::Reviews => schema(&[PAPER, REVIEWER], &[], TextRule::Content),
+            Self::LlmReviews => schema(&[PAPER], &[SOURCE, SAMPLE], TextRule::Content),
+            Self::Labels => schema(&[TASK, WORKER, LABEL], &[], TextRule::None),
+            Self::LlmLabels => schema(&[TASK, LABEL], &[SOURCE, SAMPLE], TextRule::None),
+            Self::JudgedLabels | Self::Labellers | Self::Gold => Schema {
+                keeps_unanswered: true,
+                ..schema(
+                    &[TASK, ANY_LABEL],
+                    &[ANY_SOURCE, ANY_WORKER, PROMPT, SAMPLE],
+                    TextRule::None,
+                )
+            },
+            Self::People => schema(&[ID, PERSON], &[], TextRule::None),
+            Self::Truth => schema(&[TASK, TRUTH], &[], TextRule::None),
+            Self::Texts => schema(&[], &IDENTIFIERS, TextRule::Needed),
+            Self::Items => Schema { keeps_others: true, ..schema(&[ITEM], &[], TextRule::IfAsked) },
+            Self::Papers => {
+                Schema { keeps_others: true, ..schema(&[ANY_PAPER], &[], TextRule::IfAsked) }
+            }
+        }
+    }
+
+    /// Whether the ordinary readers know the columns that they need by one of these names.
+    pub(super) fn is_known_by(self, names: &[String]) -> bool {
+        let schema = self.schema();
+        let has = |known: &Known| names.iter().any(|name| known.column.matches(name));
+        schema.required.iter().all(has)
+            && match schema.text {
+                TextRule::None | TextRule::IfAsked => true,
+                TextRule::Needed => has(&ANY_TEXT),
+                TextRule::Content => [TEXT, VECTOR, JUDGMENTS].iter().any(has),
+            }
+    }
+}
+
+/// Reviews or labels, by what the user maps, else by names that only one of them has.
+pub(super) fn guessed<'a>(
+    mapped: impl Fn(&str) -> bool,
+    has_text_columns: bool,
+    names: impl Iterator<Item = &'a str>,
+) -> Wanted {
+    if [TASK, WORKER, LABEL].iter().any(|known| mapped(known.key())) {
+        return Wanted::Labels;
+    }
+    if [PAPER, REVIEWER, TEXT].iter().any(|known| mapped(known.key())) || has_text_columns {
+        return Wanted::Reviews;
+    }
+    let names: Vec<String> = names.map(folded).collect();
+    let is_review = |name: &String| {
+        ["paper", "submission", "review", "manuscript", "forum"].iter().any(|s| name.starts_with(s))
+    };
+    let is_label = |name: &String| LABEL.names.contains(&name.as_str());
+    if names.iter().any(is_review) || !names.iter().any(is_label) {
+        Wanted::Reviews
+    } else {
+        Wanted::Labels
+    }
+}

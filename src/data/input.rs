@@ -1,0 +1,23 @@
+//! What identifies an input in a result.
+
+use serde::Serialize;
+
+use super::source::Source;
+
+/// An input file as it was used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Input {
+    /// The path as the user typed it.
+    pub path: String,
+    /// SHA-256 of the stored bytes, lower-case hexadecimal.
+    pub sha256: String,
+    /// Rows read.
+    pub rows: u64,
+}
+
+impl Input {
+    /// Describes a source of which `rows` rows were read.
+    pub fn new(source: &Source, rows: u64) -> Self {
+        Self { path: source.name(), sha256: source.sha256.clone(), rows }
+    }
+}

@@ -1,0 +1,211 @@
+//! Labels that are spelt in several ways, and words that stand where a label is missing.
+//!
+//! `Yes`, `yes ` and a `yes` of wide letters are one answer to people, and three to a program that
+//! compares bytes: who types another case would agree with nobody. So spellings that differ only in
+//! case, white space or Unicode form become one label, and words that programs write for "nothing"
+//! become a missing label; both are counted and said.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ids::{Ids, alike};
+use super::labels::{Label, LabelReport};
+use super::warning::{Warning, first_names};
+use crate::error::Remedy;
+
+/// What programs write where there is no label. `NA` and `none` are not here: they are common names
+/// of a category.
+const MISSING: [&str; 5] = ["nan", "null", "n/a", "#n/a", "<na>"];
+
+/// How labels are compared, and what was made of them so far.
+#[derive(Debug, Default)]
+pub(super) struct Spelling {
+    /// Labels are compared as they are written, and every word is a label.
+    exact: bool,
+    missing: usize,
+    missing_words: BTreeSet<String>,
+    /// Other spellings by the one that stands for them.
+    folded: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Spelling {
+    pub(super) fn new(exact: bool) -> Self {
+        Self { exact, ..Self::default() }
+    }
+
+    pub(super) fn exact(&self) -> bool {
+        self.exact
+    }
+
+    pub(super) fn has_missing(&self) -> bool {
+        self.missing > 0
+    }
+
+    /// Whether `label` says that there is none, on one row; counts it.
+    pub(super) fn is_missing(&mut self, label: &str) -> bool {
+        let missing = !self.exact && says_nothing(label);
+        if missing {
+            self.count_missing(label, 1);
+        }
+        missing
+    }
+
+    fn count_missing(&mut self, label: &str, rows: usize) {
+        self.missing += rows;
+        if !self.missing_words.contains(label) {
+            self.missing_words.insert(label.to_owned());
+        }
+    }
+
+    /// Drops reports without a label, and gives every other label one spelling.
+    pub(super) fn fold_reports(&mut self, labels: &mut Ids, reports: &mut Vec<LabelReport>) {
+        if self.exact {
+            return;
+        }
+        let nothing: Vec<bool> = labels.names().iter().map(|name| says_nothing(name)).collect();
+        if nothing.contains(&true) {
+            let mut rows = vec![0; nothing.len()];
+            reports.iter().for_each(|report| rows[usize::from(report.label)] += 1);
+            reports.retain(|report| !nothing[usize::from(report.label)]);
+            let missing = labels.names().iter().zip(rows).zip(&nothing);
+            missing
+                .filter(|(_, nothing)| **nothing)
+                .for_each(|((name, rows), _)| self.count_missing(name, rows));
+        }
+        let kept: Vec<u32> = (0..)
+            .zip(&nothing)
+            .filter_map(|(label, nothing)| (!nothing).then_some(label))
+            .collect();
+        let names: Ids = kept.iter().map(|&label| labels.name(label)).collect();
+        let (folded, new) = self.fold(&names, 0);
+        if folded.len() == labels.len() {
+            return;
+        }
+        let mut numbers = vec![0; labels.len()];
+        for (old, new) in kept.into_iter().zip(new) {
+            numbers[old as usize] = new;
+        }
+        for report in reports {
+            report.label = numbers[usize::from(report.label)];
+        }
+        *labels = folded;
+    }
+
+    /// One name for every label, and the new number of each old one. The first `own` names keep
+    /// name and number; of others that are spelt alike the spelling without capitals stands for
+    /// all, or else the first by code points, so that the order of rows decides nothing.
+    pub(super) fn fold(&mut self, names: &Ids, own: usize) -> (Ids, Vec<Label>) {
+        let exact = self.exact;
+        let key_of = |name: &String| if exact { name.clone() } else { alike(name) };
+        // Of each key the least: own names first, then the one without capitals, then by name.
+        let mut least: BTreeMap<String, (bool, bool, &str)> = BTreeMap::new();
+        for (number, name) in names.names().iter().enumerate() {
+            let key = key_of(name);
+            let candidate = (number >= own, *name != key, name.as_str());
+            let known = least.entry(key).or_insert(candidate);
+            *known = candidate.min(*known);
+        }
+        let mut folded = Ids::new();
+        let mut new = Vec::with_capacity(names.len());
+        for name in names.names() {
+            let (_, _, spelling) = least[&key_of(name)];
+            if spelling != name {
+                self.folded.entry(spelling.to_owned()).or_default().insert(name.clone());
+            }
+            new.push(Label::try_from(folded.intern(spelling)).unwrap_or(Label::MAX));
+        }
+        (folded, new)
+    }
+
+    /// What was folded and what is missing.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = Warning> {
+        let words: Vec<String> =
+            self.missing_words.iter().map(|word| format!("`{word}`")).collect();
+        let message = format!(
+            "{} labels say that there is none and count as missing: {}",
+            self.missing,
+            first_names(&words)
+        );
+        let missing = (self.missing > 0)
+            .then(|| Warning::new("labels_missing", self.missing, message))
+            .map(|warning| warning.with_remedy(Remedy::KeepLabels));
+        let count = self.folded.values().map(BTreeSet::len).sum();
+        let groups: Vec<String> = self
+            .folded
+            .iter()
+            .map(|(spelling, others)| {
+                let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+                format!("{} as `{spelling}`", first_names(&others))
+            })
+            .collect();
+        let message = format!(
+            "{count} spellings of labels differ from others only in case, white space or Unicode \
+             form and were read as one: {}",
+            first_names(&groups)
+        );
+        let folded = (count > 0)
+            .then(|| Warning::new("labels_folded", count, message))
+            .map(|warning| warning.with_remedy(Remedy::KeepLabels));
+        missing.into_iter().chain(folded)
+    }
+}
+
+fn says_nothing(label: &str) -> bool {
+    // Long labels are no words of programs; the test is made for every row of a slow file.
+    label.len() <= 16 && MISSING.contains(&alike(label).as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(names: &[&str], own: usize) -> (Vec<String>, Vec<Label>, Vec<Warning>) {
+        let mut spelling = Spelling::new(false);
+        let (ids, new) = spelling.fold(&names.iter().collect(), own);
+        (ids.names().to_vec(), new, spelling.warnings().collect())
+    }
+
+    #[test]
+    fn the_spelling_without_capitals_stands_for_all_whatever_the_order() {
+        let (names, new, warnings) = folded(&["Yes", "no", "yes", "\u{ff39}es", "NO WAY"], 0);
+        assert_eq!(names, ["yes", "no", "NO WAY"]);
+        assert_eq!(new, [0, 1, 0, 0, 2]);
+        assert_eq!((warnings[0].code, warnings[0].count), ("labels_folded", 2));
+        assert!(warnings[0].message.contains("`Yes`, `\u{ff39}es` as `yes`"), "{warnings:?}");
+        // Without one in small letters the first by code points.
+        assert_eq!(folded(&["Yes", "YES"], 0).0, ["YES"]);
+        assert_eq!(folded(&["YES", "Yes"], 0).0, ["YES"]);
+        assert_eq!(folded(&["a  b", "A b"], 0).0, ["A b"]);
+    }
+
+    #[test]
+    fn labels_of_the_crowd_keep_their_spelling() {
+        let (names, new, _) = folded(&["Yes", "No", "yes", "maybe", "Maybe"], 2);
+        assert_eq!(names, ["Yes", "No", "maybe"]);
+        assert_eq!(new, [0, 1, 0, 2, 2]);
+        assert!(folded(&["Yes", "No"], 2).2.is_empty());
+    }
+
+    #[test]
+    fn exact_labels_are_left_alone() {
+        let mut spelling = Spelling::new(true);
+        let names: Ids = ["Yes", "yes", "NaN"].iter().collect();
+        assert_eq!(spelling.fold(&names, 0), (names.clone(), vec![0, 1, 2]));
+        assert!(!spelling.is_missing("NaN"));
+        assert_eq!(spelling.warnings().count(), 0);
+    }
+
+    #[test]
+    fn words_for_nothing_are_missing_and_categories_are_not() {
+        let mut spelling = Spelling::new(false);
+        for word in ["NaN", "nan", "NULL", "n/a", "N/A", "#N/A", "<NA>", "\u{ff2e}\u{ff41}\u{ff2e}"]
+        {
+            assert!(spelling.is_missing(word), "{word}");
+        }
+        for word in ["none", "NA", "no", "0", "-", "unknown", "null hypothesis"] {
+            assert!(!spelling.is_missing(word), "{word}");
+        }
+        let warnings: Vec<Warning> = spelling.warnings().collect();
+        assert_eq!((warnings[0].code, warnings[0].count), ("labels_missing", 8));
+        assert!(warnings[0].message.contains("`#N/A`"), "{warnings:?}");
+    }
+}
