@@ -1,3 +1,8 @@
-//! How well a score does what it should, given the truth.
+//! How well a score does what it should, given the truth; how well a labeller agrees with people;
+//! how alike two rankings are.
 
+pub mod agreement;
+pub mod alternative_annotator;
 pub mod auc;
+pub mod correlation;
+pub mod rankings;

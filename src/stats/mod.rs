@@ -5,3 +5,4 @@ pub mod interval;
 pub mod moments;
 pub mod rank;
 pub mod seed;
+pub mod similarity;

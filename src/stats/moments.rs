@@ -38,6 +38,13 @@ impl Moments {
         self.count += other.count;
     }
 
+    /// The same count and mean with another sum of squares, for a mean whose variance has other
+    /// parts than the spread of its terms.
+    #[must_use]
+    pub(crate) fn with_squares(self, squares: f64) -> Self {
+        Self { squares, ..self }
+    }
+
     /// How many numbers there were.
     pub fn count(&self) -> u64 {
         self.count

@@ -1,7 +1,17 @@
 //! Ranks, medians and quantiles of scores, some of which may be missing.
 
-/// Rank of each score, 1 for the highest; equal scores share the better rank and the next one is
-/// skipped (1, 2, 2, 4). Missing scores have no rank.
+/// Scores that differ by less than this share of the larger are equal but for rounding.
+pub const ROUNDING: f64 = 1e-12;
+
+/// Whether two scores are equal but for rounding: the order of a sum must not decide a rank.
+fn is_tied(a: f64, b: f64) -> bool {
+    let scale = a.abs().max(b.abs());
+    scale.is_finite() && (a - b).abs() <= ROUNDING * scale || a.total_cmp(&b).is_eq()
+}
+
+/// Rank of each score, 1 for the highest; scores that are equal within [`ROUNDING`] of their
+/// neighbour share the better rank and the next one is skipped (1, 2, 2, 4). Missing scores have no
+/// rank.
 pub fn descending_ranks(scores: &[Option<f64>]) -> Vec<Option<u64>> {
     let mut order: Vec<(usize, f64)> =
         scores.iter().enumerate().filter_map(|(index, score)| Some((index, (*score)?))).collect();
@@ -9,7 +19,7 @@ pub fn descending_ranks(scores: &[Option<f64>]) -> Vec<Option<u64>> {
     let mut ranks = vec![None; scores.len()];
     let mut rank = 0;
     for (position, &(index, score)) in order.iter().enumerate() {
-        let tied = position > 0 && order[position - 1].1.total_cmp(&score).is_eq();
+        let tied = position > 0 && is_tied(order[position - 1].1, score);
         if !tied {
             rank = position as u64 + 1;
         }
@@ -58,6 +68,19 @@ pub fn quantile(ascending: &[f64], probability: f64) -> Option<f64> {
     Some(ascending[below] + (position - below as f64) * (ascending[above] - ascending[below]))
 }
 
+/// Positions by ascending score, missing ones last, ties by name.
+pub fn worst_first(values: &[Option<f64>], names: &[String]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| {
+        let by_score = match (values[a], values[b]) {
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        };
+        by_score.then_with(|| names[a].cmp(&names[b]))
+    });
+    order
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,6 +89,15 @@ mod tests {
     fn ties_share_the_better_rank_and_missing_has_none() {
         let scores = [Some(0.5), None, Some(0.9), Some(0.5), Some(-1.0)];
         assert_eq!(descending_ranks(&scores), [Some(2), None, Some(1), Some(2), Some(4)]);
+    }
+
+    #[test]
+    fn what_rounding_tells_apart_is_a_tie() {
+        let third = 0.1 + 0.2;
+        assert!(third > 0.3);
+        let scores = [Some(0.3), Some(third), Some(0.0), Some(-0.0), Some(0.3 - 1e-11)];
+        assert_eq!(descending_ranks(&scores), [Some(1), Some(1), Some(4), Some(4), Some(3)]);
+        assert_eq!(descending_ranks(&[Some(f64::INFINITY), Some(1.0)]), [Some(1), Some(2)]);
     }
 
     #[test]

@@ -1,0 +1,125 @@
+//! The catalogue of metrics of two labellers, by the names that tables show.
+
+use super::ac1::ac1;
+use super::alpha::{Coincidences, Level};
+use super::confusion::Confusion;
+use super::fleiss::fleiss_of_two;
+use super::kappa::{Distance, kappa};
+use super::ordered::{auc_over_pairs, bias, mean_absolute_error};
+
+/// A metric of a labeller against gold, a function of the confusion matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Metric {
+    /// Share of items with the gold label.
+    Accuracy,
+    /// Cohen's kappa.
+    Kappa,
+    /// Cohen's kappa with weights `|i - j|`.
+    KappaLinear,
+    /// Cohen's kappa with weights `(i - j)²`.
+    KappaQuadratic,
+    /// Mean absolute error on the scale as given.
+    Mae,
+    /// Mean of label minus gold.
+    Bias,
+    /// Order of pairs of items with different gold labels.
+    Auc,
+    /// Gwet's AC1.
+    Ac1,
+    /// Fleiss' kappa of both labellers.
+    Fleiss,
+    /// Krippendorff's alpha of both, nominal.
+    AlphaNominal,
+    /// Krippendorff's alpha of both, ordinal.
+    AlphaOrdinal,
+    /// Krippendorff's alpha of both, interval.
+    AlphaInterval,
+    /// Share of right among the items given this label.
+    Precision(usize),
+    /// Share of found among the items of this gold label.
+    Recall(usize),
+}
+
+impl Metric {
+    /// All metrics of a scale with `labels` labels; without numbers those that need none.
+    pub fn all(labels: usize, numeric: bool) -> Vec<Self> {
+        let fixed = [
+            Self::Accuracy,
+            Self::Kappa,
+            Self::KappaLinear,
+            Self::KappaQuadratic,
+            Self::Mae,
+            Self::Bias,
+            Self::Auc,
+            Self::Ac1,
+            Self::Fleiss,
+            Self::AlphaNominal,
+            Self::AlphaOrdinal,
+            Self::AlphaInterval,
+        ];
+        let fixed = fixed.into_iter().filter(|metric| numeric || !metric.needs_numbers());
+        let each = (0..labels).flat_map(|label| [Self::Precision(label), Self::Recall(label)]);
+        fixed.chain(each).collect()
+    }
+
+    /// Whether the labels have to be numbers.
+    pub fn needs_numbers(self) -> bool {
+        matches!(
+            self,
+            Self::KappaLinear
+                | Self::KappaQuadratic
+                | Self::Mae
+                | Self::Bias
+                | Self::Auc
+                | Self::AlphaOrdinal
+                | Self::AlphaInterval
+        )
+    }
+
+    /// The name in tables; `labels` are the names of the labels.
+    ///
+    /// # Panics
+    ///
+    /// If the metric is of a label that has no name.
+    pub fn name<S: AsRef<str>>(self, labels: &[S]) -> String {
+        match self {
+            Self::Accuracy => "accuracy".into(),
+            Self::Kappa => "kappa".into(),
+            Self::KappaLinear => "kappa_linear".into(),
+            Self::KappaQuadratic => "kappa_quadratic".into(),
+            Self::Mae => "mae".into(),
+            Self::Bias => "bias".into(),
+            Self::Auc => "auc".into(),
+            Self::Ac1 => "ac1".into(),
+            Self::Fleiss => "fleiss".into(),
+            Self::AlphaNominal => "alpha_nominal".into(),
+            Self::AlphaOrdinal => "alpha_ordinal".into(),
+            Self::AlphaInterval => "alpha_interval".into(),
+            Self::Precision(label) => format!("precision:{}", labels[label].as_ref()),
+            Self::Recall(label) => format!("recall:{}", labels[label].as_ref()),
+        }
+    }
+
+    /// The metric of a matrix whose labels have these values, ascending; `None` where undefined,
+    /// and where it needs values and there are none.
+    pub fn of(self, matrix: &Confusion, values: Option<&[f64]>) -> Option<f64> {
+        match self {
+            Self::Accuracy => matrix.accuracy(),
+            Self::Kappa => kappa(matrix, Distance::Nominal),
+            Self::KappaLinear => kappa(matrix, Distance::Linear(values?)),
+            Self::KappaQuadratic => kappa(matrix, Distance::Quadratic(values?)),
+            Self::Mae => mean_absolute_error(matrix, values?),
+            Self::Bias => bias(matrix, values?),
+            Self::Auc => values.and_then(|_| auc_over_pairs(matrix)),
+            Self::Ac1 => ac1(matrix),
+            Self::Fleiss => fleiss_of_two(matrix),
+            Self::AlphaNominal => Coincidences::of_two(matrix).alpha(Level::Nominal),
+            Self::AlphaOrdinal => {
+                values.and_then(|_| Coincidences::of_two(matrix).alpha(Level::Ordinal))
+            }
+            Self::AlphaInterval => Coincidences::of_two(matrix).alpha(Level::Interval(values?)),
+            Self::Precision(label) => matrix.precision(label),
+            Self::Recall(label) => matrix.recall(label),
+        }
+    }
+}
