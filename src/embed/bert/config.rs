@@ -1,0 +1,382 @@
+//! What a model folder says about itself: architecture, longest text, pooling.
+//!
+//! Everything that would change a vector and is not understood is refused.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::error::BertError;
+use super::json::JsonFile;
+use crate::embed::settings::Pooling;
+
+#[cfg(feature = "hub")]
+/// The `model_type` of a model folder if caz computes it; the rest of the config is not checked.
+pub(in crate::embed) fn supported_family(folder: &Path) -> Option<String> {
+    let file = JsonFile::read(folder, "config.json").ok()?;
+    let family = file.text("model_type").ok()?;
+    let known = ["bert", "roberta", "xlm-roberta", "camembert", "distilbert", "modernbert"];
+    known.contains(&family).then(|| family.to_owned())
+}
+
+/// The element-wise function between the two halves of the feed-forward block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Activation {
+    /// `x Φ(x)` with the exact normal distribution function, `gelu` in every config.
+    GeluErf,
+    /// The tanh approximation, `gelu_new`, `gelu_fast`, `gelu_pytorch_tanh`.
+    GeluTanh,
+    /// `max(x, 0)`.
+    Relu,
+}
+
+/// Weight names and numbering that tell post-norm encoders apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// BERT: positions from 0.
+    Bert,
+    /// RoBERTa, XLM-R, CamemBERT: positions from the padding id + 1.
+    Roberta {
+        /// The padding token's id, which is also its position.
+        padding: usize,
+    },
+    /// DistilBERT: its own weight names, no token types.
+    DistilBert,
+}
+
+/// Sizes of an encoder with learned positions and layer norm after each block.
+#[derive(Debug, Clone)]
+pub(super) struct PostNormConfig {
+    pub(super) layout: Layout,
+    pub(super) vocabulary: usize,
+    pub(super) hidden: usize,
+    pub(super) layers: usize,
+    pub(super) heads: usize,
+    pub(super) intermediate: usize,
+    pub(super) positions: usize,
+    pub(super) token_types: usize,
+    pub(super) activation: Activation,
+    pub(super) layer_norm_epsilon: f32,
+}
+
+impl PostNormConfig {
+    /// The longest sequence the position table has room for.
+    pub(super) fn max_tokens(&self) -> usize {
+        match self.layout {
+            Layout::Roberta { padding } => self.positions.saturating_sub(padding + 1),
+            Layout::Bert | Layout::DistilBert => self.positions,
+        }
+    }
+}
+
+/// What config.json describes.
+pub(super) enum Architecture {
+    PostNorm(PostNormConfig),
+    ModernBert(candle_transformers::models::modernbert::Config),
+}
+
+impl Architecture {
+    pub(super) fn read(folder: &Path) -> Result<Self, BertError> {
+        let file = JsonFile::read(folder, "config.json")?;
+        match file.text("model_type")? {
+            "bert" => bert(&file, Layout::Bert),
+            "roberta" | "xlm-roberta" | "camembert" => {
+                bert(&file, Layout::Roberta { padding: file.size("pad_token_id")? })
+            }
+            "distilbert" => distilbert(&file),
+            "modernbert" => modernbert(&file).map(Self::ModernBert),
+            other => Err(file.unsupported(
+                "model_type",
+                other,
+                "use a bert, roberta, xlm-roberta, camembert, distilbert or modernbert model",
+            )),
+        }
+    }
+}
+
+fn bert(file: &JsonFile, layout: Layout) -> Result<Architecture, BertError> {
+    file.must_be("position_embedding_type", &json!("absolute"), "use a model with absolute ones")?;
+    file.must_be("is_decoder", &json!(false), "use an encoder")?;
+    file.must_be("add_cross_attention", &json!(false), "use an encoder")?;
+    let hidden = file.size("hidden_size")?;
+    file.must_be("embedding_size", &json!(hidden), "use a model without embedding projection")?;
+    checked(
+        file,
+        PostNormConfig {
+            layout,
+            vocabulary: file.size("vocab_size")?,
+            hidden,
+            layers: file.size("num_hidden_layers")?,
+            heads: file.size("num_attention_heads")?,
+            intermediate: file.size("intermediate_size")?,
+            positions: file.size("max_position_embeddings")?,
+            token_types: file.size("type_vocab_size")?,
+            activation: activation(file, "hidden_act")?,
+            layer_norm_epsilon: single(file.number("layer_norm_eps")?),
+        },
+    )
+}
+
+fn distilbert(file: &JsonFile) -> Result<Architecture, BertError> {
+    /// DistilBERT's config has no key for it; transformers hard-codes this value.
+    const LAYER_NORM_EPSILON: f32 = 1e-12;
+    checked(
+        file,
+        PostNormConfig {
+            layout: Layout::DistilBert,
+            vocabulary: file.size("vocab_size")?,
+            hidden: file.size("dim")?,
+            layers: file.size("n_layers")?,
+            heads: file.size("n_heads")?,
+            intermediate: file.size("hidden_dim")?,
+            positions: file.size("max_position_embeddings")?,
+            token_types: 0,
+            activation: activation(file, "activation")?,
+            layer_norm_epsilon: LAYER_NORM_EPSILON,
+        },
+    )
+}
+
+fn checked(file: &JsonFile, config: PostNormConfig) -> Result<Architecture, BertError> {
+    if config.heads == 0 || !config.hidden.is_multiple_of(config.heads) {
+        return Err(file.unsupported(
+            "the number of attention heads",
+            &config.heads,
+            "it must divide the hidden size",
+        ));
+    }
+    if config.max_tokens() == 0 {
+        return Err(file.missing("max_position_embeddings"));
+    }
+    Ok(Architecture::PostNorm(config))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "models compute in single precision")]
+fn single(value: f64) -> f32 {
+    value as f32
+}
+
+fn activation(file: &JsonFile, key: &'static str) -> Result<Activation, BertError> {
+    match file.text(key)? {
+        "gelu" => Ok(Activation::GeluErf),
+        "gelu_new" | "gelu_fast" | "gelu_pytorch_tanh" => Ok(Activation::GeluTanh),
+        "relu" => Ok(Activation::Relu),
+        other => Err(file.unsupported(
+            key,
+            other,
+            "use a model with gelu, gelu_new, gelu_fast, gelu_pytorch_tanh or relu",
+        )),
+    }
+}
+
+/// Most numbers in a table of angles; the published models have half a million.
+const MOST_ANGLES: usize = 1 << 26;
+
+/// Reads ModernBERT's config as transformers 4 wrote it and as transformers 5 writes it, where
+/// `rope_theta` moved into `rope_parameters`, `layer_norm_eps` is `norm_eps` and
+/// `global_attn_every_n_layers` became a list of layer types.
+fn modernbert(
+    file: &JsonFile,
+) -> Result<candle_transformers::models::modernbert::Config, BertError> {
+    for key in ["attention_bias", "mlp_bias", "norm_bias"] {
+        file.must_be(key, &json!(false), "use a model without biases")?;
+    }
+    // candle computes the erf form whatever the config says.
+    file.must_be("hidden_activation", &json!("gelu"), "use a model with gelu")?;
+    let layers = file.size("num_hidden_layers")?;
+    let every = match file.optional_size("global_attn_every_n_layers")? {
+        Some(every) => every,
+        None => every_nth_layer_is_global(file, layers)?,
+    };
+    if every == 0 {
+        return Err(file.missing("global_attn_every_n_layers"));
+    }
+    let layer_norm_eps = match file.get("norm_eps") {
+        Some(_) => file.number("norm_eps")?,
+        None => file.number("layer_norm_eps")?,
+    };
+    let pad_token_id = u32::try_from(file.size("pad_token_id")?);
+    let (hidden_size, heads) = (file.size("hidden_size")?, file.size("num_attention_heads")?);
+    if heads == 0 || hidden_size == 0 || !hidden_size.is_multiple_of(heads) {
+        return Err(file.absurd("num_attention_heads", heads));
+    }
+    let max_position_embeddings = file.size("max_position_embeddings")?;
+    // Two tables of angles, whatever the weights say.
+    if max_position_embeddings.saturating_mul(hidden_size / heads) > MOST_ANGLES {
+        return Err(file.absurd("max_position_embeddings", max_position_embeddings));
+    }
+    Ok(candle_transformers::models::modernbert::Config {
+        vocab_size: file.size("vocab_size")?,
+        hidden_size,
+        num_hidden_layers: layers,
+        num_attention_heads: heads,
+        intermediate_size: file.size("intermediate_size")?,
+        max_position_embeddings,
+        layer_norm_eps,
+        pad_token_id: pad_token_id.map_err(|_| file.missing("pad_token_id"))?,
+        global_attn_every_n_layers: every,
+        global_rope_theta: rope_theta(file, "global_rope_theta", "full_attention")?,
+        local_attention: file.size("local_attention")?,
+        local_rope_theta: rope_theta(file, "local_rope_theta", "sliding_attention")?,
+        classifier_config: None,
+    })
+}
+
+/// The `n` for which exactly the layers 0, n, 2n ... attend to the whole text.
+fn every_nth_layer_is_global(file: &JsonFile, layers: usize) -> Result<usize, BertError> {
+    let types = file.get("layer_types").and_then(Value::as_array);
+    let types = types.ok_or_else(|| file.missing("global_attn_every_n_layers"))?;
+    let global: Vec<bool> = types.iter().map(|kind| kind == "full_attention").collect();
+    let known = types.iter().all(|kind| kind == "full_attention" || kind == "sliding_attention");
+    (1..=layers.min(types.len()).max(1))
+        .find(|every| {
+            known
+                && global.len() == layers
+                && global.iter().enumerate().all(|(i, &is)| is == i.is_multiple_of(*every))
+        })
+        .ok_or_else(|| {
+            let found = Value::from(types.clone());
+            file.unsupported("layer_types", &found, "every n-th layer must be full_attention")
+        })
+}
+
+fn rope_theta(file: &JsonFile, old: &'static str, kind: &str) -> Result<f64, BertError> {
+    if file.get(old).is_some() {
+        return file.number(old);
+    }
+    let parameters = file.get("rope_parameters").and_then(|all| all.get(kind));
+    let parameters = parameters.ok_or_else(|| file.missing("rope_parameters"))?;
+    match parameters.get("rope_type").and_then(Value::as_str) {
+        Some("default") | None => {}
+        Some(other) => {
+            return Err(file.unsupported("rope_type", other, "use a model with default rope"));
+        }
+    }
+    parameters
+        .get("rope_theta")
+        .and_then(Value::as_f64)
+        .ok_or_else(|| file.missing("rope_parameters"))
+}
+
+/// What the sentence-transformers files add to the encoder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SentenceConfig {
+    /// The most tokens of a text, special tokens included; `None` if no file says.
+    pub(super) max_tokens: Option<usize>,
+    /// Texts are lower-cased before tokenizing.
+    pub(super) lowercase: bool,
+    /// From the pooling module.
+    pub(super) pooling: Pooling,
+}
+
+impl SentenceConfig {
+    /// Reads modules.json and what it points at; `chosen` replaces the model's own pooling.
+    pub(super) fn read(folder: &Path, chosen: Option<Pooling>) -> Result<Self, BertError> {
+        refuse_default_prompt(folder)?;
+        let modules = Modules::read(folder)?;
+        let pooling = match (chosen, &modules.pooling) {
+            (Some(pooling), _) => pooling,
+            (None, Some(path)) => read_pooling(&folder.join(path).join("config.json"))?,
+            (None, None) => return Err(BertError::NoPooling { folder: folder.into() }),
+        };
+        let mut config = Self { max_tokens: None, lowercase: false, pooling };
+        if let Some(file) = JsonFile::read_if_there(&folder.join("sentence_bert_config.json"))? {
+            config.max_tokens = file.optional_size("max_seq_length")?;
+            config.lowercase = file.get("do_lower_case").is_some_and(|value| value == true);
+        }
+        if config.max_tokens.is_none() {
+            config.max_tokens = tokenizer_limit(folder)?;
+        }
+        Ok(config)
+    }
+}
+
+/// `model_max_length`, which is 1e30 where a tokenizer has no limit of its own.
+fn tokenizer_limit(folder: &Path) -> Result<Option<usize>, BertError> {
+    let file = JsonFile::read_if_there(&folder.join("tokenizer_config.json"))?;
+    let limit = file.and_then(|file| file.get("model_max_length").and_then(Value::as_u64));
+    Ok(limit.and_then(|limit| usize::try_from(limit).ok()))
+}
+
+fn refuse_default_prompt(folder: &Path) -> Result<(), BertError> {
+    let path = folder.join("config_sentence_transformers.json");
+    if let Some(file) = JsonFile::read_if_there(&path)?
+        && let Some(name) = file.get("default_prompt_name")
+    {
+        let remedy = "use a model that embeds texts without a prompt";
+        return Err(file.unsupported("default_prompt_name", name, remedy));
+    }
+    Ok(())
+}
+
+/// Where modules.json puts the pooling; `None` without modules.json.
+struct Modules {
+    pooling: Option<String>,
+}
+
+impl Modules {
+    fn read(folder: &Path) -> Result<Self, BertError> {
+        let Some(file) = JsonFile::read_if_there(&folder.join("modules.json"))? else {
+            return Ok(Self { pooling: None });
+        };
+        let list = file.value().as_array().ok_or_else(|| file.missing("type"))?;
+        let mut pooling = None;
+        for module in list {
+            let kind = module.get("type").and_then(Value::as_str);
+            let path = module.get("path").and_then(Value::as_str);
+            let (Some(kind), Some(path)) = (kind, path) else { return Err(file.missing("type")) };
+            // The Python path of the class changed between versions, its name did not.
+            match kind.rsplit('.').next() {
+                Some("Transformer") if path.is_empty() => {}
+                Some("Transformer") => {
+                    let remedy = "point bert: at the folder of the transformer itself";
+                    return Err(file.unsupported("path", path, remedy));
+                }
+                Some("Pooling") => pooling = Some(path.to_owned()),
+                // Vectors are normalized in any case.
+                Some("Normalize") => {}
+                _ => {
+                    let remedy = "use a model of Transformer, Pooling and Normalize";
+                    return Err(file.unsupported("type", kind, remedy));
+                }
+            }
+        }
+        Ok(Self { pooling })
+    }
+}
+
+/// Reads the pooling module's config, in the old form (one flag per mode) and the new (a name).
+fn read_pooling(path: &Path) -> Result<Pooling, BertError> {
+    const OLD_FLAGS: [(&str, &str); 6] = [
+        ("pooling_mode_cls_token", "cls"),
+        ("pooling_mode_mean_tokens", "mean"),
+        ("pooling_mode_max_tokens", "max"),
+        ("pooling_mode_mean_sqrt_len_tokens", "mean_sqrt_len_tokens"),
+        ("pooling_mode_weightedmean_tokens", "weightedmean"),
+        ("pooling_mode_lasttoken", "lasttoken"),
+    ];
+    let file = JsonFile::read_if_there(path)?
+        .ok_or_else(|| BertError::MissingFile { folder: path.into(), wanted: "pooling config" })?;
+    let modes: Vec<String> = match file.get("pooling_mode") {
+        Some(Value::String(mode)) => vec![mode.clone()],
+        Some(Value::Array(modes)) => {
+            modes.iter().map(|mode| mode.as_str().unwrap_or_default().to_owned()).collect()
+        }
+        Some(_) => return Err(file.missing("pooling_mode")),
+        None => OLD_FLAGS
+            .iter()
+            .filter(|(flag, _)| file.get(flag).is_some_and(|value| value == true))
+            .map(|(_, mode)| (*mode).to_owned())
+            .collect(),
+    };
+    match modes.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["mean"] => Ok(Pooling::Mean),
+        ["cls"] => Ok(Pooling::Cls),
+        [] => Err(file.missing("pooling_mode")),
+        several => Err(file.unsupported(
+            "pooling_mode",
+            &several.join("+"),
+            "choose mean or cls, or use another model",
+        )),
+    }
+}

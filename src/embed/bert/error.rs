@@ -1,0 +1,205 @@
+//! Why a transformer encoder could not be loaded or run.
+
+use std::path::PathBuf;
+
+use crate::data::interruption::Interrupted;
+use crate::error::{ErrorKind, Kinded, Remedy};
+
+/// The encoder families that caz computes, as error messages name them.
+pub const FAMILIES: &str = "bert, roberta, xlm-roberta, camembert, distilbert and modernbert";
+
+/// Why a transformer encoder could not be loaded or run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BertError {
+    /// The folder lacks a file that every model must have.
+    #[error(
+        "`{}` has no {wanted}; point bert: at the folder of a sentence-transformers or \
+         transformers model", folder.display()
+    )]
+    MissingFile {
+        /// The model's folder.
+        folder: PathBuf,
+        /// The file, or the files one of which is needed.
+        wanted: &'static str,
+    },
+    /// A file of the model could not be read.
+    #[error("cannot read `{}`", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A configuration file is not the JSON it should be.
+    #[error("`{}` is not valid JSON; download the model again", path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// Where it broke.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A configuration file lacks a key without which the model would have to be guessed.
+    #[error("`{}` has no usable `{key}`; use the model's original file", path.display())]
+    MissingKey {
+        /// The file.
+        path: PathBuf,
+        /// The key.
+        key: &'static str,
+    },
+    /// The model asks for something caz does not compute, so its vectors would be wrong.
+    #[error("`{}`: {key} = {value} is not supported; {remedy}", path.display())]
+    Unsupported {
+        /// The file that asks for it.
+        path: PathBuf,
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// What would work.
+        remedy: &'static str,
+    },
+    /// A weight file is damaged.
+    #[error("`{}` is damaged: {reason}; download the model again", path.display())]
+    DamagedWeights {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A weight file cannot be decoded.
+    #[error("cannot decode the weights in `{}`", path.display())]
+    Weights {
+        /// The file.
+        path: PathBuf,
+        /// What candle said.
+        #[source]
+        source: candle_core::Error,
+    },
+    /// A weight that the architecture needs is not in the files.
+    #[error("`{}` has no weight `{name}`; the files do not belong together", folder.display())]
+    MissingWeight {
+        /// The model's folder.
+        folder: PathBuf,
+        /// The weight, without the model's prefix.
+        name: String,
+    },
+    /// A weight inside the encoder that no known computation uses: an adapter, another variant.
+    #[error(
+        "`{}` has a weight `{name}` that caz does not know; \
+         use a model of the families {known}", folder.display(), known = FAMILIES
+    )]
+    UnknownWeight {
+        /// The model's folder.
+        folder: PathBuf,
+        /// The weight, without the model's prefix.
+        name: String,
+    },
+    /// A weight has another shape than config.json says.
+    #[error("weight `{name}` has shape {found:?}, config.json asks for {expected:?}")]
+    WeightShape {
+        /// The weight, without the model's prefix.
+        name: String,
+        /// Shape in the file.
+        found: Vec<usize>,
+        /// Shape after config.json.
+        expected: Vec<usize>,
+    },
+    /// tokenizer.json cannot be used.
+    #[error("cannot use the tokenizer `{}`; download the model again", path.display())]
+    Tokenizer {
+        /// The file.
+        path: PathBuf,
+        /// What the tokenizers crate said.
+        #[source]
+        source: tokenizers::Error,
+    },
+    /// The tokenizer wraps a text in a way caz does not reproduce.
+    #[error("the tokenizer `{}` {what}; use a model of the families {known}",
+        path.display(), known = FAMILIES)]
+    TokenizerTemplate {
+        /// The file.
+        path: PathBuf,
+        /// What it does.
+        what: &'static str,
+    },
+    /// A text cannot be tokenized.
+    #[error("text {index} cannot be tokenized")]
+    Tokenize {
+        /// Position of the text in the call, from 0.
+        index: usize,
+        /// What the tokenizers crate said.
+        #[source]
+        source: tokenizers::Error,
+    },
+    /// The folder does not say how token vectors become a text vector.
+    #[error(
+        "`{}` does not say how to pool tokens (no modules.json)",
+        folder.display()
+    )]
+    NoPooling {
+        /// The model's folder.
+        folder: PathBuf,
+    },
+    /// A token id that the embedding table does not have.
+    #[error(
+        "token id {id} is outside the model's vocabulary of {vocabulary}; \
+         tokenizer.json and the weights do not belong together"
+    )]
+    TokenOutOfRange {
+        /// The id.
+        id: u32,
+        /// Rows of the embedding table.
+        vocabulary: usize,
+    },
+    /// A sequence is empty or longer than the model has positions for.
+    #[error("a sequence of {tokens} tokens, the model takes 1 to {limit}")]
+    SequenceLength {
+        /// Its tokens, special tokens included.
+        tokens: usize,
+        /// The largest number.
+        limit: usize,
+    },
+    /// The network returned something that is not a number.
+    #[error("the model returned a number that is not finite; its weights are damaged")]
+    NotFinite,
+    /// The run was asked to stop.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+    /// candle could not run the model.
+    #[error("candle could not run the model")]
+    Forward {
+        /// What candle said.
+        #[source]
+        source: candle_core::Error,
+    },
+    /// A thread could not be started.
+    #[error("cannot start worker threads")]
+    Threads {
+        /// What the system said.
+        #[source]
+        source: rayon::ThreadPoolBuildError,
+    },
+}
+
+impl Kinded for BertError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::MissingFile { .. } | Self::Read { .. } => ErrorKind::Missing,
+            Self::Interrupted(error) => error.kind(),
+            _ => ErrorKind::Input,
+        }
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        matches!(self, Self::NoPooling { .. }).then_some(Remedy::ChoosePooling)
+    }
+}
+
+impl From<BertError> for crate::embed::EmbedError {
+    fn from(error: BertError) -> Self {
+        Self::of(error)
+    }
+}

@@ -1,0 +1,448 @@
+//! `bert:FOLDER`: transformer encoders with the weights of the Hugging Face hub.
+//!
+//! # From a text to a vector
+//!
+//! 1. tokenizer.json cuts the text into tokens; its own truncation and padding are ignored.
+//! 2. A text with more tokens than the model takes is cut into windows of equal rights, or
+//!    truncated, or refused: [`LongText`].
+//! 3. The encoder gives every token a vector; the model's own pooling ([`Pooling`]) makes one.
+//! 4. The vector is divided by its L2 norm. Windows: the mean of their unit vectors, weighted by
+//!    their numbers of tokens, is normalized again.
+//!
+//! # Which computation
+//!
+//! BERT, RoBERTa, XLM-R, CamemBERT and DistilBERT run in our own forward pass (`post_norm`),
+//! ModernBERT in candle's. A model that asks for anything else is refused with the reason, never
+//! run approximately.
+//!
+//! # Deviations from sentence-transformers
+//!
+//! - A text without any token that the tokenizer knows gets the zero vector, which carries no
+//!   direction; sentence-transformers embeds the special tokens alone.
+//! - Long texts are windowed by default; sentence-transformers truncates (`LongText::Truncate`).
+//! - Vectors are normalized even if the model has no Normalize module; cosines are the same.
+//! - Components differ by rounding, 1e-6 for `all-MiniLM-L6-v2` (`tests/library/real_model.rs` allows 1e-4).
+//!
+//! A vector has the same bits whatever the batch size and the number of threads.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::data::interruption::Interrupted;
+use crate::data::progress::Progress;
+use crate::data::work::all_or_first_error;
+use crate::embed::vectors::{DenseVectors, Vectors};
+use crate::embed::{EmbedError, Embedder, Embeddings};
+
+mod config;
+mod error;
+mod json;
+mod kernels;
+mod matmul;
+mod modern;
+mod post_norm;
+mod schedule;
+#[cfg(test)]
+mod tests;
+mod tokens;
+mod weights;
+
+pub use super::settings::{LongText, Pooling};
+pub use error::{BertError, FAMILIES};
+
+#[cfg(feature = "hub")]
+pub(in crate::embed) use config::supported_family;
+#[cfg(feature = "hub")]
+pub(in crate::embed) use weights::weight_paths as weight_files;
+
+use config::{Architecture, SentenceConfig};
+use modern::ModernBertEncoder;
+use post_norm::{PostNormEncoder, Workspace};
+use tokens::TextTokenizer;
+use weights::Weights;
+pub(super) use weights::weight_paths;
+
+/// How a [`BertEmbedder`] runs; nothing here but `long_text` and `pooling` changes a vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BertOptions {
+    /// Texts longer than the model takes.
+    pub long_text: LongText,
+    /// Replaces the pooling that the model's own files ask for.
+    pub pooling: Option<Pooling>,
+    /// Tokens computed together by one thread; more needs more memory, fewer is slower.
+    pub batch_tokens: NonZeroUsize,
+    /// Worker threads; `None` for as many as rayon's current pool has.
+    pub threads: Option<NonZeroUsize>,
+}
+
+impl BertOptions {
+    /// The default of `batch_tokens`: for all-MiniLM-L6-v2, 512 was 3 % slower and 2048 not faster.
+    pub const BATCH_TOKENS: NonZeroUsize = NonZeroUsize::new(1024).expect("1024 is not zero");
+}
+
+impl Default for BertOptions {
+    fn default() -> Self {
+        Self {
+            long_text: LongText::default(),
+            pooling: None,
+            batch_tokens: Self::BATCH_TOKENS,
+            threads: None,
+        }
+    }
+}
+
+enum Encoder {
+    PostNorm(PostNormEncoder),
+    ModernBert(ModernBertEncoder),
+}
+
+/// What one worker thread keeps from batch to batch.
+#[derive(Default)]
+struct Worker {
+    workspace: Workspace,
+    /// Of one thread: candle hands its matrix products to all threads of the pool it runs in.
+    pool: Option<rayon::ThreadPool>,
+}
+
+impl Worker {
+    fn pool(&mut self) -> Result<&rayon::ThreadPool, BertError> {
+        if self.pool.is_none() {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+            self.pool = Some(pool.map_err(|source| BertError::Threads { source })?);
+        }
+        Ok(self.pool.as_ref().expect("it has just been made"))
+    }
+}
+
+/// A loaded encoder with its tokenizer and pooling.
+pub struct BertEmbedder {
+    name: String,
+    encoder: Encoder,
+    tokenizer: TextTokenizer,
+    pooling: Pooling,
+    /// Most tokens of one sequence, special tokens included.
+    max_tokens: usize,
+    options: BertOptions,
+}
+
+/// One piece of a text, computed as one sequence.
+struct Window {
+    text: usize,
+    ids: Vec<u32>,
+    /// Tokens that are not special; the window's weight.
+    content: usize,
+}
+
+impl BertEmbedder {
+    /// Loads the model in `folder`; `name` is what [`Embedder::name`] returns.
+    ///
+    /// # Errors
+    ///
+    /// [`BertError`] if a file is missing or damaged or the model asks for something that caz
+    /// does not compute.
+    pub fn load(folder: &Path, name: &str, options: BertOptions) -> Result<Self, BertError> {
+        let architecture = Architecture::read(folder)?;
+        let sentence = SentenceConfig::read(folder, options.pooling)?;
+        let tokenizer = TextTokenizer::load(folder, sentence.lowercase)?;
+        let mut weights = Weights::open(folder)?;
+        let (encoder, positions) = match architecture {
+            Architecture::PostNorm(config) => {
+                let positions = config.max_tokens();
+                (Encoder::PostNorm(PostNormEncoder::load(&mut weights, config)?), positions)
+            }
+            Architecture::ModernBert(config) => {
+                let encoder = ModernBertEncoder::load(&mut weights, config)?;
+                let positions = encoder.max_tokens();
+                (Encoder::ModernBert(encoder), positions)
+            }
+        };
+        let max_tokens = sentence.max_tokens.map_or(positions, |limit| limit.min(positions));
+        if max_tokens <= tokenizer.special() {
+            return Err(BertError::SequenceLength {
+                tokens: tokenizer.special() + 1,
+                limit: max_tokens,
+            });
+        }
+        let pooling = sentence.pooling;
+        Ok(Self { name: name.to_owned(), encoder, tokenizer, pooling, max_tokens, options })
+    }
+
+    /// Entries of a vector.
+    pub fn dims(&self) -> usize {
+        match &self.encoder {
+            Encoder::PostNorm(encoder) => encoder.hidden_size(),
+            Encoder::ModernBert(encoder) => encoder.hidden_size(),
+        }
+    }
+
+    /// Most tokens the model takes at once, special tokens included.
+    pub fn max_tokens(&self) -> usize {
+        self.max_tokens
+    }
+
+    /// The pooling in use.
+    pub fn pooling(&self) -> Pooling {
+        self.pooling
+    }
+
+    /// The model's tokenizer, without truncation and padding.
+    pub fn tokenizer(&self) -> &tokenizers::Tokenizer {
+        self.tokenizer.tokenizer()
+    }
+
+    /// The special tokens before and after every text, e.g. `([CLS], [SEP])`.
+    pub fn special_tokens(&self) -> (&[u32], &[u32]) {
+        (&self.tokenizer.prefix, &self.tokenizer.suffix)
+    }
+
+    /// For distilling a static table: one vector per sequence of raw token ids, the mean over all
+    /// positions of the last layer, whatever the model's pooling, not normalized.
+    ///
+    /// Add [`Self::special_tokens`] to the sequences yourself. The rows of the answer are in the
+    /// order of `sequences`; `progress` hears of every finished sequence once.
+    ///
+    /// # Errors
+    ///
+    /// [`BertError`] if a sequence is empty or too long or has an id outside the vocabulary.
+    pub fn mean_hidden_states(
+        &self,
+        sequences: &[Vec<u32>],
+        progress: &dyn Progress,
+    ) -> Result<DenseVectors, BertError> {
+        for sequence in sequences {
+            if sequence.is_empty() || sequence.len() > self.max_tokens {
+                return Err(BertError::SequenceLength {
+                    tokens: sequence.len(),
+                    limit: self.max_tokens,
+                });
+            }
+        }
+        let ids: Vec<&[u32]> = sequences.iter().map(Vec::as_slice).collect();
+        let values = self.encode(&ids, Pooling::Mean, progress, &|_| progress.advance(1))?;
+        let values = values.into_iter().map(f64::from).collect();
+        Ok(DenseVectors::from_values(self.dims(), values))
+    }
+
+    fn threads(&self) -> usize {
+        self.options.threads.map_or_else(rayon::current_num_threads, NonZeroUsize::get)
+    }
+
+    /// The pooled vector of every sequence, row-major; `finished` hears of every sequence,
+    /// `progress` says whether to stop.
+    fn encode(
+        &self,
+        sequences: &[&[u32]],
+        pooling: Pooling,
+        progress: &dyn Progress,
+        finished: &(dyn Fn(usize) + Sync),
+    ) -> Result<Vec<f32>, BertError> {
+        let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();
+        let batches = schedule::batches(&lengths, self.options.batch_tokens.get());
+        let dims = self.dims();
+        let rows =
+            all_or_first_error(batches.len(), self.threads(), Worker::default, |batch, worker| {
+                if progress.interrupted() {
+                    return Err(BertError::Interrupted(Interrupted));
+                }
+                let members = &batches[batch];
+                let ids: Vec<&[u32]> = members.iter().map(|&member| sequences[member]).collect();
+                let pooled = self.pooled(&ids, pooling, worker)?;
+                for &member in members {
+                    finished(member);
+                }
+                Ok(pooled)
+            })?;
+        let mut values = vec![0.0; sequences.len() * dims];
+        for (members, pooled) in batches.iter().zip(rows) {
+            for (&member, row) in members.iter().zip(pooled.chunks_exact(dims)) {
+                values[member * dims..(member + 1) * dims].copy_from_slice(row);
+            }
+        }
+        Ok(values)
+    }
+
+    fn pooled(
+        &self,
+        sequences: &[&[u32]],
+        pooling: Pooling,
+        worker: &mut Worker,
+    ) -> Result<Vec<f32>, BertError> {
+        let dims = self.dims();
+        let mut pooled = Vec::with_capacity(sequences.len() * dims);
+        match &self.encoder {
+            Encoder::PostNorm(encoder) => {
+                let mut states = encoder.forward(sequences, &mut worker.workspace)?;
+                for sequence in sequences {
+                    let (of_this, rest) = states.split_at(sequence.len() * dims);
+                    pool(of_this, dims, pooling, &mut pooled);
+                    states = rest;
+                }
+            }
+            Encoder::ModernBert(encoder) => {
+                let pool_of_one = worker.pool()?;
+                for sequence in sequences {
+                    let states = pool_of_one.install(|| encoder.forward(sequence))?;
+                    pool(&states, dims, pooling, &mut pooled);
+                }
+            }
+        }
+        if pooled.iter().all(|value| value.is_finite()) {
+            Ok(pooled)
+        } else {
+            Err(BertError::NotFinite)
+        }
+    }
+
+    /// Tokenizes texts, in parallel; the ids are without special tokens.
+    fn tokenize(&self, texts: &[&str], first: usize) -> Result<Vec<Vec<u32>>, BertError> {
+        /// Texts per job: enough to make the hand-out of jobs cheap.
+        const CHUNK: usize = 16;
+        let chunks = all_or_first_error(
+            texts.len().div_ceil(CHUNK),
+            self.threads(),
+            || (),
+            |job, ()| {
+                let start = job * CHUNK;
+                let chunk = &texts[start..texts.len().min(start + CHUNK)];
+                let encode = |(i, text): (usize, &&str)| {
+                    let index = first + start + i;
+                    let encoded = self.tokenizer.encode(text);
+                    encoded.map_err(|source| BertError::Tokenize { index, source })
+                };
+                chunk.iter().enumerate().map(encode).collect::<Result<Vec<_>, BertError>>()
+            },
+        )?;
+        Ok(chunks.into_iter().flatten().collect())
+    }
+
+    /// Cuts the content of one text into windows, all but the last of full length.
+    fn windows(&self, text: usize, content: &[u32]) -> Result<Vec<Window>, EmbedError> {
+        let room = self.max_tokens - self.tokenizer.special();
+        let content = match self.options.long_text {
+            LongText::Truncate => &content[..content.len().min(room)],
+            LongText::Error if content.len() > room => {
+                let tokens = content.len() + self.tokenizer.special();
+                return Err(EmbedError::TooLong { index: text, tokens, limit: self.max_tokens });
+            }
+            LongText::Error | LongText::Window => content,
+        };
+        let window = |part: &[u32]| Window {
+            text,
+            ids: [&self.tokenizer.prefix, part, &self.tokenizer.suffix].concat(),
+            content: part.len(),
+        };
+        Ok(content.chunks(room).map(window).collect())
+    }
+
+    /// Embeds texts `first..` of the call, appending their rows to `vectors`.
+    fn embed_group(
+        &self,
+        texts: &[&str],
+        first: usize,
+        progress: &dyn Progress,
+        result: &mut Embeddings64,
+    ) -> Result<(), EmbedError> {
+        let room = self.max_tokens - self.tokenizer.special();
+        let contents = self.tokenize(texts, first)?;
+        result.long_texts += contents.iter().filter(|content| content.len() > room).count();
+        let mut windows = Vec::new();
+        let mut unfinished = Vec::with_capacity(texts.len());
+        for (i, content) in contents.iter().enumerate() {
+            let of_this = self.windows(first + i, content)?;
+            unfinished.push(AtomicUsize::new(of_this.len()));
+            if of_this.is_empty() {
+                progress.advance(1);
+            }
+            windows.extend(of_this);
+        }
+        let sequences: Vec<&[u32]> = windows.iter().map(|window| window.ids.as_slice()).collect();
+        let vectors = self.encode(&sequences, self.pooling, progress, &|window| {
+            let text = windows[window].text - first;
+            if unfinished[text].fetch_sub(1, Ordering::Relaxed) == 1 {
+                progress.advance(1);
+            }
+        })?;
+        let dims = self.dims();
+        let start = result.values.len();
+        result.values.resize(start + texts.len() * dims, 0.0);
+        for (window, vector) in windows.iter().zip(vectors.chunks_exact(dims)) {
+            let norm = length(vector.iter().map(|&value| f64::from(value)));
+            let at = start + (window.text - first) * dims;
+            for (sum, &value) in result.values[at..at + dims].iter_mut().zip(vector) {
+                *sum += f64::from(value) / norm * window.content as f64;
+            }
+        }
+        for row in result.values[start..].chunks_exact_mut(dims) {
+            let norm = length(row.iter().copied());
+            if norm > 0.0 {
+                for value in row {
+                    *value /= norm;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The rows and counts of [`Embeddings`] while they grow.
+#[derive(Default)]
+struct Embeddings64 {
+    values: Vec<f64>,
+    long_texts: usize,
+}
+
+fn length(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|value| value * value).sum::<f64>().sqrt()
+}
+
+/// Appends the pooled row of one sequence's token vectors.
+fn pool(states: &[f32], dims: usize, pooling: Pooling, pooled: &mut Vec<f32>) {
+    match pooling {
+        Pooling::Cls => pooled.extend_from_slice(&states[..dims]),
+        Pooling::Mean => {
+            let start = pooled.len();
+            pooled.resize(start + dims, 0.0);
+            let row = &mut pooled[start..];
+            for state in states.chunks_exact(dims) {
+                for (sum, value) in row.iter_mut().zip(state) {
+                    *sum += value;
+                }
+            }
+            let count = (states.len() / dims) as f32;
+            for sum in row {
+                *sum /= count;
+            }
+        }
+    }
+}
+
+impl Embedder for BertEmbedder {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn embed(&self, texts: &[&str], progress: &dyn Progress) -> Result<Embeddings, EmbedError> {
+        /// Texts tokenized before the first is computed; bounds the memory for token ids.
+        const GROUP: usize = 4096;
+        let mut result = Embeddings64::default();
+        for (group, texts) in texts.chunks(GROUP).enumerate() {
+            self.embed_group(texts, group * GROUP, progress, &mut result)?;
+        }
+        let vectors = Vectors::Dense(DenseVectors::from_values(self.dims(), result.values));
+        Ok(Embeddings { vectors, long_texts: result.long_texts })
+    }
+}
+
+impl std::fmt::Debug for BertEmbedder {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("BertEmbedder")
+            .field("name", &self.name)
+            .field("dims", &self.dims())
+            .field("max_tokens", &self.max_tokens)
+            .field("pooling", &self.pooling)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,162 @@
+//! The folders of the Hugging Face cache: `models--org--name/{refs,snapshots,blobs}`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::error::HubError;
+use super::settings::HubSettings;
+use crate::embed::bert;
+
+/// Files without which a folder is no model for `bert:`.
+const NEEDED: [&str; 2] = ["config.json", "tokenizer.json"];
+
+/// A model in the cache that `bert:` can load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CachedModel {
+    /// Its name on the hub.
+    pub model: String,
+    /// The commit.
+    pub commit: String,
+    /// The branches and tags that pointed at the commit when it was fetched, sorted.
+    pub revisions: Vec<String>,
+    /// The encoder family, `model_type` in config.json.
+    pub family: String,
+    /// Size of its files in bytes.
+    pub bytes: u64,
+    /// The folder to load.
+    pub folder: PathBuf,
+}
+
+/// Where the cache keeps one model.
+pub(super) struct ModelCache {
+    root: PathBuf,
+}
+
+impl ModelCache {
+    pub(super) fn new(settings: &HubSettings, model: &str) -> Self {
+        Self { root: settings.cache.join(format!("models--{}", model.replace('/', "--"))) }
+    }
+
+    pub(super) fn reference(&self, revision: &str) -> PathBuf {
+        self.root.join("refs").join(revision)
+    }
+
+    pub(super) fn snapshot(&self, commit: &str) -> PathBuf {
+        self.root.join("snapshots").join(commit)
+    }
+
+    /// Where the content of a file is kept.
+    pub(super) fn blob(&self, name: &str) -> PathBuf {
+        self.root.join("blobs").join(name)
+    }
+
+    /// The snapshot of a branch, tag or commit, if its files are complete.
+    pub(super) fn find(&self, revision: &str) -> Option<PathBuf> {
+        let commit = std::fs::read_to_string(self.reference(revision));
+        let commit = commit.map_or_else(|_| revision.to_owned(), |commit| commit.trim().to_owned());
+        // A damaged reference must not lead outside the cache.
+        if !is_commit(&commit) {
+            return None;
+        }
+        let snapshot = self.snapshot(&commit);
+        is_complete(&snapshot).then_some(snapshot)
+    }
+
+    /// The paths that [`Self::find`] looks at.
+    pub(super) fn looked_at(&self, revision: &str) -> Vec<PathBuf> {
+        vec![self.reference(revision), self.snapshot(revision)]
+    }
+}
+
+/// Whether this is the name of a commit: letters and digits only.
+pub(super) fn is_commit(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Whether all files that `bert:` reads are there.
+pub(super) fn is_complete(folder: &Path) -> bool {
+    NEEDED.iter().all(|name| folder.join(name).is_file())
+        && bert::weight_files(folder)
+            .is_ok_and(|files| !files.is_empty() && files.iter().all(|file| file.is_file()))
+}
+
+/// The models in the cache that `bert:` can load, sorted by name and commit.
+///
+/// A cache that does not exist is empty.
+///
+/// # Errors
+///
+/// [`HubError::Cache`] if the cache cannot be read.
+pub fn cached_models(settings: &HubSettings) -> Result<Vec<CachedModel>, HubError> {
+    let mut models = Vec::new();
+    for (name, root) in entries(&settings.cache)? {
+        let Some(name) = name.strip_prefix("models--") else { continue };
+        let revisions = revisions(&root.join("refs"))?;
+        for (commit, folder) in entries(&root.join("snapshots"))? {
+            if !is_complete(&folder) {
+                continue;
+            }
+            let Some(family) = bert::supported_family(&folder) else { continue };
+            let of_commit = revisions.iter().filter(|(_, target)| **target == commit);
+            models.push(CachedModel {
+                model: name.replace("--", "/"),
+                revisions: of_commit.map(|(revision, _)| revision.clone()).collect(),
+                commit,
+                family,
+                bytes: size(&folder)?,
+                folder,
+            });
+        }
+    }
+    Ok(models)
+}
+
+/// Branches and tags with the commits they point at; names may contain slashes.
+fn revisions(folder: &Path) -> Result<BTreeMap<String, String>, HubError> {
+    let mut found = BTreeMap::new();
+    for (name, path) in entries(folder)? {
+        if path.is_dir() {
+            for (inner, commit) in revisions(&path)? {
+                found.insert(format!("{name}/{inner}"), commit);
+            }
+        } else if let Ok(commit) = std::fs::read_to_string(&path) {
+            // Some programs also write one file per commit, which is no name of its own.
+            if commit.trim() != name {
+                found.insert(name, commit.trim().to_owned());
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The bytes of all files below `folder`, through symbolic links.
+fn size(folder: &Path) -> Result<u64, HubError> {
+    let mut bytes = 0;
+    for (_, path) in entries(folder)? {
+        if path.is_dir() {
+            bytes += size(&path)?;
+        } else {
+            bytes += std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        }
+    }
+    Ok(bytes)
+}
+
+/// Names and paths in a folder, sorted; a folder that is not there is empty.
+fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>, HubError> {
+    let unreadable = |source| HubError::Cache { path: folder.into(), source };
+    let list = match std::fs::read_dir(folder) {
+        Ok(list) => list,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(vec![]),
+        Err(source) => return Err(unreadable(source)),
+    };
+    let mut found = Vec::new();
+    for entry in list {
+        let entry = entry.map_err(unreadable)?;
+        if let Ok(name) = entry.file_name().into_string() {
+            found.push((name, entry.path()));
+        }
+    }
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,142 @@
+//! Why a model could not be found or fetched.
+
+use std::path::PathBuf;
+
+use crate::error::{ErrorKind, Kinded, Remedy};
+use crate::llm::trust::Distrust;
+
+/// Why a model could not be found or fetched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HubError {
+    /// Neither a folder nor a name the hub could have.
+    #[error(
+        "`{reference}` is neither a folder nor a model name like org/name or org/name@revision"
+    )]
+    InvalidReference {
+        /// What was given.
+        reference: String,
+    },
+    /// Something that can only be a path, where there is no folder.
+    #[error("there is no folder `{}`; check the path of the model", path.display())]
+    MissingFolder {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The model is not on this machine and the network may not be used.
+    #[error(
+        "`{model}` at revision `{revision}` is not on this machine and downloads are off; \
+         looked at {}; allow downloads or copy the model there",
+        list(looked_at)
+    )]
+    NotCached {
+        /// The model's name on the hub.
+        model: String,
+        /// The revision.
+        revision: String,
+        /// Every path that would have held it.
+        looked_at: Vec<PathBuf>,
+    },
+    /// The hub does not know the model or does not show it.
+    #[error(
+        "{endpoint} has no model `{model}` at revision `{revision}` for you (HTTP {status}); \
+         check the name, and set HF_TOKEN if it is private"
+    )]
+    NotFound {
+        /// The hub's address.
+        endpoint: String,
+        /// The model's name.
+        model: String,
+        /// The revision.
+        revision: String,
+        /// The answer's status: 401, 403 or 404.
+        status: u16,
+    },
+    /// The repository lacks files without which caz cannot use it.
+    #[error("`{model}` has no {wanted}; use a model that comes with it")]
+    NotUsable {
+        /// The model's name.
+        model: String,
+        /// What is not there.
+        wanted: &'static str,
+    },
+    /// The hub could not be reached or broke off.
+    #[error("cannot fetch `{model}` from {endpoint}; check the network or HF_ENDPOINT")]
+    Network {
+        /// The hub's address.
+        endpoint: String,
+        /// The model's name.
+        model: String,
+        /// What the client said.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Nobody knows whether it is the hub, or the host that it redirects to.
+    #[error("{host} cannot be trusted: {problem}")]
+    NotTrusted {
+        /// The host.
+        host: String,
+        /// What is wrong.
+        problem: Distrust,
+    },
+    /// The hub's answer is not what its interface promises.
+    #[error("{endpoint} gave an answer that is not the hub's: {reason}; check HF_ENDPOINT")]
+    Answer {
+        /// The hub's address.
+        endpoint: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A downloaded file is not the one the hub has.
+    #[error("`{file}` arrived damaged (sha256 {found} instead of {expected}); try again")]
+    Damaged {
+        /// The file's name in the repository.
+        file: String,
+        /// The hub's checksum.
+        expected: String,
+        /// The checksum of what arrived.
+        found: String,
+    },
+    /// The cache cannot be read or written.
+    #[error("cannot use the cache at `{}`; check its permissions or set HF_HOME", path.display())]
+    Cache {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// There is no home folder to put the cache in.
+    #[error("cannot tell where the model cache is; set HF_HOME")]
+    NoHome,
+}
+
+impl Kinded for HubError {
+    fn kind(&self) -> ErrorKind {
+        if self.is_network() { ErrorKind::Network } else { ErrorKind::Missing }
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::NotTrusted { problem, .. } => problem.remedy(),
+            _ => None,
+        }
+    }
+}
+
+impl HubError {
+    /// Whether the network or the server is to blame, not what is or is not there.
+    pub fn is_network(&self) -> bool {
+        matches!(
+            self,
+            Self::Network { .. }
+                | Self::NotTrusted { .. }
+                | Self::Answer { .. }
+                | Self::Damaged { .. }
+        )
+    }
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ")
+}

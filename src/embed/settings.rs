@@ -1,0 +1,209 @@
+//! What decides the vector of a text: the embedder by name, and how texts reach it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::pooling::TextUnit;
+use super::tfidf::StopWords;
+use crate::error::{ErrorKind, Kinded};
+#[cfg(feature = "llm")]
+use crate::judge::JudgeSettings;
+
+/// An embedder by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum EmbedderSpec {
+    /// `static`: the bundled token table; `static:FOLDER`: one in a folder.
+    Static(Option<PathBuf>),
+    /// `tfidf`: word weights of the corpus at hand.
+    Tfidf,
+    /// `bert:MODEL`: a transformer encoder, a folder or a name on the Hugging Face hub.
+    Bert(String),
+    /// `judge`, `judge:RUBRIC`: judgments by a language model under a rubric.
+    Judge(Option<String>),
+    /// `aspects`, `aspects:RUBRIC`: praise and criticism by category, from sentence vectors.
+    Aspects(Option<String>),
+    /// `openai:MODEL`: an embedding model behind a server.
+    OpenAi(String),
+    /// `given`: vectors or judgments that come with the texts.
+    Given,
+}
+
+/// A name that is no embedder's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UnknownEmbedder(&'static str);
+
+impl Kinded for UnknownEmbedder {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
+    }
+}
+
+impl FromStr for EmbedderSpec {
+    type Err = UnknownEmbedder;
+
+    fn from_str(text: &str) -> Result<Self, UnknownEmbedder> {
+        let (name, rest) = match text.split_once(':') {
+            Some((name, rest)) => (name, Some(rest)),
+            None => (text, None),
+        };
+        match (name, rest) {
+            ("static", rest) => Ok(Self::Static(rest.map(PathBuf::from))),
+            ("tfidf", None) => Ok(Self::Tfidf),
+            ("given", None) => Ok(Self::Given),
+            ("bert", Some(model)) if !model.is_empty() => Ok(Self::Bert(model.to_owned())),
+            ("judge", rubric) => Ok(Self::Judge(rubric.map(str::to_owned))),
+            ("aspects", rubric) => Ok(Self::Aspects(rubric.map(str::to_owned))),
+            ("openai", Some(model)) if !model.is_empty() => Ok(Self::OpenAi(model.to_owned())),
+            ("openai", _) => {
+                Err(UnknownEmbedder("name the model as the server knows it: openai:MODEL"))
+            }
+            ("bert", _) => {
+                Err(UnknownEmbedder("name the model: bert:FOLDER or bert:ORGANISATION/MODEL"))
+            }
+            _ => Err(UnknownEmbedder(
+                "choose static, static:FOLDER, tfidf, bert:FOLDER_OR_HUB_ID, aspects, \
+                 aspects:RUBRIC, judge, judge:RUBRIC, openai:MODEL or given",
+            )),
+        }
+    }
+}
+
+impl fmt::Display for EmbedderSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Static(None) => f.write_str("static"),
+            Self::Static(Some(folder)) => write!(f, "static:{}", folder.display()),
+            Self::Tfidf => f.write_str("tfidf"),
+            Self::Bert(model) => write!(f, "bert:{model}"),
+            Self::Judge(None) => f.write_str("judge"),
+            Self::Judge(Some(rubric)) => write!(f, "judge:{rubric}"),
+            Self::Aspects(None) => f.write_str("aspects"),
+            Self::Aspects(Some(rubric)) => write!(f, "aspects:{rubric}"),
+            Self::OpenAi(model) => write!(f, "openai:{model}"),
+            Self::Given => f.write_str("given"),
+        }
+    }
+}
+
+impl TryFrom<String> for EmbedderSpec {
+    type Error = UnknownEmbedder;
+
+    fn try_from(text: String) -> Result<Self, UnknownEmbedder> {
+        text.parse()
+    }
+}
+
+impl From<EmbedderSpec> for String {
+    fn from(spec: EmbedderSpec) -> Self {
+        spec.to_string()
+    }
+}
+
+/// What becomes one vector before pooling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Granularity {
+    /// Every sentence alone; the text is the mean of their unit vectors.
+    Sentence,
+    /// The whole text at once.
+    Text,
+}
+
+impl Granularity {
+    /// The word in settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sentence => "sentence",
+            Self::Text => "text",
+        }
+    }
+}
+
+impl From<Granularity> for TextUnit {
+    fn from(granularity: Granularity) -> Self {
+        match granularity {
+            Granularity::Sentence => Self::Sentence,
+            Granularity::Text => Self::Whole,
+        }
+    }
+}
+
+/// What happens to a text with more tokens than an encoder takes at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LongText {
+    /// It is cut into as few windows as possible, whose vectors are pooled.
+    #[default]
+    Window,
+    /// Only its beginning counts, as in sentence-transformers.
+    Truncate,
+    /// [`super::EmbedError::TooLong`].
+    Error,
+}
+
+/// How the vectors of a text's tokens become one vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pooling {
+    /// The mean over all tokens, special tokens included.
+    Mean,
+    /// The vector of the first token, `[CLS]`.
+    Cls,
+}
+
+/// Everything that decides the vectors of given texts.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EmbedderSettings {
+    /// The embedder; `None` for `given` where vectors or judgments are all there is, else `static`.
+    pub embedder: Option<EmbedderSpec>,
+    /// What is embedded at once; `None` for what the run and the embedder suggest: whole texts for
+    /// word weights and judges.
+    pub granularity: Option<Granularity>,
+    /// Encoders: texts longer than the model takes.
+    pub long_text: LongText,
+    /// Encoders: in place of the pooling that the model's own files ask for.
+    pub pooling: Option<Pooling>,
+    /// Word weights: which words do not count.
+    pub stop_words: StopWords,
+    /// Aspects: the embedder of sentences that they are read from; `None` for `static`.
+    pub aspects_from: Option<EmbedderSpec>,
+    /// Judges: how they are asked; `None` for the defaults, and with other embedders.
+    #[cfg(feature = "llm")]
+    pub judge: Option<JudgeSettings>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_read_and_written_alike() {
+        for name in [
+            "static",
+            "static:a/b",
+            "tfidf",
+            "bert:org/model",
+            "judge",
+            "judge:aspects19",
+            "aspects",
+            "aspects:rubric.toml",
+            "openai:text-embedding-3:large",
+            "given",
+        ] {
+            let spec: EmbedderSpec = name.parse().unwrap();
+            assert_eq!(spec.to_string(), name);
+            let json = serde_json::to_string(&spec).unwrap();
+            assert_eq!(json, format!("\"{name}\""));
+            assert_eq!(serde_json::from_str::<EmbedderSpec>(&json).unwrap(), spec);
+        }
+        for name in ["", "word2vec", "bert", "bert:", "openai:", "tfidf:x", "given:x"] {
+            assert!(name.parse::<EmbedderSpec>().is_err(), "{name}");
+        }
+    }
+}
