@@ -23,7 +23,7 @@
 
 use rayon::prelude::*;
 
-use super::pairs::{Paper, plain_pairs, z_similarities};
+use super::pairs::{Paper, plain_sums, z_similarities};
 use super::score::ReviewerScore;
 use super::space::{Space, UnitSum};
 use crate::data::reviews::ReviewSet;
@@ -171,28 +171,27 @@ fn parts_of_paper(
     paper: &Paper,
     background: &Background,
 ) -> Vec<ReviewParts> {
-    let pairs = plain_pairs(space, paper);
+    let peers = plain_sums(space, paper);
+    let count = peers.size().saturating_sub(1);
     let z = z_similarities(space, paper);
     let elsewhere = set.reviews.len() - paper.reviews.len();
     (0..paper.reviews.len())
         .map(|index| {
             let row = paper.reviews[index];
             let length = background.lengths[row];
-            let peers: Vec<Option<f64>> =
-                (0..pairs.size()).filter(|&b| b != index).map(|b| pairs.get(index, b)).collect();
-            let with_peers: f64 = peers.iter().flatten().sum();
+            let with_peers = peers.sum(index);
             let own = with_peers + if length > 0.0 { 1.0 } else { 0.0 };
             let all = space.sum_of_cosines(row, length, &background.reviews);
-            let peer_contrast = (!peers.is_empty() && elsewhere > 0)
-                .then(|| with_peers / peers.len() as f64 - (all - own) / elsewhere as f64);
+            let peer_contrast = (count > 0 && elsewhere > 0)
+                .then(|| with_peers / count as f64 - (all - own) / elsewhere as f64);
             let z: Vec<f64> = z_contrasts(set, space, paper, background, row, &z[index]);
             let mean_z = (!z.is_empty()).then(|| z.iter().sum::<f64>() / z.len() as f64);
             ReviewParts {
                 peers: peer_contrast,
                 topic: peer_contrast.map(|peers| mean_z.map_or(peers, |z| f64::midpoint(peers, z))),
                 away: z.iter().copied().reduce(f64::max).map(|closest| -closest),
-                pairs: peers.len(),
-                zero: peers.iter().filter(|value| value.is_none()).count(),
+                pairs: count,
+                zero: peers.zero(index),
             }
         })
         .collect()
@@ -223,6 +222,12 @@ fn z_contrasts(
     }
     contrasts
 }
+
+/// Variance of the median of `n` normal numbers times `n`, in units of their variance: `π / 2`.
+const MEDIAN_VARIANCE: f64 = 1.57;
+
+/// The same for their median absolute deviation times 1.4826, relative to its value.
+const DEVIATION_VARIANCE: f64 = 1.37;
 
 /// The lower of two scores of every reviewer, each first put on the scale of the combined score:
 /// minus its median, divided by 1.4826 times its median absolute deviation.
@@ -260,10 +265,17 @@ impl Part {
         let values = estimates
             .into_iter()
             .map(|estimate| {
-                estimate.filter(|_| defined).map(|estimate| Estimate {
-                    value: (estimate.value - center) / scale,
-                    standard_error: estimate.standard_error.map(|error| error / scale),
-                    ..estimate
+                estimate.filter(|_| defined).map(|estimate| {
+                    let value = (estimate.value - center) / scale;
+                    let of_yardstick =
+                        (MEDIAN_VARIANCE + value * value * DEVIATION_VARIANCE) / means.len() as f64;
+                    Estimate {
+                        value,
+                        standard_error: estimate
+                            .standard_error
+                            .map(|error| ((error / scale).powi(2) + of_yardstick).sqrt()),
+                        ..estimate
+                    }
                 })
             })
             .collect();

@@ -1,15 +1,14 @@
 //! Free text: sentences, embeddings, projection on what the LLM did not say, similarity.
 
 pub mod combined;
-pub mod embed;
 pub mod explain;
+pub mod forms;
+pub mod own;
 pub mod pairs;
-pub mod pooling;
 pub mod projection;
 pub mod score;
+pub mod scorer;
+pub mod sentence_evidence;
 mod sentence_vectors;
-pub mod sentences;
-pub mod similarity;
 pub mod space;
-pub mod vectors;
 mod whitening;

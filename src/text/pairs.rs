@@ -2,9 +2,9 @@
 //! review with every Z.
 
 use super::projection::Complement;
-use super::similarity::{ZERO_RESIDUAL, norm, unit, unit_cosine};
 use super::space::Space;
 use crate::data::reviews::ReviewSet;
+use crate::stats::similarity::{ZERO_RESIDUAL, dot, norm, unit, unit_cosine};
 
 /// Which rows of a [`Space`] belong to each paper.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn papers_of(set: &ReviewSet) -> Vec<Paper> {
 }
 
 /// How several Z of one paper are used together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ZCombine {
     /// Everything in the span of all Z is removed.
@@ -81,10 +81,101 @@ impl PairTable {
     }
 }
 
+/// From this many reviews on the cosines of a paper are summed through the sum of its unit vectors.
+const MANY_REVIEWS: usize = 2048;
+
+/// What every review of one paper shares with all its peers together: the sums of the rows of a
+/// [`PairTable`], without its memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PeerSums {
+    sums: Vec<f64>,
+    /// Peers that count as 0 because one of the two has nothing left.
+    zero: Vec<usize>,
+}
+
+impl PeerSums {
+    fn new(units: &[Option<Vec<f64>>]) -> Self {
+        let left = units.iter().flatten().count();
+        let gone = units.len() - left;
+        let zero = units.iter().map(|unit| match unit {
+            Some(_) => gone,
+            None => units.len() - 1,
+        });
+        let zero = zero.collect();
+        let sums = if units.len() < MANY_REVIEWS { by_pair(units) } else { by_sum(units) };
+        Self { sums, zero }
+    }
+
+    /// Number of reviews.
+    pub fn size(&self) -> usize {
+        self.sums.len()
+    }
+
+    /// The sum of the cosines of a review with all its peers.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such review.
+    pub fn sum(&self, review: usize) -> f64 {
+        self.sums[review]
+    }
+
+    /// How many of these cosines count as 0 because one side has nothing left.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such review.
+    pub fn zero(&self, review: usize) -> usize {
+        self.zero[review]
+    }
+}
+
+/// Pair after pair; the peers of every review are added in their order.
+fn by_pair(units: &[Option<Vec<f64>>]) -> Vec<f64> {
+    let mut sums = vec![0.0; units.len()];
+    for (b, of_b) in units.iter().enumerate() {
+        for (a, of_a) in units[..b].iter().enumerate() {
+            let cosine = unit_cosine(of_a.as_deref(), of_b.as_deref());
+            sums[a] += cosine;
+            sums[b] += cosine;
+        }
+    }
+    sums
+}
+
+/// `u · Σ u' - u · u`, equal but for rounding, in time linear in the number of reviews.
+fn by_sum(units: &[Option<Vec<f64>>]) -> Vec<f64> {
+    let dims = units.iter().flatten().map(Vec::len).next().unwrap_or(0);
+    let mut all = vec![0.0; dims];
+    for unit in units.iter().flatten() {
+        all.iter_mut().zip(unit).for_each(|(sum, value)| *sum += value);
+    }
+    let of_unit = |unit: &Vec<f64>| dot(unit, &all) - dot(unit, unit);
+    units.iter().map(|unit| unit.as_ref().map_or(0.0, of_unit)).collect()
+}
+
 /// Cosines of the reviews of `paper` as they are.
 pub fn plain_pairs(space: &Space, paper: &Paper) -> PairTable {
-    let units: Vec<_> = space.block(&paper.reviews).iter().map(|review| unit(review)).collect();
-    PairTable::new(&units)
+    PairTable::new(&plain_units(space, paper))
+}
+
+/// The sums of [`plain_pairs`] over the peers of every review.
+pub fn plain_sums(space: &Space, paper: &Paper) -> PeerSums {
+    PeerSums::new(&plain_units(space, paper))
+}
+
+fn plain_units(space: &Space, paper: &Paper) -> Vec<Option<Vec<f64>>> {
+    space.block(&paper.reviews).iter().map(|review| unit(review)).collect()
+}
+
+/// The sums of [`projected_pairs`] over the peers of every review; `None` as there.
+pub fn projected_sums(
+    space: &Space,
+    paper: &Paper,
+    z: &[usize],
+    mean_of_z: bool,
+) -> Option<PeerSums> {
+    Some(PeerSums::new(&projected_units(space, paper, z, mean_of_z)?))
 }
 
 /// Cosines of what is left of the reviews of `paper` beyond the Z at `z`, positions in
@@ -97,6 +188,16 @@ pub fn projected_pairs(
     z: &[usize],
     mean_of_z: bool,
 ) -> Option<PairTable> {
+    Some(PairTable::new(&projected_units(space, paper, z, mean_of_z)?))
+}
+
+/// What is left of every review of the paper, at length 1; `None` where nothing is.
+fn projected_units(
+    space: &Space,
+    paper: &Paper,
+    z: &[usize],
+    mean_of_z: bool,
+) -> Option<Vec<Option<Vec<f64>>>> {
     let rows: Vec<usize> =
         paper.reviews.iter().copied().chain(z.iter().map(|z| space.first_z() + z)).collect();
     let block = space.block(&rows);
@@ -120,8 +221,7 @@ pub fn projected_pairs(
     if complement.rank() == 0 {
         return None;
     }
-    let units: Vec<_> = reviews.iter().map(|review| complement.unit_residual(review)).collect();
-    Some(PairTable::new(&units))
+    Some(reviews.iter().map(|review| complement.unit_residual(review)).collect())
 }
 
 fn mean_of_units(z: &[&[f64]]) -> Vec<f64> {
@@ -144,4 +244,34 @@ pub fn z_similarities(space: &Space, paper: &Paper) -> Vec<Vec<f64>> {
         .iter()
         .map(|review| z.iter().map(|z| unit_cosine(review.as_deref(), z.as_deref())).collect())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn units() -> impl Strategy<Value = Vec<Option<Vec<f64>>>> {
+        let entry = proptest::collection::vec(-1.0..1.0_f64, 4);
+        let row = proptest::option::weighted(0.8, entry);
+        let rows = proptest::collection::vec(row, 1..12);
+        rows.prop_map(|rows| rows.iter().map(|row| unit(row.as_deref()?)).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn sums_are_those_of_the_table_either_way(units in units()) {
+            let table = PairTable::new(&units);
+            let sums = PeerSums::new(&units);
+            let fast = by_sum(&units);
+            for (a, fast) in fast.iter().enumerate() {
+                let peers = (0..units.len()).filter(|&b| b != a);
+                let pairs: Vec<Option<f64>> = peers.map(|b| table.get(a, b)).collect();
+                let expected: f64 = pairs.iter().map(|pair| pair.unwrap_or(0.0)).sum();
+                prop_assert!((sums.sum(a) - expected).abs() <= 0.0);
+                prop_assert_eq!(sums.zero(a), pairs.iter().filter(|pair| pair.is_none()).count());
+                prop_assert!((fast - expected).abs() < 1e-12);
+            }
+        }
+    }
 }

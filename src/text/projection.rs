@@ -7,7 +7,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::similarity::{ZERO_RESIDUAL, norm, unit};
+use crate::stats::similarity::{ZERO_RESIDUAL, norm, unit};
 
 /// A direction counts as new if more than this share of it is outside the span of the others.
 const RANK_TOLERANCE: f64 = 1e-9;
@@ -83,7 +83,7 @@ impl Complement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::similarity::dot;
+    use crate::stats::similarity::dot;
     use proptest::prelude::*;
 
     /// The definition: Gram-Schmidt on the list of z's, one at a time, then subtract.

@@ -9,19 +9,20 @@
 //! - `negative`: minus the mean cosine with the LLM's reviews, a baseline that rewards any text
 //!   that is unlike them, off-topic ones included.
 //!
-//! `combined`, in [`super::combined`], asks for two things at once.
+//! `combined`, in [`super::combined`], asks for two things at once; `own`, in [`super::own`], whether
+//! it is the reviewer's own work.
 //!
 //! Pairs with a review of which nothing is left count as 0.
 
 use rayon::prelude::*;
 
-use super::pairs::{PairTable, Paper, ZCombine, plain_pairs, projected_pairs, z_similarities};
+use super::pairs::{Paper, PeerSums, ZCombine, plain_sums, projected_sums, z_similarities};
 use super::space::Space;
 use crate::data::reviews::ReviewSet;
 use crate::stats::interval::{Estimate, sample_variance};
 
 /// A score of reviewers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScoreName {
     /// Cosine with peers beyond the LLM.
@@ -32,9 +33,15 @@ pub enum ScoreName {
     Negative,
     /// On the paper's topic and not what the LLM says, see [`super::combined`].
     Combined,
+    /// Log odds of the reviewer's own work, see [`super::own`].
+    Own,
 }
 
 impl ScoreName {
+    /// All of them, in the order of the enum.
+    pub const EACH: [Self; 5] =
+        [Self::Projected, Self::Cosine, Self::Negative, Self::Combined, Self::Own];
+
     /// The word on the command line and in tables.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -42,31 +49,36 @@ impl ScoreName {
             Self::Cosine => "cosine",
             Self::Negative => "negative",
             Self::Combined => "combined",
+            Self::Own => "own",
         }
     }
 
     /// Whether a value of 0 means "adds nothing", so that flags make sense.
     ///
-    /// The negative similarity has no such point: it is below 0 for everybody. Nor has the
-    /// combined score: there half of all reviewers are below 0.
+    /// Only the projected similarity has such a point. Plain cosines are above 0 for everybody who
+    /// writes about the same papers, copies of an LLM most of all; negative similarities are below
+    /// 0 for everybody; and the combined score, the lower of two parts, is below 0 for most. Own work
+    /// has flags of its own.
     pub fn has_zero(self) -> bool {
-        matches!(self, Self::Projected | Self::Cosine)
+        self == Self::Projected
     }
 
     /// Whether papers without Z are left out.
     pub fn needs_z(self) -> bool {
-        self != Self::Cosine
+        !matches!(self, Self::Cosine | Self::Own)
     }
 }
 
 /// The score of one reviewer and what it rests on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReviewerScore {
-    /// The score, in `[-1, 1]` but for [`ScoreName::Combined`], with its standard error; `None` if no pair could be compared.
+    /// The score, in `[-1, 1]` but for [`ScoreName::Combined`] and
+    /// [`ScoreName::Own`], with its standard error; `None` if no pair could be compared.
     pub estimate: Option<Estimate>,
     /// Papers with at least one comparison.
     pub n_papers: usize,
-    /// Comparisons: with peers, or with Z for [`ScoreName::Negative`].
+    /// Comparisons: with peers, or with Z for [`ScoreName::Negative`], or with both for
+    /// [`ScoreName::Own`].
     pub n_pairs: usize,
     /// Those of them that count as 0 because nothing is left of one side.
     pub n_zero: usize,
@@ -89,6 +101,12 @@ impl Evidence {
             pairs += 1;
             self.zero += usize::from(value.is_none());
         }
+        self.add_sum(sum, pairs, 0);
+    }
+
+    /// Adds a paper by the sum over its pairs, `zero` of which count as 0.
+    fn add_sum(&mut self, sum: f64, pairs: usize, zero: usize) {
+        self.zero += zero;
         if pairs > 0 {
             self.paper_means.push(sum / pairs as f64);
             self.sum += sum;
@@ -111,9 +129,9 @@ impl Evidence {
 
 /// Plain cosine with peers, one entry per reviewer.
 pub fn cosine_scores(set: &ReviewSet, papers: &[Paper], space: &Space) -> Vec<ReviewerScore> {
-    let tables: Vec<Option<PairTable>> =
-        papers.par_iter().map(|paper| Some(plain_pairs(space, paper))).collect();
-    scores_of_pairs(set, papers, &tables)
+    let sums: Vec<Option<PeerSums>> =
+        papers.par_iter().map(|paper| Some(plain_sums(space, paper))).collect();
+    scores_of_sums(set, papers, &sums)
 }
 
 /// Cosine with peers beyond Z, one entry per reviewer; papers without a usable Z are left out.
@@ -127,15 +145,15 @@ pub fn projected_scores(
     combine: ZCombine,
 ) -> Vec<ReviewerScore> {
     let score_with = |keep: &(dyn Fn(u32) -> bool + Sync)| {
-        let tables: Vec<Option<PairTable>> = papers
+        let sums: Vec<Option<PeerSums>> = papers
             .par_iter()
             .map(|paper| {
                 let z: Vec<usize> =
                     paper.z.iter().copied().filter(|&z| keep(set.z[z].source)).collect();
-                projected_pairs(space, paper, &z, combine == ZCombine::Mean)
+                projected_sums(space, paper, &z, combine == ZCombine::Mean)
             })
             .collect();
-        scores_of_pairs(set, papers, &tables)
+        scores_of_sums(set, papers, &sums)
     };
     if combine != ZCombine::Min || set.sources.is_empty() {
         return score_with(&|_| true);
@@ -179,18 +197,18 @@ pub fn negative_scores(set: &ReviewSet, papers: &[Paper], space: &Space) -> Vec<
     evidence.iter().map(Evidence::score).collect()
 }
 
-fn scores_of_pairs(
+fn scores_of_sums(
     set: &ReviewSet,
     papers: &[Paper],
-    tables: &[Option<PairTable>],
+    sums: &[Option<PeerSums>],
 ) -> Vec<ReviewerScore> {
     let mut evidence = vec![Evidence::default(); set.reviewers.len()];
-    for (paper, table) in papers.iter().zip(tables) {
-        let Some(table) = table else { continue };
-        for (a, &review) in paper.reviews.iter().enumerate() {
+    for (paper, sums) in papers.iter().zip(sums) {
+        let Some(sums) = sums else { continue };
+        for (position, &review) in paper.reviews.iter().enumerate() {
             let reviewer = set.reviews[review].reviewer as usize;
-            let peers = (0..table.size()).filter(|&b| b != a);
-            evidence[reviewer].add_paper(peers.map(|b| table.get(a, b)));
+            let (peers, zero) = (sums.size() - 1, sums.zero(position));
+            evidence[reviewer].add_sum(sums.sum(position), peers, zero);
         }
     }
     evidence.iter().map(Evidence::score).collect()

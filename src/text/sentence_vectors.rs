@@ -1,25 +1,20 @@
 //! Vectors of the sentences of a text, and for every sentence the closest one of another text.
 
-use super::embed::{EmbedError, Embedder};
-use super::sentences::sentences;
-use super::similarity::{norm, unit, unit_cosine};
-use super::vectors::Vectors;
-use crate::data::progress::NoProgress;
+use crate::embed::vectors::Vectors;
+use crate::stats::similarity::{norm, unit, unit_cosine};
 
 /// Sentences of one text that are compared, from its start: a text of a hundred megabytes must not
 /// be compared sentence by sentence with another one.
 pub const MAX_COMPARED_SENTENCES: usize = 1000;
 
-/// The first sentences of one text with their unit vectors.
-pub(super) struct SentenceVectors<'a> {
-    /// At most [`MAX_COMPARED_SENTENCES`].
-    pub(super) texts: Vec<&'a str>,
-    /// How many follow these.
-    pub(super) left_out: usize,
+/// Unit vectors of the first sentences of one text, at most [`MAX_COMPARED_SENTENCES`].
+#[derive(Debug, Clone, Default)]
+pub(super) struct SentenceVectors {
     units: Vec<Unit>,
 }
 
 /// A vector of length 1, or of length 0 for a sentence without a direction.
+#[derive(Debug, Clone)]
 enum Unit {
     Dense(Option<Vec<f64>>),
     /// Dimensions ascend.
@@ -61,42 +56,56 @@ fn sparse_unit(row: &[(u32, f64)]) -> Vec<(u32, f64)> {
     entries.map(|&(dim, value)| (dim, value / length)).collect()
 }
 
-impl<'a> SentenceVectors<'a> {
-    /// Splits and embeds a text; no text has no sentences.
-    ///
-    /// # Errors
-    ///
-    /// What the embedder reports.
-    pub(super) fn embed(
-        embedder: &dyn Embedder,
-        text: Option<&'a str>,
-    ) -> Result<Self, EmbedError> {
-        let mut all = sentences(text.unwrap_or_default());
-        let texts: Vec<&str> = all.by_ref().take(MAX_COMPARED_SENTENCES).collect();
-        let left_out = all.count();
-        let units = match embedder.embed(&texts, &NoProgress)?.vectors {
-            Vectors::Dense(dense) => dense.rows().map(|row| Unit::Dense(unit(row))).collect(),
-            Vectors::Sparse(sparse) => {
-                (0..sparse.len()).map(|row| Unit::Sparse(sparse_unit(sparse.row(row)))).collect()
-            }
-        };
-        Ok(Self { texts, left_out, units })
+impl SentenceVectors {
+    /// Adds the next sentence of the text, whose vector is a row of `vectors`.
+    pub(super) fn push(&mut self, vectors: &Vectors, row: usize) {
+        self.units.push(match vectors {
+            Vectors::Dense(dense) => Unit::Dense(unit(dense.row(row))),
+            Vectors::Sparse(sparse) => Unit::Sparse(sparse_unit(sparse.row(row))),
+        });
+    }
+
+    /// How many sentences there are.
+    pub(super) fn len(&self) -> usize {
+        self.units.len()
     }
 }
 
-/// Largest cosine of every sentence of `a` with one of `b`, and the other way round; empty if the
+/// The sentence of another text that is closest to a sentence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SentenceMatch {
+    /// Its place in the other text, from 0; the first of several that are as close.
+    pub position: u32,
+    /// Cosine of the two, in `[-1, 1]`.
+    pub cosine: f64,
+}
+
+impl SentenceMatch {
+    const NOTHING: Self = Self { position: 0, cosine: f64::NEG_INFINITY };
+
+    fn improve(&mut self, position: u32, cosine: f64) {
+        if cosine > self.cosine {
+            *self = Self { position, cosine };
+        }
+    }
+}
+
+/// The closest sentence of `b` for every sentence of `a`, and the other way round; empty if the
 /// other text has no sentence.
-pub(super) fn closest(a: &SentenceVectors<'_>, b: &SentenceVectors<'_>) -> (Vec<f64>, Vec<f64>) {
+pub(super) fn closest(
+    a: &SentenceVectors,
+    b: &SentenceVectors,
+) -> (Vec<SentenceMatch>, Vec<SentenceMatch>) {
     if a.units.is_empty() || b.units.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    let mut to_b = vec![f64::NEG_INFINITY; a.units.len()];
-    let mut to_a = vec![f64::NEG_INFINITY; b.units.len()];
-    for (one, best) in a.units.iter().zip(&mut to_b) {
-        for (other, best_of_other) in b.units.iter().zip(&mut to_a) {
+    let mut to_b = vec![SentenceMatch::NOTHING; a.units.len()];
+    let mut to_a = vec![SentenceMatch::NOTHING; b.units.len()];
+    for ((one, best), place) in a.units.iter().zip(&mut to_b).zip(0..) {
+        for ((other, best_of_other), other_place) in b.units.iter().zip(&mut to_a).zip(0..) {
             let cosine = one.cosine(other);
-            *best = best.max(cosine);
-            *best_of_other = best_of_other.max(cosine);
+            best.improve(other_place, cosine);
+            best_of_other.improve(place, cosine);
         }
     }
     (to_b, to_a)
@@ -107,15 +116,26 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::text::embed::tfidf::{StopWords, Tfidf};
+    use crate::data::progress::NoProgress;
+    use crate::embed::Embedder;
+    use crate::embed::sentences::sentences;
+    use crate::embed::tfidf::{StopWords, Tfidf};
 
     fn row() -> impl Strategy<Value = Vec<f64>> {
         let entry = prop_oneof![2 => Just(0.0), 1 => -2.0..2.0_f64];
         prop::collection::vec(entry, 8)
     }
 
-    fn text(units: Vec<Unit>) -> SentenceVectors<'static> {
-        SentenceVectors { texts: vec![""; units.len()], left_out: 0, units }
+    fn text(units: Vec<Unit>) -> SentenceVectors {
+        SentenceVectors { units }
+    }
+
+    fn embedded(embedder: &dyn Embedder, text: &str) -> SentenceVectors {
+        let sentences: Vec<&str> = sentences(text).collect();
+        let vectors = embedder.embed(&sentences, &NoProgress).unwrap().vectors;
+        let mut embedded = SentenceVectors::default();
+        (0..sentences.len()).for_each(|row| embedded.push(&vectors, row));
+        embedded
     }
 
     fn sparse(row: &[f64]) -> Vec<(u32, f64)> {
@@ -127,21 +147,23 @@ mod tests {
     fn texts_with_different_words_can_be_compared() {
         let texts = ["Red green. Blue", "Green. White"];
         let embedder = Tfidf::fit(&texts, StopWords::None);
-        let [a, b] = texts.map(|text| SentenceVectors::embed(&embedder, Some(text)).unwrap());
+        let [a, b] = texts.map(|text| embedded(&embedder, text));
         let (to_b, to_a) = closest(&a, &b);
         // `red green` has the weights ln(3/2) + 1 and 1 or the like; `green` alone is one of them.
-        assert!(to_b[0] > 0.4 && to_b[0] < 1.0 && to_b[1].abs() < 1e-12, "{to_b:?}");
-        assert!((to_a[0] - to_b[0]).abs() < 1e-12 && to_a[1].abs() < 1e-12);
+        let cosines =
+            |found: &[SentenceMatch]| -> Vec<f64> { found.iter().map(|m| m.cosine).collect() };
+        let (near, back) = (cosines(&to_b), cosines(&to_a));
+        assert!(near[0] > 0.4 && near[0] < 1.0 && near[1].abs() < 1e-12, "{to_b:?}");
+        assert!((back[0] - near[0]).abs() < 1e-12 && back[1].abs() < 1e-12);
+        // `red green` is closest to `green`, the first; of equals the first is taken.
+        assert_eq!((to_b[0].position, to_a[0].position, to_b[1].position), (0, 0, 0));
     }
 
     #[test]
-    fn a_text_of_many_sentences_is_compared_from_its_start() {
-        let long = "Red blue. ".repeat(MAX_COMPARED_SENTENCES + 7);
+    fn nothing_is_close_to_a_text_without_sentences() {
         let embedder = Tfidf::fit(&["red blue"], StopWords::None);
-        let vectors = SentenceVectors::embed(&embedder, Some(&long)).unwrap();
-        assert_eq!((vectors.texts.len(), vectors.left_out), (MAX_COMPARED_SENTENCES, 7));
-        let none = SentenceVectors::embed(&embedder, None).unwrap();
-        assert_eq!(closest(&vectors, &none), (vec![], vec![]));
+        let vectors = embedded(&embedder, "Red blue. Blue.");
+        assert_eq!(closest(&vectors, &SentenceVectors::default()), (vec![], vec![]));
     }
 
     proptest! {
@@ -162,8 +184,12 @@ mod tests {
                     let lengths = norm(row) * norm(other);
                     if lengths > 0.0 { product / lengths } else { 0.0 }
                 });
-                let slow = slow.fold(f64::NEG_INFINITY, f64::max);
-                prop_assert!((fast.0[one] - slow).abs() < 1e-9 && (other.0[one] - slow).abs() < 1e-9);
+                let slow: Vec<f64> = slow.collect();
+                let most = slow.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                for found in [fast.0[one], other.0[one]] {
+                    prop_assert!((found.cosine - most).abs() < 1e-9);
+                    prop_assert!((slow[found.position as usize] - most).abs() < 1e-9);
+                }
             }
             let swapped = closest(&dense(&b), &dense(&a));
             prop_assert_eq!(fast.1, swapped.0);

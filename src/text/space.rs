@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::similarity::norm;
-use super::vectors::Vectors;
 use super::whitening::whiten;
+use crate::embed::vectors::Vectors;
+use crate::stats::similarity::norm;
 
 /// Vectors of all texts of a run: first one row per review, then one row per Z.
 #[derive(Debug, Clone)]
@@ -166,11 +166,25 @@ impl Space {
         }
     }
 
-    fn sparse_block(&self, rows: &[usize]) -> Vec<Vec<f64>> {
+    /// Number of dimensions of [`Self::block`] of these rows.
+    pub fn dims_of(&self, rows: impl Iterator<Item = usize>) -> usize {
+        match &*self.vectors {
+            Vectors::Dense(dense) => dense.dims(),
+            Vectors::Sparse(_) => self.words_of(rows).len() + 1,
+        }
+    }
+
+    /// The dimensions that occur in these rows, ascending.
+    fn words_of(&self, rows: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut dims: Vec<usize> = Vec::new();
-        rows.iter().for_each(|&row| self.for_each_entry(row, |dim, _| dims.push(dim)));
+        rows.for_each(|row| self.for_each_entry(row, |dim, _| dims.push(dim)));
         dims.sort_unstable();
         dims.dedup();
+        dims
+    }
+
+    fn sparse_block(&self, rows: &[usize]) -> Vec<Vec<f64>> {
+        let dims = self.words_of(rows.iter().copied());
         let template: Option<Vec<f64>> = self.center.as_ref().map(|center| {
             let mut elsewhere = center.clone();
             dims.iter().for_each(|&dim| elsewhere[dim] = 0.0);
@@ -199,8 +213,8 @@ impl Space {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::similarity::dot;
-    use crate::text::vectors::{DenseVectors, SparseVectors};
+    use crate::embed::vectors::{DenseVectors, SparseVectors};
+    use crate::stats::similarity::dot;
     use proptest::prelude::*;
 
     const DIMS: usize = 12;

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::vectors::DenseVectors;
+use crate::embed::vectors::DenseVectors;
 
 /// Subtracts the mean of the first `fitted` rows and divides by the square root of their shrunk
 /// covariance, so that what sets *all* reviews apart (length, register, headings) weighs no more
@@ -86,7 +86,7 @@ fn solve_lower(matrix: &DMatrix<f64>, x: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::similarity::dot;
+    use crate::stats::similarity::dot;
     use proptest::prelude::*;
 
     #[test]

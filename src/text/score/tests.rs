@@ -4,9 +4,9 @@ use super::*;
 use crate::data::content::{Content, ContentShape};
 use crate::data::ids::Ids;
 use crate::data::reviews::{Review, ZReview};
+use crate::embed::vectors::{DenseVectors, Vectors};
+use crate::stats::similarity::{dot, norm};
 use crate::text::pairs::papers_of;
-use crate::text::similarity::{dot, norm};
-use crate::text::vectors::{DenseVectors, Vectors};
 
 const DIMS: usize = 6;
 

@@ -1,0 +1,232 @@
+//! Reviews that are nearly the same text: of different reviewers, or of one on several papers.
+
+use std::collections::{BTreeSet, HashMap};
+
+use rayon::prelude::*;
+use serde::Serialize;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::data::reviews::ReviewSet;
+
+/// Words of a shingle.
+const SHINGLE: usize = 5;
+
+/// Share of the shingles of the shorter text that the other must have.
+const SIMILARITY: f64 = 0.8;
+
+/// Shingles that a text must have beyond the form that most share.
+const FEWEST_SHINGLES: usize = 10;
+
+/// Reviews that must have a shingle before it can be a part of a form.
+const FEWEST_OF_A_FORM: usize = 10;
+
+/// Two reviews that are nearly the same text.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct NearDuplicate {
+    /// Positions in [`ReviewSet::reviews`], the lower one first.
+    pub reviews: (usize, usize),
+    /// Share of the shingles of the shorter text that the longer one has, in `[.8, 1]`.
+    pub similarity: f64,
+}
+
+/// All pairs of reviews whose shingles of five words agree: at least .8 of those of the one with
+/// fewer are in the other. Sorted by position.
+///
+/// Shingles in more than half of the reviews (and at least ten) are a form that all fill in and do
+/// not count; texts with fewer than ten others are not compared. Vectors without text neither.
+///
+/// Never compares all pairs: of the shorter text only its rarest shingles are looked up, so many
+/// that a duplicate must have one of them.
+pub fn near_duplicates(set: &ReviewSet) -> Vec<NearDuplicate> {
+    let mut texts: Vec<Vec<u64>> = set
+        .reviews
+        .par_iter()
+        .map(|review| review.content.text.as_deref().map(shingles).unwrap_or_default())
+        .collect();
+    let frequencies = Frequencies::of(&texts);
+    let form = (texts.len() / 2).max(FEWEST_OF_A_FORM - 1);
+    texts.par_iter_mut().for_each(|text| {
+        text.retain(|&shingle| frequencies.get(shingle) as usize <= form);
+        if text.len() < FEWEST_SHINGLES {
+            text.clear();
+        }
+    });
+
+    let mut index: HashMap<u64, Vec<u32>> = HashMap::new();
+    for (review, text) in (0_u32..).zip(&texts) {
+        for &shingle in &text[..] {
+            if frequencies.get(shingle) > 1 {
+                index.entry(shingle).or_default().push(review);
+            }
+        }
+    }
+    let found: Vec<Vec<NearDuplicate>> = (0..texts.len())
+        .into_par_iter()
+        .map(|review| duplicates_of(review, &texts, &frequencies, &index))
+        .collect();
+    let mut found: Vec<NearDuplicate> = found.into_iter().flatten().collect();
+    found.sort_by_key(|pair| pair.reviews);
+    found
+}
+
+/// How many texts have each shingle. Most are in one text alone and are not kept, so that this
+/// stays small in a large venue.
+struct Frequencies(HashMap<u64, u32>);
+
+impl Frequencies {
+    fn of(texts: &[Vec<u64>]) -> Self {
+        let mut all: Vec<u64> = texts.iter().flatten().copied().collect();
+        all.par_sort_unstable();
+        let runs = all.chunk_by(|a, b| a == b).filter(|run| run.len() > 1);
+        Self(runs.map(|run| (run[0], u32::try_from(run.len()).unwrap_or(u32::MAX))).collect())
+    }
+
+    fn get(&self, shingle: u64) -> u32 {
+        self.0.get(&shingle).copied().unwrap_or(1)
+    }
+}
+
+/// The duplicates of a text that are longer, or as long and later in the file.
+fn duplicates_of(
+    review: usize,
+    texts: &[Vec<u64>],
+    frequencies: &Frequencies,
+    index: &HashMap<u64, Vec<u32>>,
+) -> Vec<NearDuplicate> {
+    let text = &texts[review];
+    let mut rarest = text.clone();
+    rarest.sort_by_cached_key(|&shingle| (frequencies.get(shingle), shingle));
+    rarest.truncate(text.len() - needed(text.len()) + 1);
+    let mut candidates = BTreeSet::new();
+    for shingle in rarest {
+        candidates.extend(index.get(&shingle).into_iter().flatten().map(|&other| other as usize));
+    }
+    let longer = |other: &usize| (texts[*other].len(), *other) > (text.len(), review);
+    candidates
+        .into_iter()
+        .filter(longer)
+        .filter_map(|other| {
+            let common = common(text, &texts[other]);
+            (common >= needed(text.len())).then(|| NearDuplicate {
+                reviews: (review.min(other), review.max(other)),
+                similarity: common as f64 / text.len() as f64,
+            })
+        })
+        .collect()
+}
+
+/// Fewest common shingles of a duplicate of a text with so many.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a count is between 0 and the count"
+)]
+fn needed(count: usize) -> usize {
+    (SIMILARITY * count as f64 - 1e-9).ceil() as usize
+}
+
+/// Number of values in both of two ascending lists.
+fn common(a: &[u64], b: &[u64]) -> usize {
+    let (mut i, mut j, mut count) = (0, 0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        match x.cmp(y) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => (i, j, count) = (i + 1, j + 1, count + 1),
+        }
+    }
+    count
+}
+
+/// The distinct shingles of a text as numbers, ascending.
+fn shingles(text: &str) -> Vec<u64> {
+    let words: Vec<u64> = text.unicode_words().map(|word| hash(&word.to_lowercase())).collect();
+    let mut shingles: Vec<u64> = words.windows(SHINGLE).map(combine).collect();
+    shingles.sort_unstable();
+    shingles.dedup();
+    shingles
+}
+
+/// FNV-1a: the same on every machine and in every version, unlike the hash of the library.
+fn hash(word: &str) -> u64 {
+    word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+fn combine(words: &[u64]) -> u64 {
+    words
+        .iter()
+        .fold(0, |all: u64, word| (all.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::content::Content;
+    use crate::data::reviews::Review;
+    use proptest::prelude::*;
+
+    fn set(texts: &[String]) -> ReviewSet {
+        let mut set = ReviewSet::default();
+        for (index, text) in texts.iter().enumerate() {
+            let content = Content { text: Some(text.clone()), ..Content::default() };
+            let paper = set.papers.intern(&format!("p{}", index / 3));
+            let reviewer = set.reviewers.intern(&format!("r{index}"));
+            set.reviews.push(Review { paper, reviewer, content });
+        }
+        set
+    }
+
+    fn numbered(from: usize, to: usize) -> String {
+        (from..to).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_part_of_a_text_is_its_duplicate_by_hand() {
+        // 16 shingles of 20 words, all in the text of 40; 19 of 24 words share 15 shingles of 20.
+        let texts = [numbered(0, 40), numbered(10, 30), numbered(21, 45), numbered(50, 80)];
+        let found = near_duplicates(&set(&texts));
+        assert_eq!(found, [NearDuplicate { reviews: (0, 1), similarity: 1.0 }]);
+    }
+
+    #[test]
+    fn a_form_that_all_fill_in_makes_no_duplicates() {
+        let form = numbered(1000, 1040);
+        let texts: Vec<String> =
+            (0..12).map(|n| format!("{form} {}", numbered(n * 20, n * 20 + 18))).collect();
+        assert!(near_duplicates(&set(&texts)).is_empty());
+        let mut copied = texts.clone();
+        copied[7] = copied[3].to_uppercase();
+        let found = near_duplicates(&set(&copied));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].reviews, (3, 7));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_missed_that_all_pairs_would_find(
+            texts in prop::collection::vec(prop::collection::vec(0..3_u8, 0..40), 2..8),
+        ) {
+            let texts: Vec<String> = texts
+                .iter()
+                .map(|words| words.iter().map(|w| format!("w{w}")).collect::<Vec<_>>().join(" "))
+                .collect();
+            let sets: Vec<Vec<u64>> = texts.iter().map(|text| shingles(text)).collect();
+            let mut expected = Vec::new();
+            for b in 0..sets.len() {
+                for a in 0..b {
+                    let shorter = sets[a].len().min(sets[b].len());
+                    let both = sets[a].iter().filter(|s| sets[b].contains(s)).count();
+                    if shorter >= 10 && both as f64 >= 0.8 * shorter as f64 - 1e-9 {
+                        expected.push((a, b));
+                    }
+                }
+            }
+            expected.sort_unstable();
+            let found: Vec<_> =
+                near_duplicates(&set(&texts)).into_iter().map(|pair| pair.reviews).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! What `own` says about reviewers, reviews and the venue.
+
+use serde::{Deserialize, Serialize};
+
+use super::duplicates::NearDuplicate;
+use super::features::{Features, Similar};
+use super::z_check::UnusableZ;
+use crate::data::warning::Warning;
+
+/// What a reviewer's texts can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Their own work.
+    Own,
+    /// Word for word a Z that is held.
+    Copy,
+    /// An LLM's review that is not held.
+    Llm,
+    /// A person's review of another paper.
+    OffTopic,
+    /// An LLM's review of another paper.
+    OffTopicLlm,
+}
+
+impl Class {
+    /// All but own work.
+    pub const GHOSTS: [Self; 4] = [Self::Copy, Self::Llm, Self::OffTopic, Self::OffTopicLlm];
+
+    /// The word in files and tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Copy => "copy",
+            Self::Llm => "llm",
+            Self::OffTopic => "off_topic",
+            Self::OffTopicLlm => "off_topic_llm",
+        }
+    }
+}
+
+/// What to do about a reviewer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OwnFlag {
+    /// Worth a look by a person.
+    Look,
+    /// More likely not their own work than own, but not surely enough; in a venue that is too small
+    /// for a scale, whoever is not worth a look.
+    Unsure,
+    /// Nothing stands out.
+    Clear,
+    /// Nothing can be said, see [`NotJudged`].
+    NotJudged,
+}
+
+impl OwnFlag {
+    /// The word in files and tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Look => "look",
+            Self::Unsure => "unsure",
+            Self::Clear => "clear",
+            Self::NotJudged => "not_judged",
+        }
+    }
+}
+
+/// Why a review is not judged; of a reviewer, why none of theirs is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotJudged {
+    /// It is in another language than most reviews.
+    OtherLanguage {
+        /// Its name in English.
+        language: &'static str,
+    },
+    /// It has too few words.
+    TooFewWords {
+        /// How many.
+        words: usize,
+        /// Fewest words of a review that is judged.
+        fewest: usize,
+    },
+    /// Its paper has neither a Z nor a review by somebody else to compare with.
+    NothingToCompare,
+    /// It is like nothing that was expected: neither like people nor like any ghost.
+    LikeNothing,
+    /// The venue has too few reviews or ghosts for a scale.
+    SmallVenue,
+}
+
+impl std::fmt::Display for NotJudged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::OtherLanguage { language } => {
+                write!(f, "written in {language}, other than most reviews")
+            }
+            Self::TooFewWords { words, fewest } => {
+                write!(f, "{words} words, fewer than {fewest}")
+            }
+            Self::NothingToCompare => f.write_str("no Z and no other review on any paper"),
+            Self::LikeNothing => f.write_str("unlike people and unlike every kind of cheating"),
+            Self::SmallVenue => f.write_str("too few reviews in all for a scale"),
+        }
+    }
+}
+
+/// Probabilities of what a reviewer's texts are; they add up to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Posterior {
+    /// Their own work.
+    pub own: f64,
+    /// Word for word a Z that is held.
+    pub copy: f64,
+    /// An LLM's review that is not held.
+    pub llm: f64,
+    /// About another paper, by a person or an LLM.
+    pub off_topic: f64,
+}
+
+/// What is said about one reviewer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OwnReviewer {
+    /// ln P(own) - ln (1 - P(own)), higher is more trustworthy; missing if not judged.
+    pub score: Option<f64>,
+    /// Missing if not judged.
+    pub posterior: Option<Posterior>,
+    /// The class with the largest probability.
+    pub reads_as: Option<Class>,
+    /// What to do.
+    pub flag: OwnFlag,
+    /// Why they are not judged.
+    pub reason: Option<NotJudged>,
+    /// Papers whose review was judged.
+    pub n_papers: usize,
+}
+
+/// What is said about one review.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OwnReview {
+    /// Where it stands.
+    pub features: Features,
+    /// Log-density of each of [`OwnScores::classes`]; empty without features.
+    pub log_densities: Vec<f64>,
+    /// Why it is left out.
+    pub reason: Option<NotJudged>,
+    /// The most similar review of the same paper.
+    pub peer: Option<Similar>,
+    /// The most similar Z of the same paper.
+    pub z: Option<Similar>,
+}
+
+/// Where one ghost stands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GhostPoint {
+    /// What it stands for.
+    pub class: Class,
+    /// The review in whose slot it stands, a position in the set.
+    pub review: usize,
+    /// Where it stands.
+    pub features: Features,
+}
+
+/// The estimated share of reviewers whose work is not their own.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Prevalence {
+    /// Mean of 1 - P(own) over the judged.
+    pub share: f64,
+    /// Wilson's interval at level .95 for so many reviewers, low end first.
+    pub interval: (f64, f64),
+    /// Reviewers judged.
+    pub judged: usize,
+}
+
+/// What would be flagged of ghosts and of people, each left out of what they are measured with.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlantedRates {
+    /// Share of the ghost reviewers of each class that would be flagged, and their number.
+    pub by_class: Vec<(Class, f64, usize)>,
+    /// Mean of these shares over classes.
+    pub ghosts: Option<f64>,
+    /// Share of the people in the same slots, each weighted by P(own).
+    pub people: Option<f64>,
+}
+
+/// Everything that `own` says about a set.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OwnScores {
+    /// One per reviewer of the set, in its order.
+    pub reviewers: Vec<OwnReviewer>,
+    /// One per review of the set, in its order.
+    pub reviews: Vec<OwnReview>,
+    /// The ghosts, for figures.
+    pub ghosts: Vec<GhostPoint>,
+    /// Classes of [`OwnReview::log_densities`]; empty where there is no scale.
+    pub classes: Vec<Class>,
+    /// Estimated share of each class, in the same order.
+    pub class_shares: Vec<f64>,
+    /// Share of reviewers whose work is not their own; missing if nobody is judged.
+    pub prevalence: Option<Prevalence>,
+    /// How well this venue lets cheating be seen.
+    pub planted: PlantedRates,
+    /// Reviews that are nearly the same text.
+    pub near_duplicates: Vec<NearDuplicate>,
+    /// Whether it is assumed, not known, how another LLM writes about these papers.
+    pub assumed_ratio: bool,
+    /// What to know before using the scores.
+    pub warnings: Vec<OwnWarning>,
+}
+
+/// Something to know about the scores of a venue.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum OwnWarning {
+    /// Too few papers have two Z.
+    OneZ {
+        /// Papers with two Z that differ.
+        double_papers: usize,
+    },
+    /// The Z of a paper are so alike that they do not show what another LLM or prompt writes.
+    AlikeZ {
+        /// Median cosine of two Z of a paper.
+        cosine: f64,
+    },
+    /// Z that another source has word for word, left out.
+    RepeatedZ {
+        /// How many.
+        count: usize,
+    },
+    /// Z that is no review of its paper, left out.
+    UnusableZ {
+        /// What is wrong.
+        reason: UnusableZ,
+        /// How many.
+        count: usize,
+    },
+    /// So many reviewers seem to cheat that what own work looks like is less sure.
+    ManyCheaters {
+        /// Estimated share.
+        share: f64,
+    },
+    /// Cheaters may be the majority: then own work and cheating can change places.
+    NearMajority {
+        /// Estimated share.
+        share: f64,
+    },
+    /// Nobody could be judged.
+    NoScale,
+}
+
+impl OwnWarning {
+    /// As a warning of a run.
+    pub fn to_warning(self) -> Warning {
+        match self {
+            Self::OneZ { double_papers } => Warning::new(
+                "own_one_z",
+                double_papers,
+                format!(
+                    "{double_papers} papers have two different Z: how another LLM writes is \
+                     assumed (its closeness to Z is .42 of a copy's, standard deviation .08), and \
+                     fewer people are flagged; a second Z per paper replaces this"
+                ),
+            ),
+            Self::AlikeZ { cosine } => Warning::new(
+                "own_alike_z",
+                1,
+                format!(
+                    "the Z of a paper are nearly the same text (median cosine {cosine:.2}): \
+                     another LLM or prompt for one of them would show more"
+                ),
+            ),
+            Self::RepeatedZ { count } => Warning::new(
+                "own_repeated_z",
+                count,
+                format!("{count} Z that another source has word for word are left out"),
+            ),
+            Self::UnusableZ { reason, count } => Warning::new(
+                "own_unusable_z",
+                count,
+                format!("{count} Z {} and are left out of the score own", reason.as_words()),
+            ),
+            Self::ManyCheaters { share } => Warning::new(
+                "own_many_cheaters",
+                1,
+                format!(
+                    "an estimated {:.0} % of the reviewers did not hand in their own work: with \
+                     so many, fewer of them are found",
+                    100.0 * share
+                ),
+            ),
+            Self::NearMajority { share } => Warning::new(
+                "own_near_majority",
+                1,
+                format!(
+                    "an estimated {:.0} % of the reviewers did not hand in their own work: with \
+                     more than half the two can change places; read the reviews",
+                    100.0 * share
+                ),
+            ),
+            Self::NoScale => Warning::new(
+                "own_no_scale",
+                1,
+                "there are too few reviews, or too little Z, for a scale: nobody is judged",
+            ),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Cosines of centered vectors: one at a time, and with the sum of many.
+
+use crate::embed::vectors::{DenseVectors, SparseVectors, Vectors};
+use crate::text::whitening::whiten;
+
+/// A row shorter than this share of its length before centering has no direction.
+const NO_DIRECTION: f64 = 1e-9;
+
+/// All vectors of a run: sparse ones minus the mean of the reviews, dense ones whitened, scaled to
+/// length 1 when they are compared. The rows themselves stay as they are, so that sparse ones stay
+/// sparse.
+#[derive(Debug)]
+pub(super) struct UnitSpace {
+    rows: Vectors,
+    /// Length of the mean, squared.
+    mean_squared: f64,
+    /// Product of each row with the mean.
+    along_mean: Vec<f64>,
+    /// One by the length of each centered row; 0 without a direction.
+    inverse_length: Vec<f64>,
+}
+
+/// The sum of some unit vectors, before the mean is taken off.
+#[derive(Debug)]
+pub(super) struct UnitSum {
+    values: Vec<f64>,
+    /// Sum of the inverse lengths: how many times the mean is taken off.
+    weight: f64,
+    along_mean: f64,
+}
+
+impl UnitSpace {
+    /// The mean is that of the first `reviews` rows that count and have a direction.
+    pub(super) fn new(vectors: Vectors, reviews: usize, counts: &[bool]) -> Self {
+        let rows = match vectors {
+            Vectors::Dense(dense) => Vectors::Dense(whiten(&dense, reviews)),
+            sparse @ Vectors::Sparse(_) => sparse,
+        };
+        let mut mean = vec![0.0; rows.dims()];
+        if matches!(rows, Vectors::Sparse(_)) {
+            let used: Vec<usize> =
+                (0..reviews).filter(|&row| counts[row] && squared(&rows, row) > 0.0).collect();
+            used.iter().for_each(|&row| add(&rows, row, 1.0, &mut mean));
+            mean.iter_mut().for_each(|value| *value /= used.len().max(1) as f64);
+        }
+        let mean_squared: f64 = mean.iter().map(|value| value * value).sum();
+        let along_mean: Vec<f64> = (0..rows.len()).map(|row| along(&rows, row, &mean)).collect();
+        let inverse_length = (0..rows.len())
+            .map(|row| {
+                let before = squared(&rows, row);
+                let length = (before - 2.0 * along_mean[row] + mean_squared).max(0.0).sqrt();
+                let directed = before > 0.0 && length > NO_DIRECTION * before.sqrt();
+                if directed { 1.0 / length } else { 0.0 }
+            })
+            .collect();
+        Self { rows, mean_squared, along_mean, inverse_length }
+    }
+
+    /// Cosine of two rows; 0 if one has no direction.
+    pub(super) fn cosine(&self, a: usize, b: usize) -> f64 {
+        let product = match &self.rows {
+            Vectors::Dense(dense) => dense_product(dense, a, b),
+            Vectors::Sparse(sparse) => sparse_product(sparse, a, b),
+        };
+        let centered = product - self.along_mean[a] - self.along_mean[b] + self.mean_squared;
+        (centered * self.inverse_length[a] * self.inverse_length[b]).clamp(-1.0, 1.0)
+    }
+
+    pub(super) fn sum(&self, rows: impl Iterator<Item = usize>) -> UnitSum {
+        let mut values = vec![0.0; self.rows.dims()];
+        let (mut weight, mut along_mean) = (0.0, 0.0);
+        for row in rows {
+            let inverse = self.inverse_length[row];
+            add(&self.rows, row, inverse, &mut values);
+            weight += inverse;
+            along_mean += self.along_mean[row] * inverse;
+        }
+        UnitSum { values, weight, along_mean }
+    }
+
+    /// Sum of the cosines of a row with all rows of a sum.
+    pub(super) fn sum_of_cosines(&self, row: usize, sum: &UnitSum) -> f64 {
+        let product = along(&self.rows, row, &sum.values)
+            - self.along_mean[row] * sum.weight
+            - sum.along_mean
+            + self.mean_squared * sum.weight;
+        product * self.inverse_length[row]
+    }
+}
+
+fn squared(rows: &Vectors, row: usize) -> f64 {
+    match rows {
+        Vectors::Dense(dense) => dense.row(row).iter().map(|value| value * value).sum(),
+        Vectors::Sparse(sparse) => sparse.row(row).iter().map(|entry| entry.1 * entry.1).sum(),
+    }
+}
+
+fn add(rows: &Vectors, row: usize, factor: f64, target: &mut [f64]) {
+    match rows {
+        Vectors::Dense(dense) => {
+            target.iter_mut().zip(dense.row(row)).for_each(|(sum, value)| *sum += value * factor);
+        }
+        Vectors::Sparse(sparse) => {
+            for &(dim, value) in sparse.row(row) {
+                target[dim as usize] += value * factor;
+            }
+        }
+    }
+}
+
+fn along(rows: &Vectors, row: usize, direction: &[f64]) -> f64 {
+    match rows {
+        Vectors::Dense(dense) => dense.row(row).iter().zip(direction).map(|(a, b)| a * b).sum(),
+        Vectors::Sparse(sparse) => {
+            sparse.row(row).iter().map(|&(dim, value)| value * direction[dim as usize]).sum()
+        }
+    }
+}
+
+fn dense_product(rows: &DenseVectors, a: usize, b: usize) -> f64 {
+    rows.row(a).iter().zip(rows.row(b)).map(|(a, b)| a * b).sum()
+}
+
+fn sparse_product(rows: &SparseVectors, a: usize, b: usize) -> f64 {
+    let (a, b) = (rows.row(a), rows.row(b));
+    let (mut i, mut j, mut sum) = (0, 0, 0.0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        match x.0.cmp(&y.0) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => {
+                sum += x.1 * y.1;
+                (i, j) = (i + 1, j + 1);
+            }
+        }
+    }
+    sum
+}
