@@ -13,6 +13,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use super::{Mechanism, MechanismError, Scores};
+use crate::data::interruption::Interrupted;
 use crate::data::labels::LabelTable;
 use crate::data::progress::Progress;
 use crate::stats::moments::Moments;
@@ -35,7 +36,7 @@ impl Bootstrap {
     ///
     /// # Errors
     ///
-    /// What the mechanism reports.
+    /// What the mechanism reports, [`MechanismError::Interrupted`] if `progress` asks to stop.
     pub fn score(
         &self,
         mechanism: &dyn Mechanism,
@@ -50,6 +51,9 @@ impl Bootstrap {
         // Each replicate holds a copy of the table, so no more at once than there are threads.
         let at_once = rayon::current_num_threads();
         for start in (0..self.replicates).step_by(at_once) {
+            if progress.interrupted() {
+                return Err(Interrupted.into());
+            }
             let end = self.replicates.min(start.saturating_add(at_once as u32));
             let replicates = (start..end)
                 .into_par_iter()

@@ -1,6 +1,7 @@
-//! Division of work that does not depend on the number of threads.
+//! Division of work, and its merging, that do not depend on the number of threads.
 
 use crate::data::labels::LabelTable;
+use crate::stats::moments::Moments;
 
 /// Most parts; sums are merged part by part, so this bounds what merging costs.
 const MOST_CHUNKS: usize = 16;
@@ -24,4 +25,16 @@ pub(crate) fn most_chunks(table: &LabelTable) -> usize {
 
 fn least_reports(table: &LabelTable) -> usize {
     LEAST_REPORTS.max(4 * table.worker_count())
+}
+
+/// Merges moments per worker, in the order of the parts.
+pub(crate) fn merged(parts: Vec<Vec<Moments>>) -> Vec<Moments> {
+    let mut parts = parts.into_iter();
+    let mut total = parts.next().unwrap_or_default();
+    for part in parts {
+        for (total, part) in total.iter_mut().zip(&part) {
+            total.merge(part);
+        }
+    }
+    total
 }

@@ -69,7 +69,7 @@ pub fn consensus_labels(table: &LabelTable, posteriors: Option<&Posteriors>) -> 
 
 /// What a worker says where the consensus says something.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Confusion {
+pub struct ConsensusConfusion {
     /// Label of the consensus, label of the worker, and on how many tasks; most tasks first, then
     /// by label numbers. Their own reports are part of the consensus.
     pub cells: Vec<(Label, Label, u64)>,
@@ -77,7 +77,7 @@ pub struct Confusion {
     pub ties: u64,
 }
 
-impl Confusion {
+impl ConsensusConfusion {
     /// Share of the tasks with a consensus on which the worker says the same; `None` without one.
     pub fn agreement(&self) -> Option<f64> {
         let count = |keep: fn(&(Label, Label, u64)) -> bool| -> u64 {
@@ -89,7 +89,11 @@ impl Confusion {
 }
 
 /// The confusion of a worker with [`consensus_labels`].
-pub fn worker_confusion(table: &LabelTable, consensus: &[Option<Label>], worker: u32) -> Confusion {
+pub fn worker_confusion(
+    table: &LabelTable,
+    consensus: &[Option<Label>],
+    worker: u32,
+) -> ConsensusConfusion {
     let mut counts: BTreeMap<(Label, Label), u64> = BTreeMap::new();
     let mut ties = 0;
     for (task, own) in table.of_worker(worker).iter() {
@@ -101,7 +105,7 @@ pub fn worker_confusion(table: &LabelTable, consensus: &[Option<Label>], worker:
     let mut cells: Vec<_> =
         counts.into_iter().map(|((label, own), count)| (label, own, count)).collect();
     cells.sort_by_key(|cell| std::cmp::Reverse(cell.2));
-    Confusion { cells, ties }
+    ConsensusConfusion { cells, ties }
 }
 
 /// Calls `visit` with every task that has a report and the weight of each label there: its
@@ -181,11 +185,11 @@ mod tests {
         // q: x has two of three votes; r ties; s: only c; t: y has two of three.
         assert_eq!(consensus, [Some(0), None, Some(1), Some(1)]);
         let a = worker_confusion(&table, &consensus, 0);
-        assert_eq!(a, Confusion { cells: vec![(0, 0, 1), (1, 1, 1)], ties: 1 });
+        assert_eq!(a, ConsensusConfusion { cells: vec![(0, 0, 1), (1, 1, 1)], ties: 1 });
         let c = worker_confusion(&table, &consensus, 2);
-        assert_eq!(c, Confusion { cells: vec![(0, 1, 1), (1, 0, 1), (1, 1, 1)], ties: 1 });
+        assert_eq!(c, ConsensusConfusion { cells: vec![(0, 1, 1), (1, 0, 1), (1, 1, 1)], ties: 1 });
         assert_eq!((a.agreement(), c.agreement()), (Some(1.0), Some(1.0 / 3.0)));
-        assert_eq!(Confusion::default().agreement(), None);
+        assert_eq!(ConsensusConfusion::default().agreement(), None);
         let probabilities = vec![0.4, 0.6, 0.7, 0.3, 0.5, 0.5, 0.1, 0.9];
         let posteriors = Posteriors { classes: 2, probabilities };
         let probable = consensus_labels(&table, Some(&posteriors));

@@ -17,38 +17,25 @@
 //! in the stratum and `n_j` its tasks, the peer is worth `v[h] = T[h, x_jq] n_j / (n_j - 1) -
 //! sum_l T[h, l] H_j[l] / (n_j - 1)` to a report h, and a worker gets the sum over the reports of
 //! the task less its own part.
+//!
+//! Standard errors: [`influence`]. Sampled scores take the spread of their own task terms.
+
+mod influence;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
+use self::influence::StratumTerms;
 use super::chunks::{most_chunks, task_chunks};
+use super::entry::{Entry, Several, conditioning};
+use super::options::CorrelatedAgreementOptions;
 use super::sampled_agreement::SampledTerms;
-use super::scoring_function::{LabelCounts, ScoreMatrix, ScoringFunction};
+use super::scoring_function::ScoreMatrix;
 use super::strata::{Conditioning, StratifiedMean, Stratum};
 use super::{MAX_STATE_BYTES, Mechanism, MechanismError, Scores, WorkerScore};
 use crate::data::labels::{Label, LabelTable};
 use crate::stats::moments::Moments;
-
-/// Settings of [`CorrelatedAgreement`].
-#[derive(Debug, Clone, Default)]
-pub struct CorrelatedAgreementOptions {
-    /// Where T comes from.
-    pub scoring_function: ScoringFunction,
-    /// Divide by the weight of the strata in which the worker has a usable task.
-    pub renormalize_strata: bool,
-    /// Draw peers and penalty tasks as the algorithms do, instead of averaging over all.
-    pub sampling: Option<Sampling>,
-}
-
-/// How to run Algorithms 1 and 2 literally.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sampling {
-    /// Draws per report, at least 1; the score is their mean.
-    pub draws: u32,
-    /// Seed of the draws.
-    pub seed: u64,
-}
 
 /// `ca` without Z, `ca_z` with it.
 #[derive(Debug, Clone, Default)]
@@ -64,6 +51,35 @@ impl CorrelatedAgreement {
     }
 }
 
+pub(super) const GIVEN_Z: Entry = Entry {
+    name: "ca_z",
+    summary: "Correlated agreement beyond the LLM",
+    meaning: "agreement with peers on the same task, less agreement on other tasks that the LLM \
+              labels the same; 0 is what copying the LLM or guessing earns",
+    unscored: "no task with a Z label and a peer who has another task of that Z label",
+    needs_z: true,
+    build: |sources, options| {
+        let options = options.correlated_agreement.clone();
+        Box::new(CorrelatedAgreement::new(conditioning(sources), options))
+    },
+    ..PLAIN
+};
+
+pub(super) const PLAIN: Entry = Entry {
+    name: "ca",
+    summary: "Correlated agreement",
+    meaning: "agreement with peers on the same task, less agreement on other tasks; rewards what \
+              workers copied from the same LLM",
+    unscored: "no task with a peer who has another task",
+    needs_z: false,
+    is_fitted: false,
+    several: Several::Lowest,
+    build: |_, options| {
+        let options = options.correlated_agreement.clone();
+        Box::new(CorrelatedAgreement::new(Conditioning::Nothing, options))
+    },
+};
+
 impl Mechanism for CorrelatedAgreement {
     fn name(&self) -> &'static str {
         match self.conditioning {
@@ -74,21 +90,14 @@ impl Mechanism for CorrelatedAgreement {
 
     fn score(&self, table: &LabelTable) -> Result<Scores, MechanismError> {
         self.conditioning.check(table)?;
-        check_size(table)?;
-        let mut sums = vec![StratifiedMean::default(); table.worker_count()];
-        let mut exact = ExactTerms::new(table);
-        for stratum in self.conditioning.strata(table) {
-            let matrix = self.options.scoring_function.matrix(table, &stratum.tasks, stratum.label);
-            let moments = match self.options.sampling {
-                None => exact.moments(&stratum, &matrix),
-                Some(sampling) => {
-                    SampledTerms { table, matrix: &matrix, sampling }.moments(&stratum)
-                }
-            };
-            for (sum, moments) in sums.iter_mut().zip(&moments) {
-                sum.add(stratum.weight, moments);
-            }
-        }
+        let strata = self.conditioning.strata(table);
+        let apart = table.label_count() > MANY_CLASSES && self.options.sampling.is_none();
+        let sums = if apart {
+            self.sums_apart(table, &strata)?
+        } else {
+            check_size(table)?;
+            self.sums(table, &strata)
+        };
         let workers = sums
             .iter()
             .zip(0..)
@@ -97,7 +106,7 @@ impl Mechanism for CorrelatedAgreement {
                 n_tasks: table.of_worker(worker).len(),
                 n_z_tasks: self.conditioning.covered_tasks(table, worker),
                 n_used: sum.tasks(),
-                lambda: None,
+                ..WorkerScore::default()
             })
             .collect();
         Ok(Scores { workers, ..Scores::default() })
@@ -110,6 +119,52 @@ impl Mechanism for CorrelatedAgreement {
         })
     }
 }
+
+impl CorrelatedAgreement {
+    /// The sums over strata of every worker, all strata in the one table.
+    fn sums(&self, table: &LabelTable, strata: &[Stratum]) -> Vec<StratifiedMean> {
+        let mut sums = vec![StratifiedMean::default(); table.worker_count()];
+        let mut exact = ExactTerms::new(table);
+        for stratum in strata {
+            let matrix = self.options.scoring_function.matrix(table, &stratum.tasks, stratum.label);
+            let moments = match self.options.sampling {
+                None => exact.moments(&stratum.tasks, &matrix),
+                Some(sampling) => {
+                    SampledTerms { table, matrix: &matrix, sampling }.moments(stratum)
+                }
+            };
+            for (sum, moments) in sums.iter_mut().zip(&moments) {
+                sum.add(stratum.weight, moments);
+            }
+        }
+        sums
+    }
+
+    /// The same with a table of its own for every stratum, of the labels and workers that it has:
+    /// what one stratum costs then does not depend on how many labels there are elsewhere.
+    fn sums_apart(
+        &self,
+        table: &LabelTable,
+        strata: &[Stratum],
+    ) -> Result<Vec<StratifiedMean>, MechanismError> {
+        let mut sums = vec![StratifiedMean::default(); table.worker_count()];
+        for stratum in strata {
+            let part = table.part(&stratum.tasks);
+            check_size(&part.table)?;
+            let tasks: Vec<u32> = (0..).take(stratum.tasks.len()).collect();
+            let function = &self.options.scoring_function;
+            let matrix = function.matrix_of(&part.table, &tasks, stratum.label, &part.labels);
+            let moments = ExactTerms::new(&part.table).moments(&tasks, &matrix);
+            for (&worker, moments) in part.workers.iter().zip(&moments) {
+                sums[worker as usize].add(stratum.weight, moments);
+            }
+        }
+        Ok(sums)
+    }
+}
+
+/// From this many labels on, every stratum has a table of its own: a stratum has few of them then.
+const MANY_CLASSES: usize = 64;
 
 /// Refuses tables whose histograms and matrices would exceed [`MAX_STATE_BYTES`]: free text taken
 /// for labels, as a rule.
@@ -150,15 +205,11 @@ impl<'a> ExactTerms<'a> {
         }
     }
 
-    /// Moments of the task terms of every worker.
-    fn moments(&mut self, stratum: &Stratum, matrix: &ScoreMatrix) -> Vec<Moments> {
-        self.count(&stratum.tasks);
+    /// Means of the task terms of every worker, with the sums of squares behind their variances.
+    fn moments(&mut self, tasks: &[u32], matrix: &ScoreMatrix) -> Vec<Moments> {
+        self.count(tasks);
         self.set_peers(matrix);
-        let parts: Vec<Vec<Moments>> = task_chunks(self.table, &stratum.tasks)
-            .into_par_iter()
-            .map(|tasks| self.chunk_moments(tasks, matrix))
-            .collect();
-        merged(parts)
+        StratumTerms::new(self, tasks, matrix).moments()
     }
 
     /// Counts the labels of every worker in the stratum. Integer sums do not depend on the order,
@@ -209,44 +260,6 @@ impl<'a> ExactTerms<'a> {
         });
     }
 
-    fn chunk_moments(&self, tasks: &[u32], matrix: &ScoreMatrix) -> Vec<Moments> {
-        let mut moments = vec![Moments::default(); self.table.worker_count()];
-        let mut counts = LabelCounts::new(self.classes);
-        let mut sums = Vec::new();
-        for &task in tasks {
-            let reports = self.table.of_task(task);
-            if reports.len() < 2 {
-                continue;
-            }
-            counts.count(reports.labels);
-            sums.clear();
-            sums.resize(counts.present().len(), 0.0);
-            let mut usable = 0_u32;
-            for (worker, label) in reports.iter() {
-                let peer = self.peer(worker);
-                if peer[0] > 0.0 {
-                    usable += 1;
-                    for (sum, &(h, _)) in sums.iter_mut().zip(counts.present()) {
-                        *sum += worth(peer, matrix, h, label);
-                    }
-                }
-            }
-            for (worker, label) in reports.iter() {
-                let own = self.peer(worker);
-                let mut sum = sums[counts.index(label)];
-                let mut peers = usable;
-                if own[0] > 0.0 {
-                    peers -= 1;
-                    sum -= worth(own, matrix, label, label);
-                }
-                if peers > 0 {
-                    moments[worker as usize].push(sum / f64::from(peers));
-                }
-            }
-        }
-        moments
-    }
-
     fn peer(&self, worker: u32) -> &[f64] {
         let stride = self.classes + 1;
         &self.peers[worker as usize * stride..(worker as usize + 1) * stride]
@@ -256,18 +269,6 @@ impl<'a> ExactTerms<'a> {
 /// What a peer who reported `label` on the task is worth to a report `h`.
 fn worth(peer: &[f64], matrix: &ScoreMatrix, h: Label, label: Label) -> f64 {
     matrix.get(h, label) * peer[0] - peer[1 + usize::from(h)]
-}
-
-/// Merges moments per worker, in the order of the parts.
-pub(super) fn merged(parts: Vec<Vec<Moments>>) -> Vec<Moments> {
-    let mut parts = parts.into_iter();
-    let mut total = parts.next().unwrap_or_default();
-    for part in parts {
-        for (total, part) in total.iter_mut().zip(&part) {
-            total.merge(part);
-        }
-    }
-    total
 }
 
 #[cfg(test)]

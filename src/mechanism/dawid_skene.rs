@@ -25,32 +25,14 @@
 
 use rayon::prelude::*;
 
+use super::entry::{Entry, Several};
 use super::latent_class::{Cells, has_converged};
+use super::options::EmSettings;
 use super::{Fit, Mechanism, MechanismError, Posteriors, Scores, WorkerScore};
 use crate::data::labels::LabelTable;
 use crate::data::warning::Warning;
+use crate::error::Remedy;
 use crate::stats::interval::Estimate;
-
-/// Default of [`EmSettings::tolerance`].
-pub const TOLERANCE: f64 = 1e-7;
-
-/// Default of [`EmSettings::max_iterations`].
-pub const MAX_ITERATIONS: usize = 200;
-
-/// When a fit by expectation maximisation stops.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct EmSettings {
-    /// Least gain of the objective in one iteration, relative to its absolute value.
-    pub tolerance: f64,
-    /// Most iterations; a fit that stops here has not converged and says so.
-    pub max_iterations: usize,
-}
-
-impl Default for EmSettings {
-    fn default() -> Self {
-        Self { tolerance: TOLERANCE, max_iterations: MAX_ITERATIONS }
-    }
-}
 
 /// The mechanism `ds`.
 ///
@@ -82,6 +64,17 @@ pub struct DawidSkene {
     pub settings: EmSettings,
 }
 
+pub(super) const ENTRY: Entry = Entry {
+    name: "ds",
+    summary: "Dawid-Skene: estimated accuracy",
+    meaning: "estimated accuracy (Dawid-Skene); takes what everybody copied for the truth",
+    unscored: "no label",
+    needs_z: false,
+    is_fitted: true,
+    several: Several::Lowest,
+    build: |_, options| Box::new(DawidSkene { settings: options.em }),
+};
+
 /// A fitted Dawid-Skene model.
 #[derive(Debug, Clone)]
 pub struct DawidSkeneFit {
@@ -104,7 +97,7 @@ impl DawidSkene {
         if table.report_count() == 0 {
             return Ok(None);
         }
-        let cells = Cells::new(table, vec![0; table.task_count()], 1)?;
+        let cells = Cells::new(table, vec![0; table.task_count()], (1, 0))?;
         let mut posteriors = cells.vote_shares();
         let mut log_confusion = vec![0.0; cells.cell_count() * cells.classes()];
         let mut fit = Fit::default();
@@ -208,7 +201,8 @@ impl Mechanism for DawidSkene {
             })
             .collect();
         let warnings = convergence_warning("ds", &fitted.fit).into_iter().collect();
-        Ok(Scores { workers, posteriors: Some(fitted.posteriors), fit: Some(fitted.fit), warnings })
+        let (posteriors, fit) = (Some(fitted.posteriors), Some(fitted.fit));
+        Ok(Scores { workers, posteriors, fit, warnings, ..Scores::default() })
     }
 
     fn on_tasks(&self, _tasks: &[u32]) -> Box<dyn Mechanism> {
@@ -230,10 +224,8 @@ pub(super) fn point(value: f64) -> Estimate {
 pub(super) fn convergence_warning(mechanism: &str, fit: &Fit) -> Option<Warning> {
     let iterations = fit.objective.len();
     (!fit.converged).then(|| {
-        let message = format!(
-            "`{mechanism}` has not converged after {iterations} iterations; raise --max-iterations"
-        );
-        Warning::new("not_converged", iterations, message)
+        let message = format!("`{mechanism}` has not converged after {iterations} iterations");
+        Warning::new("not_converged", iterations, message).with_remedy(Remedy::MoreIterations)
     })
 }
 

@@ -80,14 +80,11 @@ pub(super) fn z_of(table: &LabelTable, sources: &[Vec<Vec<Option<Label>>>]) -> Z
     ZLabels { sources, labels }
 }
 
-/// A real crowd with the truth of its tasks, `None` (with a word on standard error) where the
-/// data are not at hand.
-pub(super) fn real_crowd(folder: &str) -> Option<(LabelTable, Vec<Option<Label>>)> {
+/// A real crowd with the truth of its tasks; the data are not part of the project, so only ignored
+/// tests may ask for it.
+pub(super) fn real_crowd(folder: &str) -> (LabelTable, Vec<Option<Label>>) {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data")).join(folder);
-    if !path.is_dir() {
-        eprintln!("NOT RUN: no data for {folder}");
-        return None;
-    }
+    assert!(path.is_dir(), "no data in {}", path.display());
     let rows = |file: &str| -> Vec<csv::StringRecord> {
         let mut reader = csv::Reader::from_path(path.join(file)).unwrap();
         reader.records().map(Result::unwrap).collect()
@@ -107,5 +104,42 @@ pub(super) fn real_crowd(folder: &str) -> Option<(LabelTable, Vec<Option<Label>>
             truth[task as usize] = names.labels.get(&row[1]).map(|label| label as Label);
         }
     }
-    Some((LabelTable::new(names, &reports), truth))
+    (LabelTable::new(names, &reports), truth)
+}
+
+/// A real crowd and every sample of every LLM that labelled it, by task number.
+///
+/// # Panics
+///
+/// Where the data are not at hand: such a test must not pass without them.
+pub(super) fn crowd_with_samples(folder: &str) -> (LabelTable, Vec<Vec<Option<Label>>>) {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data")).join(folder);
+    let rows = |file: &str| -> Vec<csv::StringRecord> {
+        let mut reader = csv::Reader::from_path(path.join(file)).expect("../shared/data is there");
+        reader.records().map(Result::unwrap).collect()
+    };
+    let mut names = LabelNames::default();
+    let reports: Vec<LabelReport> = rows("labels.csv")
+        .iter()
+        .map(|row| LabelReport {
+            task: names.tasks.intern(&row[0]),
+            worker: names.workers.intern(&row[1]),
+            label: names.labels.intern(&row[2]) as Label,
+        })
+        .collect();
+    let mut known: Vec<String> = Vec::new();
+    let mut samples: Vec<Vec<Option<Label>>> = Vec::new();
+    for row in rows("z.csv") {
+        let name = format!("{} {}", &row[2], &row[3]);
+        let index = known.iter().position(|other| *other == name).unwrap_or_else(|| {
+            known.push(name);
+            samples.push(vec![None; names.tasks.len()]);
+            samples.len() - 1
+        });
+        let label = names.labels.get(&row[1]).map(|label| label as Label);
+        if let Some(task) = names.tasks.get(&row[0]) {
+            samples[index][task as usize] = label;
+        }
+    }
+    (LabelTable::new(names, &reports), samples)
 }

@@ -32,7 +32,7 @@ impl GivenScores {
             let [label, peer_label, value, z] = row.fields else { return };
             let number = |name: &str| labels.get(name).and_then(|id| Label::try_from(id).ok());
             let Some(value) = finite(value) else {
-                let message = "is not a finite number";
+                let message = format!("is not a finite number of at most {LARGEST:e} either way");
                 problems.report(Some(row.line), Some("value"), message);
                 return;
             };
@@ -60,13 +60,17 @@ impl GivenScores {
     }
 }
 
+/// Larger values of a scoring function would leave the range of numbers in its variances.
+const LARGEST: f64 = 1e100;
+
 fn finite(field: &Field<'_>) -> Option<f64> {
     let number: f64 = match field {
         Field::Text(text) => text.trim().parse().ok()?,
         Field::Json(value) => value.as_f64()?,
         Field::Missing => return None,
     };
-    number.is_finite().then_some(number)
+    // Squares of sums of these must be numbers, too.
+    (number.is_finite() && number.abs() <= LARGEST).then_some(number)
 }
 
 #[cfg(test)]
@@ -91,6 +95,13 @@ mod tests {
             GivenScores::new(vec![entry(0, 0, None, 1.0), entry(1, 0, Some(0), 0.5)])
         );
         assert_eq!(rows, 4);
+    }
+
+    #[test]
+    fn numbers_whose_squares_are_no_numbers_are_refused() {
+        let message = read("label,peer_label,value\nx,x,1e160\n").unwrap_err().to_string();
+        assert!(message.contains("t.csv:2: column `value`: is not a finite number"), "{message}");
+        assert!(read("label,peer_label,value\nx,x,-1e100\n").is_ok());
     }
 
     #[test]

@@ -60,11 +60,12 @@ pub(super) struct CellKind {
 impl Cells {
     /// Groups the reports of `table`; `context_of_task` has one entry below `contexts` per task.
     ///
-    /// Refuses tables whose state would exceed [`MAX_STATE_BYTES`].
+    /// Refuses tables whose state would exceed [`MAX_STATE_BYTES`]; `matrices` is how many tables of
+    /// class by class the model has besides.
     pub(super) fn new(
         table: &LabelTable,
         context_of_task: Vec<u32>,
-        contexts: usize,
+        (contexts, matrices): (usize, usize),
     ) -> Result<Self, MechanismError> {
         let tasks = table.task_count();
         let task_offsets: Vec<u32> =
@@ -98,7 +99,7 @@ impl Cells {
             cells.worker_offsets.push(cells.kind.len() as u32);
         }
         cells.cell_offsets.push(cells.tasks.len() as u32);
-        cells.check_size()?;
+        cells.check_size(matrices)?;
         Ok(cells)
     }
 
@@ -117,8 +118,9 @@ impl Cells {
         self.tasks.push(task);
     }
 
-    fn check_size(&self) -> Result<(), MechanismError> {
-        let rows = self.cell_count() + self.task_count() + self.worker_count();
+    fn check_size(&self, matrices: usize) -> Result<(), MechanismError> {
+        let rows = self.cell_count() + self.task_count() + self.worker_count() + self.contexts;
+        let rows = rows.saturating_add(matrices.saturating_mul(self.classes));
         let bytes = rows.saturating_mul(self.classes).saturating_mul(size_of::<f64>());
         if bytes > MAX_STATE_BYTES {
             return Err(MechanismError::TooLarge {

@@ -1,42 +1,61 @@
 //! Categorical mechanisms: from labels of a crowd to one score per worker, higher is better.
 //!
 //! Every mechanism is a [`Mechanism`]; what it conditions on (Z) and its settings are arguments of
-//! its constructor, so that a list of mechanisms is a list of trait objects.
+//! its constructor, so that a list of mechanisms is a list of trait objects. [`MechanismName`] is the
+//! catalogue of them, [`build`] the factory.
 
 mod bootstrap;
+mod catalogue;
 mod chunks;
 mod consensus;
+mod copy_excess;
 mod copy_mixture;
 mod correlated_agreement;
 mod dawid_skene;
+mod entry;
 #[cfg(test)]
 mod fixtures;
 mod given_scores;
 mod latent_class;
 mod minimum;
 mod negative_agreement;
+mod options;
 mod output_agreement;
+mod own;
 mod sampled_agreement;
 mod scoring_function;
 mod strata;
 mod tvd;
 
 pub use self::bootstrap::Bootstrap;
+pub use self::catalogue::{MechanismName, UnknownMechanism, build};
 pub use self::consensus::{
-    Accuracy, Confusion, consensus_accuracy, consensus_labels, worker_accuracy, worker_confusion,
+    Accuracy, ConsensusConfusion, consensus_accuracy, consensus_labels, worker_accuracy,
+    worker_confusion,
 };
+pub use self::copy_excess::CopyExcess;
 pub use self::copy_mixture::{CopyMixture, CopyMixtureFit};
-pub use self::correlated_agreement::{CorrelatedAgreement, CorrelatedAgreementOptions, Sampling};
-pub use self::dawid_skene::{DawidSkene, DawidSkeneFit, EmSettings, MAX_ITERATIONS, TOLERANCE};
+pub use self::correlated_agreement::CorrelatedAgreement;
+pub use self::dawid_skene::{DawidSkene, DawidSkeneFit};
 pub use self::latent_class::MAX_STATE_BYTES;
 pub use self::minimum::MinimumOverSources;
 pub use self::negative_agreement::NegativeAgreement;
+pub use self::options::{
+    CorrelatedAgreementOptions, EmSettings, MAX_ITERATIONS, MechanismOptions, OwnSettings,
+    SeveralSources, TOLERANCE,
+};
 pub use self::output_agreement::OutputAgreement;
+pub use self::own::{
+    AnswerKind, NotJudged, OwnAnswers, OwnCrowd, OwnFlag, OwnRun, OwnScore, Planted,
+};
+pub use self::sampled_agreement::PeerDraws;
 pub use self::scoring_function::{GivenScore, GivenScores, ScoringFunction};
 pub use self::strata::Conditioning;
 pub use self::tvd::ConditionalPairs;
+use crate::data::interruption::Interrupted;
 use crate::data::labels::LabelTable;
 use crate::data::warning::Warning;
+use crate::error::{ErrorKind, Kinded, Remedy};
 use crate::stats::interval::Estimate;
 
 /// Scores the workers of a crowd.
@@ -72,6 +91,8 @@ pub struct Scores {
     pub posteriors: Option<Posteriors>,
     /// How an iterative fit ended, if there was one.
     pub fit: Option<Fit>,
+    /// What `own` says of the crowd.
+    pub own: Option<OwnCrowd>,
     /// What was left out or assumed.
     pub warnings: Vec<Warning>,
 }
@@ -90,6 +111,23 @@ pub struct WorkerScore {
     pub n_used: usize,
     /// Estimated share of answers taken from the LLM, where the mechanism estimates it.
     pub lambda: Option<f64>,
+    /// Copy excess: how much more often than others the worker says what the LLM says, as a share
+    /// of the room there is; at most 1. Where the mechanism computes it.
+    pub copied: Option<f64>,
+    /// What `own` says of the worker.
+    pub own: Option<OwnScore>,
+}
+
+impl WorkerScore {
+    /// 95 % interval of [`Self::copied`], low end first.
+    pub fn copied_interval(&self) -> Option<(f64, f64)> {
+        self.copied?;
+        if let Some(own) = &self.own {
+            return own.copied?.interval();
+        }
+        let (low, high) = self.estimate?.interval()?;
+        Some((-high, -low))
+    }
 }
 
 /// Probability of every label for every task.
@@ -127,6 +165,12 @@ pub struct Fit {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MechanismError {
+    /// It scores given the labels of an LLM, and there are none.
+    #[error("{name} needs labels of an LLM")]
+    NeedsZ {
+        /// The mechanism.
+        name: MechanismName,
+    },
     /// Z was made for another table.
     #[error("Z has labels for {z_tasks} tasks, the table has {tasks}; use the same tasks for both")]
     TaskCount {
@@ -147,6 +191,23 @@ pub enum MechanismError {
         /// Number of labels.
         classes: usize,
     },
+    /// The run was asked to stop.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+}
+
+impl Kinded for MechanismError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Interrupted(error) => error.kind(),
+            Self::NeedsZ { .. } => ErrorKind::Usage,
+            Self::TaskCount { .. } | Self::TooLarge { .. } => ErrorKind::Input,
+        }
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        matches!(self, Self::NeedsZ { .. }).then_some(Remedy::GiveZ)
+    }
 }
 
 #[cfg(test)]

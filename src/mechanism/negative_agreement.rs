@@ -8,6 +8,7 @@
     reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
 )]
 
+use super::entry::{Entry, Several, conditioning};
 use super::strata::Conditioning;
 use super::{Mechanism, MechanismError, Scores, WorkerScore};
 use crate::data::labels::{Label, LabelTable};
@@ -25,6 +26,17 @@ impl NegativeAgreement {
         Self { conditioning: Conditioning::on(z) }
     }
 }
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "neg_z",
+    summary: "Minus the agreement with the LLM",
+    meaning: "minus the share of tasks on which the worker says what the LLM says",
+    unscored: "no task with a Z label",
+    needs_z: true,
+    is_fitted: false,
+    several: Several::Lowest,
+    build: |sources, _| Box::new(NegativeAgreement { conditioning: conditioning(sources) }),
+};
 
 impl Mechanism for NegativeAgreement {
     fn name(&self) -> &'static str {
@@ -47,7 +59,7 @@ impl Mechanism for NegativeAgreement {
                     n_tasks: table.of_worker(worker).len(),
                     n_z_tasks: Some(covered),
                     n_used: covered,
-                    lambda: None,
+                    ..WorkerScore::default()
                 }
             })
             .collect();

@@ -8,8 +8,10 @@
 //! agreement only where it differs from Z. A worker who shares no such task with anybody has no
 //! score.
 //!
-//! Pairs are found through the tasks, so that the cost is the number of pairs of reports on a
-//! task, not of pairs of workers.
+//! Workers who gave the same labels on the same tasks have the same score and are worth the same to
+//! their peers: they are one *group*, counted once. Pairs of groups are found through the tasks, so
+//! that the cost is the number of pairs of different rows on a task, not of pairs of workers: with
+//! one task per worker, as many as there are labels.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -18,9 +20,11 @@
 
 use rayon::prelude::*;
 
+use super::dawid_skene::point;
+use super::entry::{Entry, Several, conditioning};
 use super::strata::Conditioning;
 use super::{Mechanism, MechanismError, Scores, WorkerScore};
-use crate::data::labels::LabelTable;
+use crate::data::labels::{Label, LabelTable};
 use crate::stats::interval::Estimate;
 
 /// `oa` without Z, `oa_z` with it.
@@ -36,6 +40,29 @@ impl OutputAgreement {
     }
 }
 
+pub(super) const GIVEN_Z: Entry = Entry {
+    name: "oa_z",
+    summary: "Agreement with peers where it differs from the LLM",
+    meaning: "as oa, but an agreement counts only where it differs from the LLM; rewards rare \
+              mistakes made together",
+    unscored: "no task with a Z label shared with a peer",
+    needs_z: true,
+    build: |sources, _| Box::new(OutputAgreement::new(conditioning(sources))),
+    ..PLAIN
+};
+
+pub(super) const PLAIN: Entry = Entry {
+    name: "oa",
+    summary: "Agreement with peers",
+    meaning: "share of tasks on which a peer agrees, averaged over the crowd; rewards copying and \
+              common labels",
+    unscored: "no task shared with a peer",
+    needs_z: false,
+    is_fitted: false,
+    several: Several::Lowest,
+    build: |_, _| Box::new(OutputAgreement::new(Conditioning::Nothing)),
+};
+
 impl Mechanism for OutputAgreement {
     fn name(&self) -> &'static str {
         match self.conditioning {
@@ -46,21 +73,26 @@ impl Mechanism for OutputAgreement {
 
     fn score(&self, table: &LabelTable) -> Result<Scores, MechanismError> {
         self.conditioning.check(table)?;
-        let workers = (0..table.worker_count() as u32)
+        let groups = Groups::of(table);
+        let of_group: Vec<(Option<Estimate>, usize)> = (0..groups.first.len() as u32)
             .into_par_iter()
             .map_init(
-                || Pairs::new(table.worker_count()),
-                |pairs, worker| {
-                    let (estimate, n_used) = pairs.estimate(table, &self.conditioning, worker);
-                    WorkerScore {
-                        estimate,
-                        n_tasks: table.of_worker(worker).len(),
-                        n_z_tasks: self.conditioning.covered_tasks(table, worker),
-                        n_used,
-                        lambda: None,
-                    }
-                },
+                || Pairs::new(groups.first.len()),
+                |pairs, group| pairs.estimate(table, &groups, &self.conditioning, group),
             )
+            .collect();
+        let workers = (0..table.worker_count() as u32)
+            .into_par_iter()
+            .map(|worker| {
+                let (estimate, n_used) = of_group[groups.of_worker[worker as usize] as usize];
+                WorkerScore {
+                    estimate,
+                    n_tasks: table.of_worker(worker).len(),
+                    n_z_tasks: self.conditioning.covered_tasks(table, worker),
+                    n_used,
+                    ..WorkerScore::default()
+                }
+            })
             .collect();
         Ok(Scores { workers, ..Scores::default() })
     }
@@ -74,92 +106,126 @@ impl Mechanism for OutputAgreement {
     }
 }
 
-/// What one worker shares with each other worker; reused between workers.
+/// Workers with the same labels on the same tasks.
+struct Groups {
+    /// The group of every worker.
+    of_worker: Vec<u32>,
+    /// One worker of every group, in whose row its reports are.
+    first: Vec<u32>,
+    /// Number of workers of every group.
+    size: Vec<u32>,
+    /// Reports of task `q`: `reports[starts[q]..starts[q + 1]]`.
+    starts: Vec<usize>,
+    /// Group and label, by group.
+    reports: Vec<(u32, Label)>,
+}
+
+impl Groups {
+    fn of(table: &LabelTable) -> Self {
+        let row = |worker: &u32| {
+            let reports = table.of_worker(*worker);
+            (reports.others, reports.labels)
+        };
+        let mut order: Vec<u32> = (0..table.worker_count() as u32).collect();
+        // Stable, so that the first worker of a group is the one with the lowest number.
+        order.par_sort_by(|a, b| row(a).cmp(&row(b)));
+        let mut of_worker = vec![0; order.len()];
+        let (mut first, mut size): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+        for worker in order {
+            if first.last().is_none_or(|other| row(other) != row(&worker)) {
+                first.push(worker);
+                size.push(0);
+            }
+            of_worker[worker as usize] = first.len() as u32 - 1;
+            *size.last_mut().expect("a group was just begun") += 1;
+        }
+        let mut starts = vec![0; table.task_count() + 1];
+        for worker in &first {
+            for &task in table.of_worker(*worker).others {
+                starts[task as usize + 1] += 1;
+            }
+        }
+        for task in 0..table.task_count() {
+            starts[task + 1] += starts[task];
+        }
+        let mut next = starts.clone();
+        let mut reports = vec![(0, 0); starts[table.task_count()]];
+        for (group, worker) in (0..).zip(&first) {
+            for (task, label) in table.of_worker(*worker).iter() {
+                reports[next[task as usize]] = (group, label);
+                next[task as usize] += 1;
+            }
+        }
+        Self { of_worker, first, size, starts, reports }
+    }
+
+    fn of_task(&self, task: u32) -> &[(u32, Label)] {
+        &self.reports[self.starts[task as usize]..self.starts[task as usize + 1]]
+    }
+}
+
+/// What one group shares with each other group and with itself; reused between groups.
 struct Pairs {
-    /// Shared tasks and agreements, by worker.
+    /// Shared tasks and agreements, by group.
     shared: Vec<(u32, u32)>,
-    /// Workers with a shared task.
+    /// Groups with a shared task.
     met: Vec<u32>,
 }
 
 impl Pairs {
-    fn new(workers: usize) -> Self {
-        Self { shared: vec![(0, 0); workers], met: Vec::new() }
+    fn new(groups: usize) -> Self {
+        Self { shared: vec![(0, 0); groups], met: Vec::new() }
     }
 
-    /// The score of `worker` and the number of tasks behind it.
+    /// The score of the workers of `group` and the number of tasks behind it.
     ///
-    /// The standard error is that of a sum of ratios to first order: a task adds to it the sum
-    /// over the peers of (agreed - share agreed) / (n * shared), which is 0 on average.
+    /// Without a standard error: the spread inside a pair of workers says nothing where they share
+    /// one task, and too little where they share few (intervals made of it covered 58 to 64 %).
     fn estimate(
         &mut self,
         table: &LabelTable,
+        groups: &Groups,
         conditioning: &Conditioning,
-        worker: u32,
+        group: u32,
     ) -> (Option<Estimate>, usize) {
-        self.count(table, conditioning, worker);
+        let tasks = self.count(table, groups, conditioning, group);
         self.met.sort_unstable();
-        let workers = table.worker_count() as f64;
-        let ratio = |(shared, agreed): (u32, u32)| f64::from(agreed) / f64::from(shared);
-        let sum: f64 = self.met.iter().map(|&peer| ratio(self.shared[peer as usize])).sum();
-        let (mut tasks, mut squares) = (0_usize, 0.0);
-        for_each_task(table, conditioning, worker, |pairs| {
-            let mut term = 0.0;
-            let mut peers = 0;
-            for (peer, agreed) in pairs {
-                let pair = self.shared[peer as usize];
-                term += (f64::from(agreed) - ratio(pair)) / f64::from(pair.0);
-                peers += 1;
-            }
-            if peers > 0 {
-                tasks += 1;
-                squares += (term / workers).powi(2);
-            }
-        });
+        let mut sum = 0.0;
         for peer in self.met.drain(..) {
-            self.shared[peer as usize] = (0, 0);
+            let (shared, agreed) = std::mem::take(&mut self.shared[peer as usize]);
+            // Nobody is their own peer.
+            let peers = groups.size[peer as usize] - u32::from(peer == group);
+            sum += f64::from(peers) * (f64::from(agreed) / f64::from(shared));
         }
-        let estimate = (tasks > 0).then(|| {
-            let count = tasks as f64;
-            Estimate {
-                value: sum / workers,
-                standard_error: (tasks > 1).then(|| (squares * count / (count - 1.0)).sqrt()),
-                degrees_of_freedom: count - 1.0,
-            }
-        });
-        (estimate, tasks)
+        ((tasks > 0).then(|| point(sum / table.worker_count() as f64)), tasks)
     }
 
-    fn count(&mut self, table: &LabelTable, conditioning: &Conditioning, worker: u32) {
-        for_each_task(table, conditioning, worker, |pairs| {
-            for (peer, agreed) in pairs {
+    /// Counts what is shared with every group; returns the number of tasks with a peer.
+    fn count(
+        &mut self,
+        table: &LabelTable,
+        groups: &Groups,
+        conditioning: &Conditioning,
+        group: u32,
+    ) -> usize {
+        let mut tasks = 0;
+        for (task, label) in table.of_worker(groups.first[group as usize]).iter() {
+            if !conditioning.covers(task) {
+                continue;
+            }
+            // Agreeing on what the LLM says earns nothing.
+            let counts = conditioning.label(task) != Some(label);
+            for &(peer, other) in groups.of_task(task) {
                 let pair = &mut self.shared[peer as usize];
                 if pair.0 == 0 {
                     self.met.push(peer);
                 }
                 pair.0 += 1;
-                pair.1 += u32::from(agreed);
+                pair.1 += u32::from(counts && other == label);
             }
-        });
-    }
-}
-
-/// Calls `visit` for every covered task of `worker` with its peers and whether they agree.
-fn for_each_task(
-    table: &LabelTable,
-    conditioning: &Conditioning,
-    worker: u32,
-    mut visit: impl FnMut(&mut dyn Iterator<Item = (u32, bool)>),
-) {
-    for (task, label) in table.of_worker(worker).iter() {
-        if !conditioning.covers(task) {
-            continue;
+            tasks += usize::from(table.of_task(task).len() > 1);
         }
-        // Agreeing on what the LLM says earns nothing.
-        let counts = conditioning.label(task) != Some(label);
-        let reports = table.of_task(task).iter();
-        let others = reports.filter(|&(peer, _)| peer != worker);
-        visit(&mut others.map(|(peer, other)| (peer, counts && other == label)));
+        tasks
     }
 }
 
@@ -167,7 +233,6 @@ fn for_each_task(
 mod tests {
     use super::super::tests::{Crowd, assert_close, random_crowd, values};
     use super::*;
-    use crate::data::labels::Label;
     use crate::data::labels::tests::table;
     use proptest::prelude::*;
 
@@ -217,12 +282,29 @@ mod tests {
         ]);
         let scores = OutputAgreement::default().score(&table).unwrap();
         assert_close(&values(&scores), &[Some(0.5), Some(0.5), Some(2.0 / 3.0)], 1e-15);
-        // Task terms of a: q (1 - 1/2) / (3 * 2) + 0 = 1/12, r -1/12; se^2 = 2 * 2 / 144.
-        let error = scores.workers[0].estimate.unwrap().standard_error.unwrap();
-        assert!((error - (4.0_f64 / 144.0).sqrt()).abs() < 1e-15, "{error}");
+        assert_eq!(scores.workers[0].estimate.unwrap().standard_error, None);
         // With Z = x on q nothing agreed there counts; r has no Z.
         let mechanism = OutputAgreement::new(Conditioning::on(vec![Some(0), None]));
         assert_close(&values(&mechanism.score(&table).unwrap()), &[Some(0.0); 3], 0.0);
+    }
+
+    #[test]
+    fn a_hundred_thousand_workers_on_one_task_are_as_many_groups_as_labels() {
+        // 30,000 say x, 70,000 say y: whoever says x agrees with 29,999 of them.
+        let names: Vec<String> = (0..100_000).map(|worker| format!("{worker:06}")).collect();
+        let label = |worker: usize| if worker < 30_000 { "x" } else { "y" };
+        let rows: Vec<(&str, &str, &str)> = names
+            .iter()
+            .enumerate()
+            .map(|(worker, name)| ("q", name.as_str(), label(worker)))
+            .collect();
+        let table = table(&rows);
+        assert_eq!(Groups::of(&table).size, [30_000, 70_000]);
+        let scores = values(&OutputAgreement::default().score(&table).unwrap());
+        assert_eq!(scores[0], Some(29_999.0 / 100_000.0));
+        assert_eq!(scores[99_999], Some(69_999.0 / 100_000.0));
+        let mechanism = OutputAgreement::new(Conditioning::on(vec![Some(0)]));
+        assert_eq!(values(&mechanism.score(&table).unwrap())[0], Some(0.0));
     }
 
     proptest! {

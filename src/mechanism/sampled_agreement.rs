@@ -7,19 +7,27 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rayon::prelude::*;
 
-use super::chunks::task_chunks;
-use super::correlated_agreement::{Sampling, merged};
+use super::chunks::{merged, task_chunks};
 use super::scoring_function::ScoreMatrix;
 use super::strata::Stratum;
 use crate::data::labels::{Label, LabelTable};
 use crate::stats::moments::Moments;
 use crate::stats::seed::stream;
 
+/// How to run Algorithms 1 and 2 literally.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PeerDraws {
+    /// Draws per report, at least 1; the score is their mean.
+    pub draws: u32,
+    /// Seed of the draws.
+    pub seed: u64,
+}
+
 /// Draws the task terms of one stratum.
 pub(super) struct SampledTerms<'a> {
     pub(super) table: &'a LabelTable,
     pub(super) matrix: &'a ScoreMatrix,
-    pub(super) sampling: Sampling,
+    pub(super) sampling: PeerDraws,
 }
 
 /// Tasks and labels of one worker in the stratum, by task number.

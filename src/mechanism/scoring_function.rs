@@ -11,6 +11,7 @@
 )]
 
 use rayon::prelude::*;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::chunks::task_chunks;
 use crate::data::labels::{Label, LabelTable};
@@ -26,6 +27,27 @@ pub enum ScoringFunction {
     Estimated,
     /// From the user.
     Given(GivenScores),
+}
+
+/// Written as `estimated` or `given`; what was given is among the inputs of a run.
+impl Serialize for ScoringFunction {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Self::Estimated => "estimated",
+            Self::Given(_) => "given",
+        })
+    }
+}
+
+/// Reads `estimated`; what is given has to be read from where it is.
+impl<'de> Deserialize<'de> for ScoringFunction {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match String::deserialize(deserializer)?.as_str() {
+            "estimated" => Ok(Self::Estimated),
+            "given" => Err(serde::de::Error::custom("a given scoring function is not part of it")),
+            _ => Err(serde::de::Error::custom("a scoring function is `estimated` or `given`")),
+        }
+    }
 }
 
 /// A known scoring function: a value per pair of labels, 0 where nothing is given.
@@ -53,14 +75,16 @@ impl GivenScores {
         Self { entries }
     }
 
-    /// The matrix for one stratum: values without Z first, then those for this Z label.
-    fn matrix(&self, z: Label, classes: usize) -> ScoreMatrix {
+    /// The matrix for one stratum, of these labels in ascending order: values without Z first, then
+    /// those for this Z label.
+    fn matrix(&self, z: Label, labels: &[Label]) -> ScoreMatrix {
+        let classes = labels.len();
         let mut values = vec![0.0; classes * classes];
         let general = self.entries.iter().filter(|entry| entry.z.is_none());
         let special = self.entries.iter().filter(|entry| entry.z == Some(z));
         for entry in general.chain(special) {
-            let (row, column) = (usize::from(entry.label), usize::from(entry.peer_label));
-            if row < classes && column < classes {
+            let place = |label| labels.binary_search(&label).ok();
+            if let (Some(row), Some(column)) = (place(entry.label), place(entry.peer_label)) {
                 values[row * classes + column] = entry.value;
             }
         }
@@ -71,9 +95,22 @@ impl GivenScores {
 impl ScoringFunction {
     /// T of one stratum.
     pub(crate) fn matrix(&self, table: &LabelTable, tasks: &[u32], z: Label) -> ScoreMatrix {
+        let all: Vec<Label> = (0..=Label::MAX).take(table.label_count()).collect();
+        self.matrix_of(table, tasks, z, &all)
+    }
+
+    /// The same where the labels of `table` stand for `labels`, ascending, of which `z` is one or
+    /// not.
+    pub(crate) fn matrix_of(
+        &self,
+        table: &LabelTable,
+        tasks: &[u32],
+        z: Label,
+        labels: &[Label],
+    ) -> ScoreMatrix {
         match self {
             Self::Estimated => Joint::estimate(table, tasks).signs(),
-            Self::Given(given) => given.matrix(z, table.label_count()),
+            Self::Given(given) => given.matrix(z, labels),
         }
     }
 }
@@ -239,8 +276,8 @@ mod tests {
     fn a_given_function_may_depend_on_z() {
         let entry = |z, value| GivenScore { label: 1, peer_label: 0, z, value };
         let given = GivenScores::new(vec![entry(Some(2), 0.5), entry(None, 1.0)]);
-        assert_eq!(given.matrix(0, 2).values, [0.0, 0.0, 1.0, 0.0]);
-        assert_eq!(given.matrix(2, 2).values, [0.0, 0.0, 0.5, 0.0]);
+        assert_eq!(given.matrix(0, &[0, 1]).values, [0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(given.matrix(2, &[0, 1]).values, [0.0, 0.0, 0.5, 0.0]);
     }
 
     proptest! {

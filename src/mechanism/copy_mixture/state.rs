@@ -57,6 +57,12 @@ impl State {
         }
     }
 
+    /// Sets the share of copies of every worker, spread evenly over the sources.
+    pub(super) fn start_copying(&mut self, share: f64) {
+        let sources = self.signals.copies.len();
+        self.copying.fill(share / sources as f64);
+    }
+
     pub(super) fn classes(&self) -> usize {
         self.cells.classes()
     }

@@ -32,7 +32,9 @@ fn crowds() -> impl Strategy<Value = (LabelTable, Vec<Labels>)> {
 proptest! {
     #[test]
     fn the_fit_equals_em_by_enumeration((table, sources) in crowds(), iterations in 1..5_usize) {
-        let fitted = never_stopping(&table, &sources, iterations).fit(&table).unwrap().unwrap();
+        let mut mixture = never_stopping(&table, &sources, iterations);
+        mixture.starts.truncate(1);
+        let fitted = mixture.fit(&table).unwrap().unwrap();
         let naive = Naive::run(&table, &sources, iterations);
         for (fast, slow) in fitted.fit.objective.iter().zip(&naive.objective) {
             prop_assert!(close(*fast, *slow), "objective {fast} {slow}");
@@ -202,4 +204,121 @@ fn threads_and_resampling_do_not_change_a_bit() {
     assert_eq!(on(1), on(3));
     let all: Vec<u32> = (0..3000).collect();
     assert_eq!(mixture.on_tasks(&all).score(&table.on_tasks(&all)).unwrap(), on(1));
+}
+
+/// AUC of `ds_z` and whether it warns that it takes the LLM for the truth.
+fn told_apart(table: &LabelTable, z: &Labels, copies: &[bool]) -> (f64, bool) {
+    let sources = z_of(table, &[vec![z.clone()]]).sources;
+    let scores = CopyMixture::new(&sources, EmSettings::default()).score(table).unwrap();
+    let items: Vec<(Option<f64>, bool)> = scores
+        .workers
+        .iter()
+        .zip(copies)
+        .map(|(score, copies)| (score.estimate.map(|e| e.value), !copies))
+        .collect();
+    let warned = scores.warnings.iter().any(|warning| warning.code == "llm_is_truth");
+    (crate::metrics::auc::auc(&items).unwrap(), warned)
+}
+
+/// 40 workers of accuracy .8 on 300 tasks, five each; the first `copiers` hand in Z, which is
+/// right in .75.
+fn copied_crowd(copiers: u32, classes: Label, seed: u64) -> (LabelTable, Labels, Vec<bool>) {
+    let mut random = stream(seed, "test", 0);
+    let (mut reports, mut z) = (Vec::new(), Vec::new());
+    for task in 0..300_u32 {
+        let truth: Label = random.random_range(0..classes);
+        let mut noisy = |right: f64| {
+            if random.random_bool(right) {
+                truth
+            } else {
+                (truth + random.random_range(1..classes)) % classes
+            }
+        };
+        let llm = noisy(0.75);
+        z.push(Some(llm));
+        for worker in (0..5).map(|slot| (task * 7 + slot * 8 + task / 40) % 40) {
+            let own = noisy(0.8);
+            reports.push((task, worker, if worker < copiers { llm } else { own }));
+        }
+    }
+    let copies = (0..40).map(|worker| worker < copiers).collect();
+    (numbered((300, 40, usize::from(classes)), &reports), z, copies)
+}
+
+#[test]
+fn forty_percent_copies_are_told_apart() {
+    for seed in 0..5 {
+        let (table, z, copies) = copied_crowd(16, 2, seed);
+        let (auc, warned) = told_apart(&table, &z, &copies);
+        eprintln!("ds_z with 40 % copies: AUC {auc:.3}, warned {warned}");
+        assert!(auc >= 0.95 && !warned, "{auc} {warned}");
+    }
+}
+
+#[test]
+fn a_crowd_in_which_nearly_all_copy_is_warned_of() {
+    let (table, z, copies) = copied_crowd(34, 2, 1);
+    let (auc, warned) = told_apart(&table, &z, &copies);
+    eprintln!("ds_z with 85 % copies: AUC {auc:.3}, warned {warned}");
+    assert!(warned);
+}
+
+#[test]
+fn the_best_of_the_starts_is_kept() {
+    let (table, z, _) = copied_crowd(18, 3, 2);
+    let sources = z_of(&table, &[vec![z]]).sources;
+    let all = CopyMixture::new(&sources, EmSettings::default());
+    let last = |mixture: &CopyMixture| {
+        *mixture.fit(&table).unwrap().unwrap().fit.objective.last().unwrap()
+    };
+    let each: Vec<f64> = (0..STARTS.len())
+        .map(|start| last(&CopyMixture { starts: vec![STARTS[start]], ..all.clone() }))
+        .collect();
+    let best = each.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    assert!((last(&all) - best).abs() < 1e-12, "{each:?}");
+}
+
+#[test]
+#[ignore = "needs ../shared/data"]
+fn verbatim_copies_of_a_public_crowd_are_told_apart_or_warned_of() {
+    let (table, samples) = crate::mechanism::fixtures::crowd_with_samples("labels-cebab");
+    let workers = table.worker_count();
+    for copiers in [2, 3, 4, 5] {
+        let mut sum = 0.0;
+        for (trial, z) in samples.iter().enumerate() {
+            let chosen: Vec<usize> = (0..copiers).map(|c| (3 * c + trial) % workers).collect();
+            let reports: Vec<(u32, u32, Label)> = table
+                .reports()
+                .map(|r| {
+                    let copies = chosen.contains(&(r.worker as usize));
+                    let z = z[r.task as usize].filter(|_| copies);
+                    (r.task, r.worker, z.unwrap_or(r.label))
+                })
+                .collect();
+            let size = (table.task_count(), workers, table.label_count());
+            let copies: Vec<bool> = (0..workers).map(|w| chosen.contains(&w)).collect();
+            let (auc, warned) = told_apart(&numbered(size, &reports), z, &copies);
+            eprintln!("cebab, {copiers} of {workers} copy, trial {trial}: {auc:.3} {warned}");
+            assert!(auc >= 0.97 || warned, "{copiers} copy, trial {trial}: {auc}");
+            sum += auc;
+        }
+        let mean = sum / samples.len() as f64;
+        eprintln!("cebab, {copiers} of {workers} copy: mean AUC {mean:.3}");
+        // With one half copying, two of the six LLMs win over the people: nothing in the labels
+        // says which half is which.
+        assert!(mean >= 0.97 || copiers == 5, "{copiers}: {mean}");
+    }
+}
+
+#[test]
+fn too_many_labels_are_refused_with_the_size() {
+    // Few reports of 50,000 labels: the matrices of the crowd and of the LLM alone are 2 * 8 K^2
+    // bytes, 37 GiB.
+    let classes = 50_000;
+    let reports: Vec<(u32, u32, Label)> =
+        (0..50_000).map(|row| (row % 10, row / 10, row as Label)).collect();
+    let table = numbered((10, 5000, classes), &reports);
+    let z: Vec<Labels> = vec![(0..10).map(Some).collect()];
+    let error = never_stopping(&table, &z, 1).fit(&table).unwrap_err();
+    assert!(matches!(error, MechanismError::TooLarge { gibibytes: 38.., .. }), "{error}");
 }

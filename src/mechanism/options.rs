@@ -1,0 +1,82 @@
+//! Settings of all mechanisms.
+
+use serde::{Deserialize, Serialize};
+
+use super::sampled_agreement::PeerDraws;
+use super::scoring_function::ScoringFunction;
+
+/// Settings of all mechanisms; each takes those that are its own.
+#[derive(Debug, Clone, Default)]
+pub struct MechanismOptions {
+    /// Of `ca` and `ca_z`.
+    pub correlated_agreement: CorrelatedAgreementOptions,
+    /// When the fits of `ds` and `ds_z` stop.
+    pub em: EmSettings,
+    /// What `ds_z` does with several LLMs.
+    pub several_sources: SeveralSources,
+    /// Of `own`.
+    pub own: OwnSettings,
+}
+
+/// How several LLMs are used by a mechanism that can take them together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SeveralSources {
+    /// Each alone; a worker has the lowest score over them.
+    #[default]
+    Min,
+    /// In one model, in which a worker may copy from several of them.
+    Together,
+}
+
+/// Settings of [`CorrelatedAgreement`](super::CorrelatedAgreement).
+#[derive(Debug, Clone, Default)]
+pub struct CorrelatedAgreementOptions {
+    /// Where T comes from.
+    pub scoring_function: ScoringFunction,
+    /// Divide by the weight of the strata in which the worker has a usable task.
+    pub renormalize_strata: bool,
+    /// Draw peers and penalty tasks as the algorithms do, instead of averaging over all.
+    pub sampling: Option<PeerDraws>,
+}
+
+/// Default of [`EmSettings::tolerance`].
+pub const TOLERANCE: f64 = 1e-7;
+
+/// Default of [`EmSettings::max_iterations`].
+pub const MAX_ITERATIONS: usize = 200;
+
+/// When a fit by expectation maximisation stops.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EmSettings {
+    /// Least gain of the objective in one iteration, relative to its absolute value.
+    pub tolerance: f64,
+    /// Most iterations; a fit that stops here has not converged and says so.
+    pub max_iterations: usize,
+}
+
+impl Default for EmSettings {
+    fn default() -> Self {
+        Self { tolerance: TOLERANCE, max_iterations: MAX_ITERATIONS }
+    }
+}
+
+/// Settings of [`OwnAnswers`](super::OwnAnswers).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OwnSettings {
+    /// Largest mean `p_own` of the workers flagged [`OwnFlag::Look`](super::OwnFlag::Look).
+    pub false_discovery_rate: f64,
+    /// Fewest tasks with Z and another worker; fewer are not judged.
+    pub min_tasks: usize,
+    /// Ghosts planted per worker and kind to measure what would be flagged; 0 measures nothing.
+    pub draws: u32,
+    /// Seed of these draws.
+    pub seed: u64,
+}
+
+impl Default for OwnSettings {
+    fn default() -> Self {
+        Self { false_discovery_rate: 0.05, min_tasks: 10, draws: 0, seed: 0 }
+    }
+}

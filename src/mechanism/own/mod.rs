@@ -1,0 +1,393 @@
+//! `own`: does a worker answer alone, or hand in something else? Ghosts planted in the worker's
+//! own tasks.
+//!
+//! A score without a scale does not help: what a copy or a guess looks like depends on how hard
+//! the tasks are and on how many there are. So every worker is compared with *ghosts* who answer
+//! the same tasks: `copy` hands in the label of Z, `llm` another sample or source of Z or an LLM of
+//! which nobody has a sample (with probability [`features::OTHER_LLM`] the label of Z, else what a
+//! person says: assumed, see [`features`]), `guess` draws from the labels of the crowd, `constant` gives the most common
+//! label with probability 0.9, else any. The features, over the tasks that Z covers and somebody
+//! else answered, are the copy excess `e` (see [`super::CopyExcess`]) and the agreement with
+//! peers `p`, the mean share of the other reports that equal the label.
+//!
+//! A ghost has a normal density of that worker's own ([`features`]); so has a *person*, who answers
+//! like another worker on the task. `own` is that of the person plus a mean and a covariance between
+//! workers, fitted by EM over all workers ([`model`]): who has easy tasks is expected to agree. The
+//! posterior follows from Bayes. Nobody's true label is used.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
+)]
+
+mod crowd;
+mod features;
+mod model;
+mod planted;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use self::crowd::Crowd;
+use self::features::WorkerFeatures;
+use self::model::Model;
+pub use self::planted::Planted;
+use super::dawid_skene::point;
+use super::entry::{Entry, Several};
+use super::options::OwnSettings;
+use super::strata::Conditioning;
+use super::{Mechanism, MechanismError, Scores, WorkerScore};
+use crate::data::labels::{Label, LabelTable};
+use crate::data::z::ZSource;
+use crate::stats::interval::Estimate;
+
+/// What an answer sheet may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerKind {
+    /// The worker's own answers.
+    Own,
+    /// The labels of Z.
+    Copy,
+    /// Another sample or source of Z, or an LLM of which nobody has a sample.
+    Llm,
+    /// Draws from the labels of the crowd.
+    Guess,
+    /// Nearly always the most common label.
+    Constant,
+}
+
+impl AnswerKind {
+    /// All of them, in the order of [`OwnScore::probabilities`].
+    pub const EACH: [Self; 5] = [Self::Own, Self::Copy, Self::Llm, Self::Guess, Self::Constant];
+
+    /// The name in tables and files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Copy => "copy",
+            Self::Llm => "llm",
+            Self::Guess => "guess",
+            Self::Constant => "constant",
+        }
+    }
+
+    /// What it reads as, in plain words.
+    pub fn as_words(self) -> &'static str {
+        match self {
+            Self::Own => "own answers",
+            Self::Copy | Self::Llm => "copies an LLM",
+            Self::Guess => "guesses",
+            Self::Constant => "always the same answer",
+        }
+    }
+}
+
+/// What to do about a worker. A reason to look, never a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OwnFlag {
+    /// One of the largest set of the lowest `p_own` whose mean is at most the false discovery
+    /// rate.
+    Look,
+    /// Not in that set, but `p_own` is below one half.
+    Unsure,
+    /// Neither.
+    Clear,
+    /// See [`OwnScore::not_judged`].
+    NotJudged,
+}
+
+impl OwnFlag {
+    /// The word in tables and files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Look => "look",
+            Self::Unsure => "unsure",
+            Self::Clear => "clear",
+            Self::NotJudged => "not_judged",
+        }
+    }
+}
+
+/// Why a worker is not judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotJudged {
+    /// Fewer tasks than asked for that Z covers and somebody else answered.
+    TooFewTasks,
+    /// All others say what the LLM says on all of these tasks.
+    EverybodyAgrees,
+}
+
+impl NotJudged {
+    /// The reason in words.
+    pub fn as_words(self) -> &'static str {
+        match self {
+            Self::TooFewTasks => "too few tasks that the LLM and somebody else labelled",
+            Self::EverybodyAgrees => "all others say what the LLM says",
+        }
+    }
+}
+
+/// The mechanism `own`.
+#[derive(Debug, Clone)]
+pub struct OwnAnswers {
+    conditioning: Conditioning,
+    /// Other samples and sources.
+    others: Vec<Arc<[Option<Label>]>>,
+    settings: OwnSettings,
+}
+
+/// Most other samples and sources that are looked at; more tell nothing new.
+const MOST_OTHERS: usize = 8;
+
+/// What is said about one worker.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OwnScore {
+    /// `ln p_own - ln(1 - p_own)`; `None` if not judged, as the next three.
+    pub score: Option<f64>,
+    /// Copy excess with its standard error.
+    pub copied: Option<Estimate>,
+    /// Agreement with peers: mean share of the other reports that equal the worker's.
+    pub agreement: Option<f64>,
+    /// Probability of each of [`AnswerKind::EACH`], summing to 1.
+    pub probabilities: Option<[f64; 5]>,
+    /// The most probable kind.
+    pub reads_as: Option<AnswerKind>,
+    /// What to do.
+    pub flag: OwnFlag,
+    /// Why nothing is said.
+    pub not_judged: Option<NotJudged>,
+    /// Tasks that Z covers and somebody else answered.
+    pub n_used: usize,
+}
+
+impl OwnScore {
+    /// `p_own`.
+    pub fn p_own(&self) -> Option<f64> {
+        self.probabilities.map(|p| p[0])
+    }
+}
+
+/// What is said about a crowd as a whole.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OwnCrowd {
+    /// As in [`OwnRun`].
+    pub estimated_share: Option<f64>,
+    /// As in [`OwnRun`].
+    pub planted: Planted,
+}
+
+/// What is said about a crowd.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OwnRun {
+    /// By worker.
+    pub workers: Vec<OwnScore>,
+    /// Estimated share of the judged workers whose answers are not their own; `None` if nobody is
+    /// judged.
+    pub estimated_share: Option<f64>,
+    /// What would be flagged of ghosts and of people, in the tasks of this crowd.
+    pub planted: Planted,
+}
+
+impl OwnAnswers {
+    /// The first source is Z, by its first sample; its other samples and the other sources are
+    /// what a cheater may have instead. Without a source nobody is judged.
+    pub fn new(sources: &[ZSource], settings: OwnSettings) -> Self {
+        let conditioning = sources.first().map_or_else(Vec::new, ZSource::conditioning);
+        let others = sources
+            .iter()
+            .flat_map(|source| &source.samples)
+            .skip(1)
+            .take(MOST_OTHERS)
+            .map(|sample| sample.labels.clone().into())
+            .collect();
+        Self { conditioning: Conditioning::on(conditioning), others, settings }
+    }
+
+    /// Judges every worker. Time: the reports times the reports on a task; see `features`.
+    ///
+    /// # Errors
+    ///
+    /// [`MechanismError::TaskCount`] if Z is not for the tasks of `table`.
+    pub fn judge(&self, table: &LabelTable) -> Result<OwnRun, MechanismError> {
+        self.conditioning.check(table)?;
+        if let Some(other) = self.others.iter().find(|other| other.len() != table.task_count()) {
+            let (z_tasks, tasks) = (other.len(), table.task_count());
+            return Err(MechanismError::TaskCount { z_tasks, tasks });
+        }
+        let crowd = Crowd::new(table, &self.conditioning, &self.others);
+        let features: Vec<Result<WorkerFeatures, (NotJudged, usize)>> = (0..table.worker_count()
+            as u32)
+            .into_par_iter()
+            .with_min_len(16)
+            .map(|worker| crowd.of_worker(worker, self.settings.min_tasks))
+            .collect();
+        let judged: Vec<(u32, WorkerFeatures)> = (0..)
+            .zip(&features)
+            .filter_map(|(worker, features)| Some((worker, features.as_ref().ok()?.clone())))
+            .collect();
+        let model =
+            Model::fit(&judged.iter().map(|(_, features)| features.clone()).collect::<Vec<_>>());
+        let logs: Vec<[f64; 5]> =
+            judged.iter().map(|(_, features)| model.log_weights(features)).collect();
+        let posteriors: Vec<[f64; 5]> = logs.iter().map(model::posterior).collect();
+        let own: Vec<f64> = posteriors.iter().map(|p| p[0]).collect();
+        let look = looked_at(&own, self.settings.false_discovery_rate);
+        let planted = Planted::measure(&crowd, &model, &judged, &own, &self.settings);
+        let mut workers: Vec<OwnScore> = features
+            .iter()
+            .map(|features| match features {
+                Err((reason, n_used)) => not_judged(*reason, *n_used),
+                Ok(features) => not_judged(NotJudged::TooFewTasks, features.tasks),
+            })
+            .collect();
+        for (index, (worker, features)) in judged.iter().enumerate() {
+            workers[*worker as usize] = judged_score(
+                features,
+                (
+                    model::log_odds(&logs[index]),
+                    named(posteriors[index], crowd.log_odds_of_guess(*worker)),
+                ),
+                look[index],
+            );
+        }
+        let estimated_share = (!own.is_empty())
+            .then(|| own.iter().map(|own| 1.0 - own).sum::<f64>() / own.len() as f64);
+        Ok(OwnRun { workers, estimated_share, planted })
+    }
+}
+
+/// The probabilities with what guesses and constant answers have together dealt out by `log_odds`.
+fn named(mut probabilities: [f64; 5], log_odds: f64) -> [f64; 5] {
+    let blind = probabilities[3] + probabilities[4];
+    let guess = 1.0 / (1.0 + (-log_odds).exp());
+    probabilities[3] = blind * guess;
+    probabilities[4] = blind - probabilities[3];
+    probabilities
+}
+
+fn not_judged(reason: NotJudged, n_used: usize) -> OwnScore {
+    OwnScore {
+        score: None,
+        copied: None,
+        agreement: None,
+        probabilities: None,
+        reads_as: None,
+        flag: OwnFlag::NotJudged,
+        not_judged: Some(reason),
+        n_used,
+    }
+}
+
+fn judged_score(
+    features: &WorkerFeatures,
+    (score, probabilities): (f64, [f64; 5]),
+    look: bool,
+) -> OwnScore {
+    let mut reads_as = AnswerKind::Own;
+    let mut largest = probabilities[0];
+    for (kind, probability) in AnswerKind::EACH.into_iter().zip(probabilities) {
+        if probability > largest {
+            (reads_as, largest) = (kind, probability);
+        }
+    }
+    let flag = if look {
+        OwnFlag::Look
+    } else if probabilities[0] < 0.5 {
+        OwnFlag::Unsure
+    } else {
+        OwnFlag::Clear
+    };
+    OwnScore {
+        score: Some(score),
+        copied: Some(Estimate {
+            value: features.own.mean[0],
+            standard_error: Some(features.own.covariance[0].max(0.0).sqrt()),
+            degrees_of_freedom: features.tasks as f64 - 1.0,
+        }),
+        agreement: Some(features.own.mean[1]),
+        probabilities: Some(probabilities),
+        reads_as: Some(reads_as),
+        flag,
+        not_judged: None,
+        n_used: features.tasks,
+    }
+}
+
+/// The largest set of lowest values whose mean is at most `rate`; of equal ones all or none.
+fn looked_at(own: &[f64], rate: f64) -> Vec<bool> {
+    let bound = look_bound(own, rate);
+    own.iter().map(|own| bound.is_some_and(|bound| *own <= bound)).collect()
+}
+
+/// The largest value of that set.
+fn look_bound(own: &[f64], rate: f64) -> Option<f64> {
+    let mut sorted = own.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (mut sum, mut bound) = (0.0, None);
+    for (index, value) in sorted.iter().enumerate() {
+        sum += value;
+        let last_of_its_value = sorted.get(index + 1).is_none_or(|next| next > value);
+        if last_of_its_value && sum <= rate * (index as f64 + 1.0) {
+            bound = Some(*value);
+        }
+    }
+    bound
+}
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "own",
+    summary: "Own answers, or a copy, a guess or a constant: ghosts in each worker's tasks",
+    meaning: "the log odds that a worker's answers are the worker's own and not those of an LLM, \
+              guesses or always the same, compared with ghosts in the same tasks",
+    unscored: "too few tasks with a Z label and another worker, or all others say what the LLM says",
+    needs_z: true,
+    is_fitted: false,
+    several: Several::Together,
+    build: |sources, options| Box::new(OwnAnswers::new(sources, options.own)),
+};
+
+impl Mechanism for OwnAnswers {
+    fn name(&self) -> &'static str {
+        "own"
+    }
+
+    fn score(&self, table: &LabelTable) -> Result<Scores, MechanismError> {
+        let run = self.judge(table)?;
+        let crowd = OwnCrowd { estimated_share: run.estimated_share, planted: run.planted };
+        let workers = (0..)
+            .zip(run.workers)
+            .map(|(worker, own)| WorkerScore {
+                estimate: own.score.map(point),
+                n_tasks: table.of_worker(worker).len(),
+                n_z_tasks: self.conditioning.covered_tasks(table, worker),
+                n_used: own.n_used,
+                copied: own.copied.map(|copied| copied.value),
+                own: Some(own),
+                ..WorkerScore::default()
+            })
+            .collect();
+        Ok(Scores { workers, own: Some(crowd), ..Scores::default() })
+    }
+
+    fn on_tasks(&self, tasks: &[u32]) -> Box<dyn Mechanism> {
+        let pick = |labels: &Arc<[Option<Label>]>| {
+            tasks.iter().map(|&task| labels[task as usize]).collect::<Arc<[_]>>()
+        };
+        Box::new(Self {
+            conditioning: self.conditioning.on_tasks(tasks),
+            others: self.others.iter().map(pick).collect(),
+            settings: self.settings,
+        })
+    }
+
+    fn zero_is_chance(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,237 @@
+//! Five densities and who belongs to which: EM for `own`, Bayes for everybody.
+
+use rayon::prelude::*;
+
+use super::features::{Normal, WorkerFeatures};
+use crate::stats::rank::median;
+
+/// Least eigenvalue of a covariance: a copy word for word has none of its own.
+const LEAST_VARIANCE: f64 = 1e-4;
+
+/// Pseudo-counts of the class shares.
+const OWN_PSEUDO_COUNT: f64 = 1.0;
+const GHOST_PSEUDO_COUNT: f64 = 0.05;
+
+/// Share of own work at the start.
+const START: f64 = 0.9;
+
+/// EM steps; the posteriors settle in far fewer.
+const STEPS: usize = 60;
+
+/// Turns a median absolute deviation into a standard deviation.
+const NORMAL_MAD: f64 = 1.482_602_218_505_602;
+
+/// The fitted model.
+///
+/// Own work is what a person does on the same tasks, [`WorkerFeatures::person`], plus what the
+/// people of this crowd have in common, [`Model::shift`], plus what one differs from another.
+#[derive(Debug, Clone)]
+pub(super) struct Model {
+    pub(super) shift: [f64; 2],
+    /// Between workers.
+    pub(super) between: [f64; 3],
+    log_shares: [f64; 5],
+}
+
+impl Model {
+    /// Fits `own` and the shares. The order of the workers changes only the last digits.
+    pub(super) fn fit(workers: &[WorkerFeatures]) -> Self {
+        let mut model = Self::start(workers);
+        // The densities of ghosts never change.
+        let ghosts: Vec<[f64; 4]> =
+            workers.par_iter().map(|worker| log_ghosts(worker, worker.own.mean)).collect();
+        for _ in 0..STEPS {
+            let old = model.clone();
+            let posteriors: Vec<[f64; 5]> = workers
+                .par_iter()
+                .zip(&ghosts)
+                .with_min_len(1024)
+                .map(|(worker, ghosts)| old.weighed(worker, worker.own.mean, *ghosts))
+                .map(|logs| posterior(&logs))
+                .collect();
+            model.update(workers, &posteriors.iter().map(|p| p[0]).collect::<Vec<_>>());
+            model.log_shares = shares(&posteriors);
+            if model.is_near(&old) {
+                break;
+            }
+        }
+        model
+    }
+
+    fn is_near(&self, other: &Self) -> bool {
+        let all = |model: &Self| {
+            let [a, b] = model.shift;
+            let [c, d, e] = model.between;
+            [a, b, c, d, e].into_iter().chain(model.log_shares.map(f64::exp)).collect::<Vec<_>>()
+        };
+        all(self).iter().zip(all(other)).all(|(new, old)| (new - old).abs() < 1e-7)
+    }
+
+    /// Medians and median absolute deviations, which a third of cheaters does not move far.
+    fn start(workers: &[WorkerFeatures]) -> Self {
+        let mut log_shares = [((1.0 - START) / 4.0).ln(); 5];
+        log_shares[0] = START.ln();
+        let (mut shift, mut variances) = ([0.0; 2], [0.0; 2]);
+        for feature in 0..2 {
+            let values: Vec<f64> = workers.iter().map(|worker| beyond(worker)[feature]).collect();
+            let middle = median(&values).unwrap_or(0.0);
+            let deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
+            let sampling: Vec<f64> =
+                workers.iter().map(|worker| worker.person.covariance[2 * feature]).collect();
+            let spread = median(&deviations).unwrap_or(0.0) * NORMAL_MAD;
+            shift[feature] = middle;
+            variances[feature] = spread * spread - median(&sampling).unwrap_or(0.0);
+        }
+        Self { shift, between: floored([variances[0], 0.0, variances[1]]), log_shares }
+    }
+
+    /// One step for `own`, each worker with weight `p_own`: the shift by generalised least squares,
+    /// then the spread between workers from what is expected of each.
+    fn update(&mut self, workers: &[WorkerFeatures], own: &[f64]) {
+        let total: f64 = own.iter().sum();
+        if total <= 0.0 {
+            return;
+        }
+        let (mut precision, mut weighed) = ([0.0; 3], [0.0; 2]);
+        for (worker, own) in workers.iter().zip(own) {
+            let inverse = inverse(self.own(worker).covariance);
+            let part = times(inverse, beyond(worker));
+            (0..3).for_each(|c| precision[c] += own * inverse[c]);
+            (0..2).for_each(|f| weighed[f] += own * part[f]);
+        }
+        self.shift = times(inverse(precision), weighed);
+        let mut between = [0.0; 3];
+        for (worker, own) in workers.iter().zip(own) {
+            let inverse = inverse(self.own(worker).covariance);
+            let y = beyond(worker);
+            let rest = times(inverse, [y[0] - self.shift[0], y[1] - self.shift[1]]);
+            let expected = times(self.between, rest);
+            // Covariance of what is left unknown: B - B (B + S)^-1 B.
+            let [first, second] =
+                [[self.between[0], self.between[1]], [self.between[1], self.between[2]]];
+            let (u, v) = (times(inverse, first), times(inverse, second));
+            let unknown = [
+                self.between[0] - dot(first, u),
+                self.between[1] - dot(first, v),
+                self.between[2] - dot(second, v),
+            ];
+            let products =
+                [expected[0] * expected[0], expected[0] * expected[1], expected[1] * expected[1]];
+            (0..3).for_each(|c| between[c] += own * (products[c] + unknown[c]));
+        }
+        self.between = floored(between.map(|sum| sum / total));
+    }
+
+    /// The density of own work for this worker.
+    pub(super) fn own(&self, worker: &WorkerFeatures) -> Normal {
+        let sampling = floored(worker.person.covariance);
+        Normal {
+            mean: [0, 1].map(|f| worker.person.mean[f] + self.shift[f]),
+            covariance: [0, 1, 2].map(|c| self.between[c] + sampling[c]),
+        }
+    }
+
+    /// Log of share times density of every kind; minus infinity for a ghost that is not there.
+    pub(super) fn log_weights(&self, worker: &WorkerFeatures) -> [f64; 5] {
+        self.log_weights_at(worker, worker.own.mean)
+    }
+
+    /// The same at other features in the tasks of this worker.
+    pub(super) fn log_weights_at(&self, worker: &WorkerFeatures, x: [f64; 2]) -> [f64; 5] {
+        self.weighed(worker, x, log_ghosts(worker, x))
+    }
+
+    fn weighed(&self, worker: &WorkerFeatures, x: [f64; 2], ghosts: [f64; 4]) -> [f64; 5] {
+        let mut logs = [log_density(&self.own(worker), x); 5];
+        logs[1..].copy_from_slice(&ghosts);
+        logs.iter_mut().zip(self.log_shares).for_each(|(log, share)| *log += share);
+        logs
+    }
+}
+
+/// Logs of the shares of the kinds.
+fn shares(posteriors: &[[f64; 5]]) -> [f64; 5] {
+    let mut counts = [GHOST_PSEUDO_COUNT; 5];
+    counts[0] = OWN_PSEUDO_COUNT;
+    for posterior in posteriors {
+        counts.iter_mut().zip(posterior).for_each(|(count, p)| *count += p);
+    }
+    let all: f64 = counts.iter().sum();
+    counts.map(|count| (count / all).ln())
+}
+
+/// Features less those of a person on the same tasks.
+fn beyond(worker: &WorkerFeatures) -> [f64; 2] {
+    [0, 1].map(|f| worker.own.mean[f] - worker.person.mean[f])
+}
+
+/// Log density of each kind of ghost: equal parts of its densities.
+fn log_ghosts(worker: &WorkerFeatures, x: [f64; 2]) -> [f64; 4] {
+    [0, 1, 2, 3].map(|kind| {
+        let logs = worker.ghosts[kind].iter().map(|ghost| {
+            log_density(&Normal { covariance: floored(ghost.covariance), ..*ghost }, x)
+        });
+        let logs: Vec<f64> = logs.collect();
+        log_sum(&logs) - (logs.len().max(1) as f64).ln()
+    })
+}
+
+/// Log of the sum of exponentials; minus infinity of none.
+fn log_sum(logs: &[f64]) -> f64 {
+    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if largest == f64::NEG_INFINITY {
+        return largest;
+    }
+    largest + logs.iter().map(|log| (log - largest).exp()).sum::<f64>().ln()
+}
+
+/// Probabilities from logs of weights.
+pub(super) fn posterior(logs: &[f64; 5]) -> [f64; 5] {
+    let total = log_sum(logs);
+    let weights = logs.map(|log| (log - total).exp());
+    let total: f64 = weights.iter().sum();
+    weights.map(|weight| weight / total)
+}
+
+/// `ln p_own - ln(1 - p_own)`.
+pub(super) fn log_odds(logs: &[f64; 5]) -> f64 {
+    logs[0] - log_sum(&logs[1..])
+}
+
+fn log_density(normal: &Normal, x: [f64; 2]) -> f64 {
+    let [a, b, c] = normal.covariance;
+    let determinant = a * c - b * b;
+    let offset = [x[0] - normal.mean[0], x[1] - normal.mean[1]];
+    let distance = dot(offset, times(inverse(normal.covariance), offset));
+    -0.5 * (distance + determinant.ln()) - std::f64::consts::TAU.ln()
+}
+
+/// Inverse of a symmetric matrix.
+fn inverse([a, b, c]: [f64; 3]) -> [f64; 3] {
+    let determinant = a * c - b * b;
+    [c / determinant, -b / determinant, a / determinant]
+}
+
+/// A symmetric matrix times a vector.
+fn times([a, b, c]: [f64; 3], [x, y]: [f64; 2]) -> [f64; 2] {
+    [a * x + b * y, b * x + c * y]
+}
+
+fn dot(a: [f64; 2], b: [f64; 2]) -> f64 {
+    a[0] * b[0] + a[1] * b[1]
+}
+
+/// The symmetric matrix with its eigenvalues raised to [`LEAST_VARIANCE`].
+pub(super) fn floored([a, b, c]: [f64; 3]) -> [f64; 3] {
+    let (middle, half) = ((a + c) / 2.0, (a - c) / 2.0);
+    let radius = half.hypot(b);
+    let (high, low) =
+        ((middle + radius).max(LEAST_VARIANCE), (middle - radius).max(LEAST_VARIANCE));
+    let angle = b.atan2(half) / 2.0;
+    let (sine, cosine) = angle.sin_cos();
+    [
+        high * cosine * cosine + low * sine * sine,
+        (high - low) * sine * cosine,
+        high * sine * sine + low * cosine * cosine,
+    ]
+}

@@ -1,0 +1,409 @@
+#![expect(clippy::cast_sign_loss, reason = "counts of workers are not negative")]
+
+use proptest::prelude::*;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::data::z::{ZSample, ZSource};
+use crate::mechanism::fixtures::{crowd_with_samples, numbered, real_crowd};
+use crate::mechanism::tests::random_crowd;
+use crate::stats::seed::stream;
+
+type Labels = Vec<Option<Label>>;
+
+/// One source with these samples.
+fn source(samples: &[Labels]) -> ZSource {
+    let samples = samples
+        .iter()
+        .map(|labels| ZSample { name: String::new(), labels: labels.clone() })
+        .collect();
+    ZSource { name: "llm".into(), samples }
+}
+
+fn judge(table: &LabelTable, samples: &[Labels]) -> OwnRun {
+    let settings = OwnSettings { draws: 1, ..OwnSettings::default() };
+    OwnAnswers::new(&[source(samples)], settings).judge(table).unwrap()
+}
+
+/// `tasks` tasks with five of `workers` workers each; easy and hard ones; `kind` of each worker: 0
+/// own, 1 the third sample of the LLM, 2 guesses, 3 mostly label 0. The LLM has three samples.
+fn crowd(tasks: u32, workers: u32, kinds: &[usize], seed: u64) -> (LabelTable, Vec<Labels>) {
+    let mut random = stream(seed, "test", 0);
+    let mut samples = vec![Labels::new(); 3];
+    let mut reports = Vec::new();
+    for task in 0..tasks {
+        let truth = random.random_range(0..3_u16);
+        let ease = random.random_range(0.5..1.0);
+        let pick = |random: &mut ChaCha8Rng, label: Label, right: f64| {
+            if random.random_bool(right) { label } else { random.random_range(0..3) }
+        };
+        let core = pick(&mut random, truth, 0.6);
+        for sample in &mut samples {
+            sample.push(Some(pick(&mut random, core, 0.8)));
+        }
+        let team = rand::seq::index::sample(&mut random, workers as usize, 5);
+        for worker in team {
+            let skill = 0.7 + 0.3 * (worker as f64 / f64::from(workers));
+            let label = match kinds.get(worker) {
+                Some(1) => samples[2][task as usize].unwrap(),
+                Some(2) => random.random_range(0..3),
+                Some(3) => pick(&mut random, 0, 0.9),
+                _ => pick(&mut random, truth, ease * skill),
+            };
+            reports.push((task, worker as u32, label));
+        }
+    }
+    let samples = vec![samples[0].clone(), samples[1].clone(), samples[2].clone()];
+    (numbered((tasks as usize, workers as usize, 3), &reports), samples)
+}
+
+fn looked(run: &OwnRun) -> Vec<usize> {
+    (0..run.workers.len()).filter(|&w| run.workers[w].flag == OwnFlag::Look).collect()
+}
+
+#[test]
+fn nobody_is_looked_at_in_clean_crowds() {
+    let mut flagged = 0;
+    for seed in 0..10 {
+        let (table, samples) = crowd(800, 50, &[], seed);
+        flagged += looked(&judge(&table, &samples[..2])).len();
+    }
+    eprintln!("{flagged} of 500 people in clean crowds flagged");
+    assert!(flagged <= 10, "{flagged}");
+}
+
+#[test]
+fn cheaters_of_every_kind_are_found_and_named() {
+    let mut kinds = vec![0; 50];
+    (kinds[0], kinds[1], kinds[20], kinds[21], kinds[40], kinds[41]) = (1, 1, 2, 2, 3, 3);
+    let (mut found, mut false_alarms, mut right) = (0, 0, 0);
+    for seed in 0..5 {
+        let (table, samples) = crowd(800, 50, &kinds, seed);
+        let run = judge(&table, &samples[..2]);
+        for worker in looked(&run) {
+            let words = run.workers[worker].reads_as.unwrap().as_words();
+            match kinds[worker] {
+                0 => false_alarms += 1,
+                kind => {
+                    found += 1;
+                    // A guess and a constant answer agree with Z and with peers about equally
+                    // often here; the labels tell them apart.
+                    let expected = ["", "copies an LLM", "guesses", "always the same answer"];
+                    right += usize::from(words == expected[kind]);
+                }
+            }
+        }
+    }
+    eprintln!("found {found} of 30, named {right}, false {false_alarms}");
+    assert!(found >= 24 && right * 10 >= found * 9 && false_alarms * 10 <= found);
+}
+
+#[test]
+fn the_largest_set_with_a_small_mean_is_looked_at() {
+    // Means of the lowest: 0, .03, .06, ...: the first two.
+    assert_eq!(looked_at(&[0.9, 0.06, 0.0, 0.12], 0.05), [false, true, true, false]);
+    assert_eq!(looked_at(&[0.2, 0.3], 0.05), [false, false]);
+    // Two equal values that would be one too many together are both left out.
+    assert_eq!(looked_at(&[0.0, 0.08, 0.08], 0.05), [true, false, false]);
+    assert_eq!(looked_at(&[], 0.05), [false; 0]);
+}
+
+#[test]
+fn ghosts_in_closed_form_are_the_mean_of_many_draws() {
+    let (table, samples) = crowd(600, 20, &[], 3);
+    let conditioning = Conditioning::on(samples[0].clone());
+    let others: Vec<Arc<[Option<Label>]>> = vec![samples[1].clone().into()];
+    let crowd = Crowd::new(&table, &conditioning, &others);
+    let features = crowd.of_worker(0, 10).unwrap();
+    let tasks: Vec<_> = crowd.tasks_of(0).collect();
+    let mut random = stream(5, "test", 1);
+    let moments = |parts: &[features::Normal], feature: usize| {
+        let count = parts.len() as f64;
+        let mean = parts.iter().map(|part| part.mean[feature]).sum::<f64>() / count;
+        let square = |part: &features::Normal| {
+            part.covariance[2 * feature] + (part.mean[feature] - mean).powi(2)
+        };
+        (mean, parts.iter().map(square).sum::<f64>() / count)
+    };
+    for kind in 0..5 {
+        let draws: Vec<[f64; 2]> = (0..2000)
+            .filter_map(|_| match kind {
+                4 => person(&crowd, &tasks, &mut random),
+                _ => planted::ghost(&crowd, &tasks, kind, &mut random),
+            })
+            .collect();
+        let parts = match kind {
+            4 => vec![features.person],
+            _ => features.ghosts[kind].clone(),
+        };
+        for feature in 0..2 {
+            let values: Vec<f64> = draws.iter().map(|x| x[feature]).collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let variance = crate::stats::interval::sample_variance(&values).unwrap();
+            let (center, wanted) = moments(&parts, feature);
+            // First order in 150 tasks: within a tenth of a standard deviation and 15 %.
+            let error = (mean - center).abs();
+            assert!(error < 0.15 * variance.sqrt() + 1e-9, "{kind} {feature} {error}");
+            assert!((variance - wanted).abs() <= 0.15 * wanted + 1e-9, "{variance} {wanted}");
+        }
+    }
+}
+
+/// Features of a person on resampled tasks, label by label.
+fn person(
+    crowd: &Crowd<'_>,
+    tasks: &[(u32, Label, Label)],
+    random: &mut ChaCha8Rng,
+) -> Option<[f64; 2]> {
+    let mut sums = features::Sums::default();
+    for _ in tasks {
+        let (task, z, own) = tasks[random.random_range(0..tasks.len())];
+        let answer = planted::person(crowd, task, own, random);
+        let equal = f64::from(u8::from(answer == z));
+        let values = [equal, crowd.share(task, own, z), crowd.share(task, own, answer)];
+        sums.push(values, [0.0; 3]);
+    }
+    sums.normal().map(|normal| normal.mean)
+}
+
+#[test]
+fn a_person_is_expected_to_say_what_the_others_say_by_hand() {
+    // One stratum. q: x x y, r: x x x, s: y y x, each by three workers: of 9 pairs 1 + 3 + 1 agree,
+    // P2 = 5/9; shares 6/9 and 3/9 (the smoothing by the same shares changes nothing), squares
+    // 5/9, so pairs agree no more than the shares do and the prior is (4/9) / .001.
+    let reports = [
+        (0, 0, 0),
+        (0, 1, 0),
+        (0, 2, 1),
+        (1, 0, 0),
+        (1, 1, 0),
+        (1, 2, 0),
+        (2, 0, 1),
+        (2, 1, 1),
+        (2, 2, 0),
+    ];
+    let table = numbered((3, 3, 2), &reports);
+    let conditioning = Conditioning::on(vec![Some(0); 3]);
+    let mut crowd = Crowd::new(&table, &conditioning, &[]);
+    assert!((crowd.prior - 4000.0 / 9.0).abs() < 1e-6, "{}", crowd.prior);
+    let shares = crowd.shares_of(0).unwrap();
+    assert!((shares[0] - 2.0 / 3.0).abs() + (shares[1] - 1.0 / 3.0).abs() < 1e-12, "{shares:?}");
+    // With a prior of one report: worker 0 on q, others x y: (1 + 2/3) / 3 = 5/9 for x, 4/9 for y.
+    // a = 5/9, p = (5/9 + 4/9) / 2 = 1/2. On r, others x x: (2 + 2/3) / 3 = 8/9: a = p = 8/9.
+    // On s, others y x: as q. Means: a = 18/27 = 2/3, o = (1/2 + 1 + 1/2) / 3 = 2/3, so e = 0, and
+    // p = (1/2 + 8/9 + 1/2) / 3 = 17/27.
+    crowd.prior = 1.0;
+    let person = crowd.of_worker(0, 2).unwrap().person;
+    assert!(person.mean[0].abs() < 1e-12, "{person:?}");
+    assert!((person.mean[1] - 17.0 / 27.0).abs() < 1e-12, "{person:?}");
+}
+
+#[test]
+fn with_one_z_who_hands_in_another_llm_is_found_and_named_so() {
+    let mut kinds = vec![0; 50];
+    (kinds[0], kinds[1]) = (1, 1);
+    let (mut found, mut named, mut false_alarms) = (0, 0, 0);
+    for seed in 0..5 {
+        let (table, samples) = crowd(800, 50, &kinds, seed);
+        let run = judge(&table, &samples[..1]);
+        for worker in looked(&run) {
+            let copies = run.workers[worker].reads_as == Some(AnswerKind::Llm);
+            (found, named) = match kinds[worker] {
+                1 => (found + 1, named + usize::from(copies)),
+                _ => (found, named),
+            };
+            false_alarms += usize::from(kinds[worker] == 0);
+        }
+    }
+    eprintln!("one Z: found {found} of 10, named {named}, false {false_alarms}");
+    assert!(found >= 8 && named * 10 >= found * 9 && false_alarms <= 2);
+}
+
+#[test]
+fn what_cannot_be_judged_says_why() {
+    let (table, samples) = crowd(20, 10, &[], 1);
+    let nothing = judge(&table, &[vec![None; 20]]);
+    assert!(nothing.workers.iter().all(|w| w.flag == OwnFlag::NotJudged && w.score.is_none()));
+    assert_eq!(nothing.workers[0].not_judged, Some(NotJudged::TooFewTasks));
+    assert_eq!((nothing.estimated_share, nothing.planted.people), (None, None));
+    let settings = OwnSettings { min_tasks: 2, draws: 1, ..OwnSettings::default() };
+    let same: Vec<(u32, u32, Label)> =
+        (0..20).flat_map(|task| (0..3).map(move |worker| (task, worker, 1))).collect();
+    let same = numbered((20, 3, 2), &same);
+    let agrees = OwnAnswers::new(&[source(&[vec![Some(1); 20]])], settings).judge(&same).unwrap();
+    assert_eq!(agrees.workers[0].not_judged, Some(NotJudged::EverybodyAgrees));
+    let error = OwnAnswers::new(&[source(&samples[..1])], settings).judge(&same.on_tasks(&[0]));
+    assert!(matches!(error, Err(MechanismError::TaskCount { z_tasks: 20, tasks: 1 })));
+}
+
+proptest! {
+    #[test]
+    fn probabilities_sum_to_one_and_scores_are_their_log_odds(crowd in random_crowd()) {
+        let settings = OwnSettings { min_tasks: 2, draws: 1, ..OwnSettings::default() };
+        let own = OwnAnswers::new(&[source(std::slice::from_ref(&crowd.z))], settings);
+        let run = own.judge(&crowd.table).unwrap();
+        for worker in &run.workers {
+            prop_assert_eq!(worker.score.is_some(), worker.not_judged.is_none());
+            if let (Some(p), Some(score)) = (worker.probabilities, worker.score) {
+                prop_assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                prop_assert!(score.is_finite());
+                let odds = (p[0] / (1.0 - p[0])).ln();
+                prop_assert!(!odds.is_finite() || (odds - score).abs() < 1e-6 * (1.0 + score.exp()));
+            }
+        }
+        prop_assert_eq!(own.judge(&crowd.table).unwrap(), run);
+    }
+}
+
+/// A crowd redrawn from the shares of the labels on each task, so that difficulty stays and nobody
+/// copies; then shares of the workers hand in another sample, guess or repeat one label.
+fn planted_crowd(
+    table: &LabelTable,
+    cheats: &[&Labels],
+    shares: [f64; 3],
+    random: &mut ChaCha8Rng,
+) -> (LabelTable, Vec<usize>) {
+    let workers = table.worker_count();
+    let mut order: Vec<usize> = (0..workers).collect();
+    order.shuffle(random);
+    let mut order = order.into_iter();
+    let mut kinds = vec![0; workers];
+    for (kind, share) in (1..).zip(shares) {
+        let count =
+            if share > 0.0 { ((share * workers as f64).round() as usize).max(1) } else { 0 };
+        order.by_ref().take(count).for_each(|worker| kinds[worker] = kind);
+    }
+    let everything: Vec<Label> = table.reports().map(|report| report.label).collect();
+    let mut counts = vec![0; table.label_count()];
+    everything.iter().for_each(|&label| counts[usize::from(label)] += 1);
+    let most = (0..counts.len()).max_by_key(|&label| counts[label]).unwrap() as Label;
+    let sample: Vec<usize> = (0..workers).map(|_| random.random_range(0..cheats.len())).collect();
+    let reports: Vec<(u32, u32, Label)> = table
+        .reports()
+        .map(|report| {
+            let labels = table.of_task(report.task).labels;
+            let own = labels[random.random_range(0..labels.len())];
+            let worker = report.worker as usize;
+            let label = match kinds[worker] {
+                1 => cheats[sample[worker]][report.task as usize].unwrap_or(own),
+                2 => everything[random.random_range(0..everything.len())],
+                3 if random.random_bool(0.9) => most,
+                3 => random.random_range(0..counts.len()) as Label,
+                _ => own,
+            };
+            (report.task, report.worker, label)
+        })
+        .collect();
+    (numbered((table.task_count(), workers, counts.len()), &reports), kinds)
+}
+
+/// Found and all cheaters with 40 tasks or more; people flagged, people, and all flagged.
+#[derive(Debug, Default)]
+struct Tally {
+    found: usize,
+    cheaters: usize,
+    false_alarms: usize,
+    people: usize,
+    flagged: usize,
+}
+
+fn tally(
+    (name, table): (&str, &LabelTable),
+    samples: &[Labels],
+    most: usize,
+    shares: [f64; 3],
+    runs: u64,
+) -> Tally {
+    let mut tally = Tally::default();
+    for run in 0..runs {
+        let mut random = stream(run, "own bars", 0);
+        // The cheaters have the last sample, the principal at most so many of the others.
+        let mut samples: Vec<&Labels> = samples.iter().collect();
+        samples.shuffle(&mut random);
+        let (cheat, known) = samples.split_last().unwrap();
+        let (table, kinds) = planted_crowd(table, &[*cheat], shares, &mut random);
+        let known: Vec<Labels> = known.iter().take(most).map(|l| (*l).clone()).collect();
+        let judged = judge(&table, &known);
+        for (score, kind) in judged.workers.iter().zip(kinds) {
+            let look = usize::from(score.flag == OwnFlag::Look);
+            tally.flagged += look;
+            if kind == 0 {
+                tally.people += 1;
+                tally.false_alarms += look;
+            } else if score.n_used >= 40 {
+                tally.cheaters += 1;
+                tally.found += look;
+            }
+        }
+    }
+    eprintln!("{name} with {most} Z, {shares:?}: {tally:?}");
+    tally
+}
+
+/// The bars with one Z, and with all samples but that of the cheaters.
+fn bars(name: &str, table: &LabelTable, samples: &[Labels], runs: u64) {
+    for most in [1, samples.len()] {
+        let tally = |shares| tally((name, table), samples, most, shares, runs);
+        let clean = tally([0.0; 3]);
+        assert!(clean.false_alarms * 50 <= clean.people, "{name}: {clean:?}");
+        let copies = tally([0.1, 0.0, 0.0]);
+        assert!(copies.found * 5 >= copies.cheaters * 4, "{name}: {copies:?}");
+        assert!(copies.false_alarms * 5 <= copies.flagged, "{name}: {copies:?}");
+        let mixed = tally([0.1, 0.08, 0.08]);
+        assert!(mixed.false_alarms * 10 <= mixed.flagged, "{name}: {mixed:?}");
+    }
+}
+
+/// Four samples of an LLM that is right three times out of four, and of which each sample differs a
+/// little.
+fn invented_llm(table: &LabelTable, truth: &[Option<Label>]) -> Vec<Labels> {
+    let mut random = stream(1, "invented llm", 0);
+    let labels = table.label_count() as Label;
+    let pick = |random: &mut ChaCha8Rng, label: Option<Label>, right: f64| {
+        label.filter(|_| random.random_bool(right)).or(Some(random.random_range(0..labels)))
+    };
+    let core: Labels = truth.iter().map(|&label| pick(&mut random, label, 0.75)).collect();
+    (0..4).map(|_| core.iter().map(|&l| pick(&mut random, l, 0.85)).collect()).collect()
+}
+
+#[test]
+#[ignore = "needs ../shared/data"]
+fn bars_on_judges_of_dialogues() {
+    let (table, samples) = crowd_with_samples("labels-llm-rubric");
+    bars("llm-rubric", &table, &samples, 10);
+}
+
+#[test]
+#[ignore = "needs ../shared/data"]
+fn bars_on_labels_of_restaurant_reviews() {
+    let (table, samples) = crowd_with_samples("labels-cebab");
+    bars("cebab", &table, &samples, 20);
+}
+
+#[test]
+#[ignore = "needs ../shared/data"]
+fn bars_on_crowds_with_an_invented_llm() {
+    for name in ["labels-bluebird", "labels-dog"] {
+        let (table, truth) = real_crowd(name);
+        bars(name, &table, &invented_llm(&table, &truth), 6);
+    }
+}
+
+/// Where the flags are worth less: few tasks each (rte: 20 for most), or two peers and one label
+/// that is nearly always right (product).
+#[test]
+#[ignore = "needs ../shared/data"]
+fn limits_with_few_tasks_or_one_common_label() {
+    for (name, runs, false_share) in [("labels-rte", 3, 0.2), ("labels-product", 2, 0.4)] {
+        let (table, truth) = real_crowd(name);
+        let samples = invented_llm(&table, &truth);
+        let clean = tally((name, &table), &samples, 1, [0.0; 3], runs);
+        assert!(clean.false_alarms * 50 <= clean.people, "{name}: {clean:?}");
+        let copies = tally((name, &table), &samples, 1, [0.1, 0.0, 0.0], runs);
+        assert!(copies.found * 5 >= copies.cheaters * 3, "{name}: {copies:?}");
+        let allowed = false_share * copies.flagged as f64;
+        assert!(copies.false_alarms as f64 <= allowed, "{name}: {copies:?}");
+    }
+}
