@@ -11,11 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
-use super::chat::{ChatAnswer, ChatModel, ChatRequest, hex};
+use super::chat::{ChatAnswer, ChatModel, ChatRequest};
 use super::error::ChatError;
+use crate::data::hexadecimal::hexadecimal;
+use crate::error::{ErrorKind, Kinded, Remedy};
 
 /// Name of the file inside the cache folder.
 pub const CACHE_FILE: &str = "answers.sqlite";
@@ -31,7 +33,7 @@ const SCHEMA: i32 = 1;
 #[non_exhaustive]
 pub enum CacheError {
     /// The folder or file cannot be made or removed.
-    #[error("cannot use the cache at `{path}`; set CAZ_CACHE_DIR to a folder you can write to")]
+    #[error("cannot use the cache at `{path}`")]
     Folder {
         /// Folder or file.
         path: PathBuf,
@@ -40,7 +42,7 @@ pub enum CacheError {
         source: io::Error,
     },
     /// The database does not work.
-    #[error("the cache at `{path}` does not work; `caz cache clear` starts a new one")]
+    #[error("the cache at `{path}` does not work")]
     Database {
         /// The file.
         path: PathBuf,
@@ -48,10 +50,16 @@ pub enum CacheError {
         #[source]
         source: rusqlite::Error,
     },
+    /// Nothing can be written, and the answer is not there.
+    #[error("the cache at `{path}` can only be read, and does not hold every answer")]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file has another layout.
     #[error(
         "the cache at `{path}` has layout {found}, this caz knows {SCHEMA}; \
-         use the caz that wrote it, or `caz cache clear`"
+         use the caz that wrote it"
     )]
     Layout {
         /// The file.
@@ -61,20 +69,63 @@ pub enum CacheError {
     },
 }
 
+impl Kinded for CacheError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Missing
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Folder { .. } | Self::ReadOnly { .. } => Some(Remedy::ChooseCacheFolder),
+            // A new file helps only where the old one is damaged.
+            Self::Database { source, .. } => match source.sqlite_error_code() {
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => None,
+                Some(
+                    ErrorCode::DiskFull
+                    | ErrorCode::ReadOnly
+                    | ErrorCode::CannotOpen
+                    | ErrorCode::PermissionDenied
+                    | ErrorCode::SystemIoFailure,
+                ) => Some(Remedy::ChooseCacheFolder),
+                _ => Some(Remedy::ClearCache),
+            },
+            Self::Layout { .. } => Some(Remedy::ClearCache),
+        }
+    }
+}
+
+impl From<CacheError> for ChatError {
+    fn from(error: CacheError) -> Self {
+        Self::Store(error.into())
+    }
+}
+
 /// The file of answers; shared by threads and processes.
 #[derive(Debug)]
 pub struct AnswerCache {
     connection: Mutex<Connection>,
     path: PathBuf,
+    read_only: bool,
 }
 
 impl AnswerCache {
-    /// Opens the cache in `folder`, which is made if need be, readable by its owner only.
+    /// Opens the cache in `folder`, which is made if need be, readable by its owner only. One that
+    /// can only be read is opened for reading.
     ///
     /// # Errors
     ///
     /// [`CacheError`].
     pub fn open(folder: &Path) -> Result<Self, CacheError> {
+        match Self::open_to_write(folder) {
+            Err(error) if error.is_of_permissions() => {
+                // What could not be written may still be read; if not, the first reason counts.
+                Self::open_to_read(folder).ok().flatten().ok_or(error)
+            }
+            opened => opened,
+        }
+    }
+
+    fn open_to_write(folder: &Path) -> Result<Self, CacheError> {
         make_private_folder(folder)
             .map_err(|source| CacheError::Folder { path: folder.to_owned(), source })?;
         let path = folder.join(CACHE_FILE);
@@ -87,7 +138,30 @@ impl AnswerCache {
         if found != SCHEMA {
             return Err(CacheError::Layout { path, found });
         }
-        Ok(Self { connection: Mutex::new(connection), path })
+        Ok(Self { connection: Mutex::new(connection), path, read_only: false })
+    }
+
+    /// Opens the cache in `folder` to look at it, if there is one; makes and changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`CacheError`].
+    pub fn open_to_read(folder: &Path) -> Result<Option<Self>, CacheError> {
+        let path = folder.join(CACHE_FILE);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let database = |source| CacheError::Database { path: path.clone(), source };
+        let connection = open_read_only(&path).map_err(database)?;
+        connection.busy_timeout(BUSY).map_err(database)?;
+        let found: i32 =
+            connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(database)?;
+        match found {
+            SCHEMA => Ok(Some(Self { connection: Mutex::new(connection), path, read_only: true })),
+            // Made and not yet filled by whoever made it.
+            0 => Ok(None),
+            found => Err(CacheError::Layout { path, found }),
+        }
     }
 
     /// Where the file is.
@@ -124,6 +198,7 @@ impl AnswerCache {
         model: &str,
         answer: &ChatAnswer,
     ) -> Result<ChatAnswer, CacheError> {
+        self.check_writable()?;
         let text = serde_json::to_string(answer).expect("an answer is plain data");
         self.lock()
             .execute(
@@ -132,6 +207,33 @@ impl AnswerCache {
             )
             .map_err(|source| self.failed(source))?;
         Ok(self.get(key)?.unwrap_or_else(|| answer.clone()))
+    }
+
+    /// Whether answers can be stored.
+    ///
+    /// # Errors
+    ///
+    /// [`CacheError::ReadOnly`] if not.
+    pub fn check_writable(&self) -> Result<(), CacheError> {
+        if self.read_only {
+            return Err(CacheError::ReadOnly { path: self.path.clone() });
+        }
+        Ok(())
+    }
+
+    /// Forgets the answer stored under `key`, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`CacheError::Database`]. Where nothing can be written, nothing is forgotten.
+    pub fn remove(&self, key: &str) -> Result<(), CacheError> {
+        if self.read_only {
+            return Ok(());
+        }
+        self.lock()
+            .execute("DELETE FROM answers WHERE key = ?1", [key])
+            .map(drop)
+            .map_err(|source| self.failed(source))
     }
 
     /// How many answers there are.
@@ -197,6 +299,23 @@ fn cache_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     ["", "-wal", "-shm"].map(|ending| folder.join(format!("{CACHE_FILE}{ending}"))).into_iter()
 }
 
+impl CacheError {
+    /// Whether it is for want of the right to write.
+    fn is_of_permissions(&self) -> bool {
+        match self {
+            Self::Folder { source, .. } => matches!(
+                source.kind(),
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+            ),
+            Self::Database { source, .. } => matches!(
+                source.sqlite_error_code(),
+                Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied)
+            ),
+            _ => false,
+        }
+    }
+}
+
 fn make_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -218,6 +337,22 @@ fn make_private_file(_path: &Path) -> io::Result<()> {
 }
 
 /// Makes the table if the file is new; returns the layout of the file.
+/// Without a write-ahead log nobody writes, and the file can be read without the files that `SQLite`
+/// would make beside it to share the log.
+fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    match path.to_str() {
+        Some(text) if !Path::new(&log).exists() => {
+            let text = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+            let address = format!("file:{text}?immutable=1");
+            Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+        _ => Connection::open_with_flags(path, flags),
+    }
+}
+
 fn prepare(connection: &Connection) -> rusqlite::Result<i32> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // With a write-ahead log this is safe against a killed process, not against a power cut.
@@ -241,14 +376,20 @@ fn prepare(connection: &Connection) -> rusqlite::Result<i32> {
 pub struct CachedModel {
     inner: Arc<dyn ChatModel>,
     cache: Arc<AnswerCache>,
-    scope: String,
+    /// Where answers may have been stored; new ones go under the first.
+    scopes: Vec<String>,
 }
 
 impl CachedModel {
-    /// Puts `cache` before `inner`; answers of one `scope`, the server's address, do not serve
-    /// another.
-    pub fn new(inner: Arc<dyn ChatModel>, cache: Arc<AnswerCache>, scope: &str) -> Self {
-        Self { inner, cache, scope: scope.trim_end_matches('/').to_owned() }
+    /// Puts `cache` before `inner`; answers of one server do not serve another, but for the
+    /// `servers` named here, which have the same model. Which of them answered does not matter, nor
+    /// does their order: an answer that was stored for any of them serves.
+    pub fn new(inner: Arc<dyn ChatModel>, cache: Arc<AnswerCache>, servers: &[&str]) -> Self {
+        let scopes = servers.iter().map(|server| server.trim_end_matches('/').to_owned());
+        let mut scopes: Vec<String> = scopes.collect();
+        scopes.sort_unstable();
+        scopes.dedup();
+        Self { inner, cache, scopes }
     }
 
     /// Whether the answer is there, so that nothing would be sent.
@@ -257,15 +398,28 @@ impl CachedModel {
     ///
     /// [`CacheError::Database`].
     pub fn holds(&self, request: &ChatRequest) -> Result<bool, CacheError> {
-        Ok(self.cache.get(&self.key(request))?.is_some())
+        Ok(self.stored(&self.keys(request))?.is_some())
     }
 
-    fn key(&self, request: &ChatRequest) -> String {
-        let mut hash = Sha256::new();
-        hash.update(&self.scope);
-        hash.update("\n");
-        hash.update(request.key(self.inner.model()));
-        hex(&hash.finalize())
+    fn keys(&self, request: &ChatRequest) -> Vec<String> {
+        let key = request.key(self.inner.model());
+        let scoped = |scope: &String| {
+            let mut hash = Sha256::new();
+            hash.update(scope);
+            hash.update("\n");
+            hash.update(&key);
+            hexadecimal(&hash.finalize())
+        };
+        self.scopes.iter().map(scoped).collect()
+    }
+
+    fn stored(&self, keys: &[String]) -> Result<Option<ChatAnswer>, CacheError> {
+        for key in keys {
+            if let Some(answer) = self.cache.get(key)? {
+                return Ok(Some(answer));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -275,12 +429,22 @@ impl ChatModel for CachedModel {
     }
 
     fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
-        let key = self.key(request);
-        if let Some(answer) = self.cache.get(&key)? {
+        let keys = self.keys(request);
+        if let Some(answer) = self.stored(&keys)? {
             return Ok(answer);
         }
+        // Before it is paid for.
+        self.cache.check_writable()?;
         let answer = self.inner.complete(request)?;
-        Ok(self.cache.put(&key, self.inner.model(), &answer)?)
+        let Some(key) = keys.first() else { return Ok(answer) };
+        Ok(self.cache.put(key, self.inner.model(), &answer)?)
+    }
+
+    fn reject(&self, request: &ChatRequest) -> Result<(), ChatError> {
+        for key in self.keys(request) {
+            self.cache.remove(&key)?;
+        }
+        self.inner.reject(request)
     }
 }
 
@@ -336,7 +500,7 @@ mod tests {
 
     fn cached(folder: &Path, scope: &str) -> CachedModel {
         let cache = Arc::new(AnswerCache::open(folder).unwrap());
-        CachedModel::new(Arc::new(Counter(AtomicUsize::new(0))), cache, scope)
+        CachedModel::new(Arc::new(Counter(AtomicUsize::new(0))), cache, &[scope])
     }
 
     #[test]
@@ -349,6 +513,71 @@ mod tests {
         assert_eq!([say(&again, 0), say(&again, 1), say(&again, 2)], ["0", "1", "0"]);
         assert!(!cached(folder.path(), "http://b/v1").holds(&request("q", 0)).unwrap());
         assert_eq!(AnswerCache::open(folder.path()).unwrap().len().unwrap(), 3);
+    }
+
+    #[test]
+    fn which_of_several_servers_answered_does_not_matter() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |servers: &[&str], first: usize| {
+            let cache = Arc::new(AnswerCache::open(folder.path()).unwrap());
+            CachedModel::new(Arc::new(Counter(AtomicUsize::new(first))), cache, servers)
+        };
+        let say = |model: &CachedModel, text| model.complete(&request(text, 0)).unwrap().text;
+        assert_eq!(say(&of(&["http://b/v1"], 10), "q"), "10");
+        // What one of them answered earlier serves all, in any order.
+        for servers in [["http://a/v1", "http://b/v1"], ["http://b/v1/", "http://a/v1"]] {
+            let model = of(&servers, 20);
+            assert_eq!([say(&model, "q"), say(&model, "r")], ["10", "20"]);
+        }
+        let more = of(&["http://c/v1", "http://b/v1", "http://a/v1"], 30);
+        assert_eq!([say(&more, "q"), say(&more, "r")], ["10", "20"]);
+        more.reject(&request("q", 0)).unwrap();
+        assert!(!of(&["http://b/v1"], 0).holds(&request("q", 0)).unwrap());
+    }
+
+    #[test]
+    fn a_rejected_answer_is_asked_for_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let model = cached(folder.path(), "http://a/v1");
+        let say = || model.complete(&request("q", 0)).unwrap().text;
+        assert_eq!([say(), say()], ["0", "0"]);
+        model.reject(&request("q", 0)).unwrap();
+        assert!(!model.holds(&request("q", 0)).unwrap());
+        assert_eq!([say(), say()], ["1", "1"]);
+        model.reject(&request("never asked", 0)).unwrap();
+    }
+
+    #[test]
+    fn a_cache_that_can_only_be_read_answers_and_pays_for_nothing_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("50% #1?");
+        cached(&place, "http://a/v1").complete(&request("q", 0)).unwrap();
+        let cache = Arc::new(AnswerCache::open_to_read(&place).unwrap().expect("it is there"));
+        let counter = Arc::new(Counter(AtomicUsize::new(7)));
+        let asked: Arc<dyn ChatModel> = Arc::<Counter>::clone(&counter);
+        let model = CachedModel::new(asked, cache, &["http://a/v1"]);
+        assert_eq!(model.complete(&request("q", 0)).unwrap().text, "0");
+        let error = model.complete(&request("other", 0)).unwrap_err();
+        assert!(matches!(error, ChatError::Store(_)), "{error}");
+        assert_eq!(error.remedy(), Some(Remedy::ChooseCacheFolder));
+        assert_eq!(counter.0.load(Ordering::Relaxed), 7, "nothing was asked");
+        model.reject(&request("q", 0)).unwrap();
+        assert!(model.holds(&request("q", 0)).unwrap());
+        assert!(AnswerCache::open_to_read(&folder.path().join("none")).unwrap().is_none());
+        assert!(!folder.path().join("none").exists());
+    }
+
+    #[test]
+    fn a_new_cache_is_advised_only_for_a_damaged_one() {
+        let remedy = |code| {
+            let source = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+            CacheError::Database { path: "c".into(), source }.remedy()
+        };
+        assert_eq!(remedy(rusqlite::ffi::SQLITE_FULL), Some(Remedy::ChooseCacheFolder));
+        assert_eq!(remedy(rusqlite::ffi::SQLITE_READONLY), Some(Remedy::ChooseCacheFolder));
+        assert_eq!(remedy(rusqlite::ffi::SQLITE_BUSY), None);
+        assert_eq!(remedy(rusqlite::ffi::SQLITE_CORRUPT), Some(Remedy::ClearCache));
+        assert_eq!(remedy(rusqlite::ffi::SQLITE_NOTADB), Some(Remedy::ClearCache));
     }
 
     #[test]
@@ -390,7 +619,7 @@ mod tests {
             .unwrap();
         fs::write(folder.path().join("other"), "kept").unwrap();
         let error = AnswerCache::open(folder.path()).unwrap_err();
-        assert!(error.to_string().contains("caz cache clear"), "{error}");
+        assert_eq!(error.remedy(), Some(Remedy::ClearCache), "{error}");
         assert_eq!(cache_size(folder.path()).unwrap(), 2600);
         clear_cache(folder.path()).unwrap();
         assert_eq!(cache_size(folder.path()).unwrap(), 0);

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::error::ChatError;
+use crate::data::hexadecimal::hexadecimal;
 
 /// A model that continues a conversation. Object-safe; shared between threads.
 pub trait ChatModel: Send + Sync {
@@ -17,6 +18,18 @@ pub trait ChatModel: Send + Sync {
     ///
     /// [`ChatError`] if there is no answer after all tries.
     fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError>;
+
+    /// The answer to `request` was of no use: nothing may keep it, so that a later run asks again.
+    ///
+    /// Whoever reads answers calls this for those it cannot use; what stores them forgets them.
+    ///
+    /// # Errors
+    ///
+    /// [`ChatError::Store`] if what stores answers cannot be written.
+    fn reject(&self, request: &ChatRequest) -> Result<(), ChatError> {
+        let _ = request;
+        Ok(())
+    }
 }
 
 /// Who speaks.
@@ -101,7 +114,7 @@ impl ChatRequest {
     /// Hashing the rendered request, not the settings it came from, means that no setting can be
     /// forgotten: what changes the request changes the key.
     pub fn key(&self, model: &str) -> String {
-        hex(&Sha256::digest(self.to_json(model).to_string()))
+        hexadecimal(&Sha256::digest(self.to_json(model).to_string()))
     }
 
     /// A guess at the tokens of the messages, see [`estimated_tokens`].
@@ -187,24 +200,6 @@ pub fn without_reasoning(text: &str) -> Option<&str> {
         None if text.trim_start().starts_with("<think>") => None,
         None => Some(text.trim()),
     }
-}
-
-/// The first `chars` characters of a text on one line, with a mark where there is more.
-pub(crate) fn excerpt(text: &str, chars: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut excerpt: String = line.chars().take(chars).collect();
-    if excerpt.len() < line.len() {
-        excerpt.push('…');
-    }
-    excerpt
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::error::{ErrorKind, Kinded, Remedy};
+
 /// Why a request has no answer.
 ///
 /// No variant holds a key: text that came from a server has the key replaced by `***` before it
@@ -32,7 +34,7 @@ pub enum ChatError {
         tries: u32,
         /// The last failure.
         #[source]
-        source: Box<ureq::Error>,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The answer is not complete.
     #[error("{host} broke off its answer in each of {tries} tries")]
@@ -42,14 +44,21 @@ pub enum ChatError {
         /// How often it was asked.
         tries: u32,
     },
-    /// The answer took too long.
-    #[error(
-        "{host} did not answer within {seconds} s in {tries} tries; raise --timeout or lower --concurrency"
-    )]
+    /// Nobody knows whether it is the server that was named.
+    #[cfg(any(feature = "http", feature = "hub"))]
+    #[error("{host} cannot be trusted: {problem}")]
+    NotTrusted {
+        /// Host and port.
+        host: String,
+        /// What is wrong.
+        problem: super::trust::Distrust,
+    },
+    /// The server was silent for too long.
+    #[error("{host} was silent for {seconds} s in each of {tries} tries")]
     Timeout {
         /// Host and port.
         host: String,
-        /// The limit per try.
+        /// The longest silence.
         seconds: u64,
         /// How often it was asked.
         tries: u32,
@@ -109,6 +118,18 @@ pub enum ChatError {
         /// Start of what the server wrote.
         excerpt: String,
     },
+    /// The answer has one vector per token.
+    #[error(
+        "{host} sent one vector per token instead of one per text; start the server with mean \
+         pooling, use a model made for embeddings, or have the vectors of tokens pooled here"
+    )]
+    TokenVectors {
+        /// Host and port.
+        host: String,
+    },
+    /// It was asked to stop before there was an answer.
+    #[error("interrupted")]
+    Interrupted,
     /// A budget is used up.
     #[error("the budget of {limit} {what} is used up; raise it and run the same command again")]
     Budget {
@@ -118,7 +139,7 @@ pub enum ChatError {
         limit: u64,
     },
     /// No connection may be made and the answer is not in the cache.
-    #[error("the answer is not in the cache, and --offline forbids asking for it")]
+    #[error("the answer is not in the cache, and no connection may be made to ask for it")]
     Offline,
     /// The recorded log does not hold the answer.
     #[error(
@@ -128,12 +149,37 @@ pub enum ChatError {
         /// The log.
         path: PathBuf,
     },
-    /// The cache cannot be used.
+    /// What stands around the model, a cache or a log, cannot be used.
     #[error(transparent)]
-    Cache(#[from] super::cache::CacheError),
-    /// The log cannot be written.
-    #[error(transparent)]
-    Replay(#[from] super::replay::ReplayError),
+    Store(#[from] crate::Error),
+}
+
+impl Kinded for ChatError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::BadUrl { .. } | Self::BadProxy { .. } => ErrorKind::Usage,
+            Self::Budget { .. } => ErrorKind::Gate,
+            Self::Interrupted => ErrorKind::Interrupted,
+            Self::Offline | Self::NotRecorded { .. } => ErrorKind::Missing,
+            Self::Store(error) => error.kind(),
+            _ => ErrorKind::Network,
+        }
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::BadUrl { .. } | Self::Status { status: 404, .. } => Some(Remedy::CheckServer),
+            Self::Timeout { .. } => Some(Remedy::WaitLonger),
+            Self::Status { status: 401, .. } => Some(Remedy::CheckKey),
+            Self::Status { status: 429, .. } => Some(Remedy::LowerConcurrency),
+            Self::Offline => Some(Remedy::AllowNetwork),
+            Self::TokenVectors { .. } => Some(Remedy::ChoosePooling),
+            #[cfg(any(feature = "http", feature = "hub"))]
+            Self::NotTrusted { problem, .. } => problem.remedy(),
+            Self::Store(error) => error.remedy(),
+            _ => None,
+        }
+    }
 }
 
 impl ChatError {
@@ -145,8 +191,11 @@ impl ChatError {
             | Self::BadProxy { .. }
             | Self::Budget { .. }
             | Self::LongWait { .. }
-            | Self::Cache(_)
-            | Self::Replay(_) => true,
+            | Self::TokenVectors { .. }
+            | Self::Interrupted
+            | Self::Store(_) => true,
+            #[cfg(any(feature = "http", feature = "hub"))]
+            Self::NotTrusted { .. } => true,
             _ => false,
         }
     }
@@ -157,7 +206,7 @@ impl ChatError {
     }
 
     /// A stable word for scripts.
-    pub fn kind(&self) -> &'static str {
+    pub fn word(&self) -> &'static str {
         match self {
             Self::BadUrl { .. } => "bad_url",
             Self::BadProxy { .. } => "bad_proxy",
@@ -169,11 +218,14 @@ impl ChatError {
             Self::TooLarge { .. } => "too_large",
             Self::NotChat { .. } => "not_chat",
             Self::NotEmbeddings { .. } => "not_embeddings",
+            Self::TokenVectors { .. } => "token_vectors",
+            Self::Interrupted => "interrupted",
+            #[cfg(any(feature = "http", feature = "hub"))]
+            Self::NotTrusted { .. } => "not_trusted",
             Self::Budget { .. } => "budget",
             Self::Offline => "offline",
             Self::NotRecorded { .. } => "not_recorded",
-            Self::Cache(_) => "cache",
-            Self::Replay(_) => "replay",
+            Self::Store(_) => "store",
         }
     }
 }

@@ -7,31 +7,22 @@
 //! inside a message, are taken out or broken first.
 
 use sha2::{Digest, Sha256};
+use unicode_categories::UnicodeCategories;
+use unicode_normalization::UnicodeNormalization;
 
-use super::chat::hex;
+use crate::data::hexadecimal::hexadecimal;
 
 /// Hexadecimal digits of a tag: 64 bits.
 const TAG_DIGITS: usize = 16;
 
-/// Markers that the templates of common models use between roles.
-///
-/// Servers turn them into the real control tokens wherever they stand, so they are broken by a
-/// space after the first character.
-const ROLE_MARKERS: [&str; 14] = [
-    "<|",
-    "|>",
-    "<<SYS>>",
-    "<</SYS>>",
-    "[INST]",
-    "[/INST]",
-    "<s>",
-    "</s>",
-    "<start_of_turn>",
-    "<end_of_turn>",
-    "<bos>",
-    "<eos>",
-    "<think>",
-    "</think>",
+/// Longest word that a marker holds, in characters.
+const MARKER_CHARS: usize = 40;
+
+/// Tags of HTML that people write and no template uses.
+const HTML: [&str; 30] = [
+    "a", "b", "br", "code", "div", "em", "h1", "h2", "h3", "h4", "hr", "i", "img", "li", "ol", "p",
+    "pre", "small", "span", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr",
+    "u", "ul",
 ];
 
 /// The fence of one prompt; all texts of the prompt share the tag.
@@ -53,7 +44,7 @@ impl Fence {
                 hash.update((text.len() as u64).to_le_bytes());
                 hash.update(text);
             }
-            let tag = hex(&hash.finalize())[..TAG_DIGITS].to_owned();
+            let tag = hexadecimal(&hash.finalize())[..TAG_DIGITS].to_owned();
             if !texts.iter().any(|text| text.contains(&tag)) {
                 return Self { tag };
             }
@@ -84,48 +75,164 @@ impl Fence {
     }
 }
 
+/// The tags of the fences in a prompt.
+pub(super) fn tags_in(prompt: &str) -> impl Iterator<Item = &str> {
+    prompt.match_indices("<<<").filter_map(|(at, mark)| {
+        let tag = prompt.get(at + mark.len()..at + mark.len() + TAG_DIGITS)?;
+        tag.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(tag)
+    })
+}
+
 /// `text` without what a reader cannot see and without role markers.
 ///
-/// Line ends become `\n`; control characters other than it and the tab become U+FFFD; tag
-/// characters, direction marks and invisible spaces are removed; role markers are broken by a
-/// space. The joiners of emoji and of scripts that need them stay.
+/// Line ends become `\n`; control characters other than it and the tab become U+FFFD; what
+/// [`is_hidden`] is removed, and joiners where no script needs them. What looks like the control
+/// token of a template is broken by a space behind its bracket, whatever form its characters have:
+/// a bracket beside a bar (`<|`, `|]`), a bracket beside `~`, a word alone in angle brackets that is
+/// no tag of HTML, a word of letters alone in square brackets.
 pub fn harmless(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
     let unified = text.replace("\r\n", "\n").replace('\r', "\n");
-    for c in unified.chars() {
-        match c {
-            '\n' | '\t' => clean.push(c),
-            c if c.is_control() => clean.push('\u{fffd}'),
-            c if is_hidden(c) => {}
-            c => clean.push(c),
+    let visible: Vec<char> = unified
+        .chars()
+        .filter(|c| !is_hidden(*c))
+        .map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c })
+        .collect();
+    let mut clean: Vec<char> = Vec::with_capacity(visible.len());
+    for (at, &c) in visible.iter().enumerate() {
+        let kept = !is_joiner(c)
+            || (clean.last().is_some_and(|before| is_joined(*before))
+                && visible.get(at + 1).is_some_and(|after| is_joined(*after)));
+        if kept {
+            clean.push(c);
         }
     }
-    for marker in ROLE_MARKERS {
-        let at = marker.char_indices().nth(1).map_or(0, |(at, _)| at);
-        // Upper and lower case are both in use.
-        for form in [marker.to_owned(), marker.to_lowercase()] {
-            if clean.contains(&form) {
-                clean = clean.replace(&form, &format!("{} {}", &form[..at], &form[at..]));
+    let plain: Vec<char> = clean.iter().map(|c| plain(*c)).collect();
+    let mut text = String::with_capacity(unified.len());
+    for (at, &c) in clean.iter().enumerate() {
+        text.push(c);
+        if breaks_after(&plain, at) {
+            text.push(' ');
+        }
+    }
+    text
+}
+
+/// Whether a marker begins or ends so that a space belongs behind this character.
+fn breaks_after(plain: &[char], at: usize) -> bool {
+    let (c, Some(&next)) = (plain[at], plain.get(at + 1)) else { return false };
+    let is_bracket = |c: char| matches!(c, '<' | '>' | '[' | ']' | '{' | '}');
+    if (is_bracket(c) && matches!(next, '|' | '~')) || (c == '|' && is_bracket(next)) {
+        return true;
+    }
+    let close = match c {
+        '<' => '>',
+        '[' => ']',
+        _ => return false,
+    };
+    let rest = &plain[at + 1..];
+    let rest = if rest.first() == Some(&'/') { &rest[1..] } else { rest };
+    let in_word = |c: &&char| c.is_alphanumeric() || matches!(**c, '_' | '-' | '\u{2581}');
+    let word: String = rest.iter().take(MARKER_CHARS + 1).take_while(in_word).collect();
+    let chars = word.chars().count();
+    if rest.get(chars) != Some(&close) || !word.contains(char::is_alphabetic) {
+        return false;
+    }
+    if c == '<' {
+        return !HTML.contains(&word.to_lowercase().as_str());
+    }
+    // `[1]`, `[i]` and `[Smith2020]` are what people write.
+    chars >= 2 && !word.contains(char::is_numeric)
+}
+
+/// The character that a bracket or bar of another form stands for, as tokenizers may unify them.
+fn plain(c: char) -> char {
+    match c {
+        '\u{2039}' | '\u{2329}' | '\u{27e8}' | '\u{3008}' | '\u{276c}' | '\u{276e}' => '<',
+        '\u{203a}' | '\u{232a}' | '\u{27e9}' | '\u{3009}' | '\u{276d}' | '\u{276f}' => '>',
+        '\u{3010}' | '\u{3014}' | '\u{27e6}' => '[',
+        '\u{3011}' | '\u{3015}' | '\u{27e7}' => ']',
+        '\u{2223}' | '\u{2502}' | '\u{2758}' | '\u{1c0}' | '\u{ffe8}' => '|',
+        c if c.is_ascii() => c,
+        c => {
+            let mut forms = std::iter::once(c).nfkc();
+            match (forms.next(), forms.next()) {
+                (Some(form), None) => form,
+                _ => c,
             }
         }
     }
-    clean
 }
 
 /// Whether a character shows nothing and may carry a message or turn the text around.
+///
+/// The format characters of Unicode (category Cf), variation selectors, the fillers that are
+/// letters without a shape, and tag characters; not the joiners, which some scripts and emoji need,
+/// and not the signs of category Cf that are seen.
 pub fn is_hidden(c: char) -> bool {
+    let seen = matches!(c,
+        '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
+        | '\u{110bd}' | '\u{110cd}');
+    let format = c.is_other_format() && !seen && !is_joiner(c);
+    format
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// The zero-width joiner and non-joiner.
+pub(crate) fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}')
+}
+
+/// Whether a joiner may stand beside it: Arabic, Indic and other scripts of Asia, and emoji.
+fn is_joined(c: char) -> bool {
     matches!(c,
-        // Zero-width space, direction marks and overrides, word joiner and invisible operators.
-        '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}'
-        | '\u{2066}'..='\u{206f}' | '\u{feff}' | '\u{180e}' | '\u{ad}'
-        // Variation selectors supplement and tag characters: whole hidden alphabets.
-        | '\u{e0000}'..='\u{e01ef}')
+        '\u{600}'..='\u{109f}' | '\u{1780}'..='\u{18af}' | '\u{1b00}'..='\u{1bff}'
+        | '\u{2190}'..='\u{2bff}' | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}'
+        | '\u{10d00}'..='\u{11fff}' | '\u{1f000}'..='\u{1faff}')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Markers of the templates of common models.
+    const ROLE_MARKERS: [&str; 30] = [
+        "<|",
+        "|>",
+        "<<SYS>>",
+        "<</SYS>>",
+        "[INST]",
+        "[/INST]",
+        "[inst]",
+        "<s>",
+        "</s>",
+        "<start_of_turn>",
+        "<end_of_turn>",
+        "<bos>",
+        "<eos>",
+        "<think>",
+        "</think>",
+        "<\u{ff5c}User\u{ff5c}>",
+        "<\u{ff5c}begin\u{2581}of\u{2581}sentence\u{ff5c}>",
+        "\u{ff1c}|im_start|\u{ff1e}",
+        "[|system|]",
+        "[|endofturn|]",
+        "[SYSTEM_PROMPT]",
+        "[/SYSTEM_PROMPT]",
+        "[TOOL_RESULTS]",
+        "[AVAILABLE_TOOLS]",
+        "[gMASK]",
+        "<sop>",
+        "]~b]",
+        "]~!b[",
+        "<tool_call>",
+        "\u{27e8}tool_response\u{27e9}",
+    ];
 
     proptest! {
         #[test]
@@ -149,7 +256,8 @@ mod tests {
                 prop_oneof![
                     Just("<|im_start|>".to_owned()), Just("[INST]".into()), Just("[inst]".into()),
                     Just("<s>".into()), Just("\u{202e}".into()), Just("\u{e0041}".into()),
-                    Just("\u{0}".into()), Just("<".into()), Just("|".into()), Just(">".into()),
+                    prop::sample::select(ROLE_MARKERS.to_vec()).prop_map(str::to_owned),
+                    Just("\u{200d}".into()), Just("\u{fe0f}".into()), Just("\u{0}".into()), Just("<".into()), Just("|".into()), Just(">".into()),
                     "(?s).{0,5}",
                 ],
                 0..12,
@@ -173,6 +281,21 @@ mod tests {
         }
         assert_eq!(harmless("a\r\nb\rc"), "a\nb\nc");
         assert_eq!(harmless("<|im_end|>"), "< |im_end| >");
+    }
+
+    #[test]
+    fn what_shows_nothing_is_gone_by_category() {
+        for c in "\u{fe0f}\u{fe00}\u{e0100}\u{34f}\u{3164}\u{61c}\u{115f}\u{ffa0}\u{200b}\u{2064}"
+            .chars()
+        {
+            assert_eq!(harmless(&format!("a{c}b")), "ab", "{:x}", u32::from(c));
+        }
+        // Joiners stay where a script needs them, and nowhere else.
+        assert_eq!(harmless("ig\u{200d}nore a\u{200c} b"), "ignore a b");
+        assert_eq!(harmless("a\u{200d}\u{200c}\u{200d}\u{1f52c}"), "a\u{1f52c}");
+        for marker in ROLE_MARKERS {
+            assert_ne!(harmless(marker), marker);
+        }
     }
 
     #[test]

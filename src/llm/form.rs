@@ -24,6 +24,11 @@ pub enum Domain {
         /// Largest value.
         max: f64,
     },
+    /// A text that is not empty.
+    Text {
+        /// Its words at most, as the prompt says; a longer one is cut by whoever reads it.
+        most_words: usize,
+    },
 }
 
 impl Domain {
@@ -40,6 +45,7 @@ impl Domain {
                 numbers.join(" or ")
             }
             Self::Interval { min, max } => format!("a number from {min} to {max}"),
+            Self::Text { most_words } => format!("a text of at most {most_words} words"),
         }
     }
 
@@ -59,6 +65,7 @@ impl Domain {
             Self::Interval { min, max } => {
                 json!({"type": "number", "minimum": min, "maximum": max})
             }
+            Self::Text { .. } => json!({"type": "string"}),
         }
     }
 }

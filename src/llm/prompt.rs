@@ -16,12 +16,20 @@ use minijinja::{Environment, UndefinedBehavior, context};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::chat::{Message, Role, hex};
+use super::chat::{Message, Role};
 use super::fence::Fence;
 use super::form::{Domain, Field, describe_answer, folded};
+use crate::data::hexadecimal::hexadecimal;
+use crate::error::{ErrorKind, Kinded, Remedy};
 
 /// The prompts that come with caz, by name.
-const BUILT_IN: [(&str, &str); 10] = [
+const BUILT_IN: [(&str, &str); 16] = [
+    ("debate-judge", include_str!("../../prompts/debate-judge.toml")),
+    ("debate-juror", include_str!("../../prompts/debate-juror.toml")),
+    ("debate-more-advocate", include_str!("../../prompts/debate-more-advocate.toml")),
+    ("debate-more-case", include_str!("../../prompts/debate-more-case.toml")),
+    ("debate-samre-advocate", include_str!("../../prompts/debate-samre-advocate.toml")),
+    ("debate-samre-judge", include_str!("../../prompts/debate-samre-judge.toml")),
     ("feedback-binary", include_str!("../../prompts/feedback-binary.toml")),
     ("feedback-textual", include_str!("../../prompts/feedback-textual.toml")),
     ("judge-aspects19", include_str!("../../prompts/judge-aspects19.toml")),
@@ -49,14 +57,22 @@ pub enum PromptKind {
     Judge,
     /// A comment on a judge's answer.
     Feedback,
+    /// A role in the judging of a pair: judge, advocate, juror.
+    Debate,
 }
+
+/// Most steps of a template; one with a thousand fields takes some ten thousand.
+const MOST_STEPS: u64 = 1_000_000;
+
+/// Most bytes of a message: no model reads as much.
+const MOST_BYTES: usize = 64 << 20;
 
 /// Why a prompt cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromptError {
     /// No such name and no such file.
-    #[error("there is no prompt `{name}`; `caz prompts list` shows them, a path ends in .toml")]
+    #[error("there is no prompt `{name}`; a path ends in .toml")]
     Unknown {
         /// What was asked for.
         name: String,
@@ -132,6 +148,20 @@ pub enum PromptError {
         /// What is needed.
         wanted: PromptKind,
     },
+}
+
+impl Kinded for PromptError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unknown { .. } | Self::Kind { .. } => ErrorKind::Usage,
+            Self::Unreadable { .. } => ErrorKind::Missing,
+            _ => ErrorKind::Input,
+        }
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        matches!(self, Self::Unknown { .. }).then_some(Remedy::ListPrompts)
+    }
 }
 
 /// A text that a prompt takes.
@@ -255,7 +285,7 @@ impl Prompt {
 
     /// SHA-256 of the file, in hexadecimal.
     pub fn sha256(&self) -> String {
-        hex(&Sha256::digest(&self.source))
+        hexadecimal(&Sha256::digest(&self.source))
     }
 
     /// What it asks for.
@@ -338,9 +368,37 @@ impl Prompt {
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
         environment.set_syntax(syntax.expect("the delimiters are the default ones"));
-        environment.render_str(template, values).map(|text| text.trim().to_owned()).map_err(
-            |source| PromptError::Template { name: self.name.clone(), source: Box::new(source) },
-        )
+        environment.set_fuel(Some(MOST_STEPS));
+        let mut written = Bounded { bytes: Vec::new() };
+        environment
+            .template_from_str(template)
+            .and_then(|template| template.render_captured_to(values, &mut written).map(drop))
+            .map_err(|source| PromptError::Template {
+                name: self.name.clone(),
+                source: Box::new(source),
+            })?;
+        let text = String::from_utf8(written.bytes).expect("a template writes text");
+        Ok(text.trim().to_owned())
+    }
+}
+
+/// Takes bytes up to [`MOST_BYTES`].
+struct Bounded {
+    bytes: Vec<u8>,
+}
+
+impl io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + bytes.len() > MOST_BYTES {
+            let message = format!("a message of more than {MOST_BYTES} bytes");
+            return Err(io::Error::other(message));
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -372,6 +430,11 @@ pub(crate) fn check_fields(name: &str, fields: &[Field]) -> Result<(), PromptErr
             Domain::Interval { min, max } => {
                 if !(min.is_finite() && max.is_finite() && min < max) {
                     return fail(format!("`{what}` needs a `min` below its `max`"));
+                }
+            }
+            Domain::Text { most_words } => {
+                if *most_words == 0 {
+                    return fail(format!("`{what}` needs at least one word"));
                 }
             }
         }

@@ -25,6 +25,22 @@ impl fmt::Debug for ProxySettings {
 }
 
 impl ProxySettings {
+    /// Reads the settings from environment variables, given by a function so that the library
+    /// itself does not look at the environment. An empty variable counts as unset.
+    ///
+    /// `http_proxy`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, in upper and lower case. The
+    /// upper-case form of the first is read by convention only outside of CGI, which this is not.
+    pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Self {
+        let get = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
+        let either = |first: &str, second: &str| get(first).or_else(|| get(second));
+        let all = either("ALL_PROXY", "all_proxy");
+        Self {
+            http: either("http_proxy", "HTTP_PROXY").or_else(|| all.clone()),
+            https: either("HTTPS_PROXY", "https_proxy").or(all),
+            direct: either("NO_PROXY", "no_proxy").unwrap_or_default(),
+        }
+    }
+
     /// The proxy for `host` under `scheme`; `None` if it is reached directly.
     ///
     /// The own machine is always reached directly: a proxy could not find it.
@@ -77,6 +93,29 @@ mod tests {
             assert_eq!(proxies.choose(scheme, host), expected, "{scheme} {host}");
         }
         assert!(!format!("{proxies:?}").contains("secret"));
+    }
+
+    #[test]
+    fn variables_are_read_in_both_cases_and_empty_ones_count_as_unset() {
+        let read = |variables: &[(&str, &str)]| {
+            ProxySettings::from_lookup(|name| {
+                let found = variables.iter().find(|(key, _)| *key == name);
+                found.map(|(_, value)| (*value).to_owned())
+            })
+        };
+        let all = read(&[("all_proxy", "http://a:1"), ("HTTPS_PROXY", " ")]);
+        assert_eq!(all.http.as_deref(), Some("http://a:1"));
+        assert_eq!(all.https.as_deref(), Some("http://a:1"));
+        let own = read(&[
+            ("http_proxy", "http://l:1"),
+            ("HTTP_PROXY", "http://u:1"),
+            ("https_proxy", "http://s:1"),
+            ("ALL_PROXY", "http://a:1"),
+            ("no_proxy", "x"),
+        ]);
+        assert_eq!(own.http.as_deref(), Some("http://l:1"));
+        assert_eq!(own.https.as_deref(), Some("http://s:1"));
+        assert_eq!(own.direct, "x");
     }
 
     #[test]

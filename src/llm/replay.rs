@@ -1,6 +1,6 @@
 //! A log of every request and answer, and a model that answers from it without a network.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::chat::{ChatAnswer, ChatModel, ChatRequest};
 use super::error::ChatError;
+use crate::error::{ErrorKind, Kinded, Remedy};
 
 /// Why a log cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +38,7 @@ pub enum ReplayError {
         source: serde_json::Error,
     },
     /// It holds answers of several models, and none was chosen.
-    #[error("`{path}` holds answers of {models}; choose one with --model")]
+    #[error("`{path}` holds answers of {models}; choose one")]
     Models {
         /// The log.
         path: PathBuf,
@@ -52,6 +53,26 @@ pub enum ReplayError {
     },
 }
 
+impl Kinded for ReplayError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::File { .. } => ErrorKind::Missing,
+            Self::Models { .. } => ErrorKind::Usage,
+            _ => ErrorKind::Input,
+        }
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        matches!(self, Self::Models { .. }).then_some(Remedy::NameModel)
+    }
+}
+
+impl From<ReplayError> for ChatError {
+    fn from(error: ReplayError) -> Self {
+        Self::Store(error.into())
+    }
+}
+
 /// One line of the log.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
@@ -61,10 +82,14 @@ struct Line {
     answer: ChatAnswer,
 }
 
+/// How every line of a log starts.
+const LINE_START: &str = "{\"key\":\"";
+
 /// A model that appends every request and answer of another one to a file.
 ///
-/// One JSON object a line, flushed when the answer arrives, each request once. The log holds the
-/// prompts, so it is as confidential as the texts in them; it holds no key.
+/// One JSON object a line, flushed when the answer arrives, each request once, and once more if a
+/// later answer differs; the last one counts. The log holds the prompts, so it is as confidential
+/// as the texts in them: a new one is readable by its owner only. It holds no key.
 pub struct RecordingModel {
     inner: Arc<dyn ChatModel>,
     path: PathBuf,
@@ -73,13 +98,15 @@ pub struct RecordingModel {
 
 struct Log {
     file: File,
-    recorded: HashSet<String>,
+    /// The text of the answer that was written last, by key.
+    recorded: HashMap<String, String>,
 }
 
 impl RecordingModel {
     /// Opens the log at `path`, a new one or one to go on with.
     ///
-    /// The half line that a killed process leaves at the end is dropped.
+    /// The half line that a killed process leaves at the end is dropped. A file that is no log is
+    /// left as it is.
     ///
     /// # Errors
     ///
@@ -88,12 +115,28 @@ impl RecordingModel {
         let failed = |source| ReplayError::File { path: path.to_owned(), source };
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(failed)?;
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed)?;
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        file.set_len(whole as u64).map_err(failed)?;
-        let recorded = lines(path, &text[..whole])?.into_iter().map(|line| line.key).collect();
+        let recorded = lines(path, &text[..whole])?;
+        let rest = &text[whole..];
+        if !rest.is_empty() {
+            // Only what this program began to write is dropped.
+            let begun = rest.starts_with(LINE_START) || LINE_START.starts_with(rest);
+            if !begun {
+                let line = recorded.len() + 1;
+                // Reading it says what is wrong with it; a whole line only lacks its end.
+                return match serde_json::from_str::<Line>(rest) {
+                    Err(source) => Err(ReplayError::Line { path: path.to_owned(), line, source }),
+                    Ok(_) => Err(failed(io::ErrorKind::UnexpectedEof.into())),
+                };
+            }
+            file.set_len(whole as u64).map_err(failed)?;
+        }
+        let recorded = recorded.into_iter().map(|line| (line.key, line.answer.text)).collect();
         // Two models may write to one log; what is appended does not overwrite.
         let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
         let log = Mutex::new(Log { file, recorded });
@@ -110,7 +153,7 @@ impl ChatModel for RecordingModel {
         let answer = self.inner.complete(request)?;
         let key = request.key(self.model());
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        if log.recorded.insert(key.clone()) {
+        if log.recorded.insert(key.clone(), answer.text.clone()).as_ref() != Some(&answer.text) {
             let line = Line {
                 key,
                 model: self.model().to_owned(),
@@ -124,6 +167,10 @@ impl ChatModel for RecordingModel {
                 .map_err(|source| ReplayError::File { path: self.path.clone(), source })?;
         }
         Ok(answer)
+    }
+
+    fn reject(&self, request: &ChatRequest) -> Result<(), ChatError> {
+        self.inner.reject(request)
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use rand::Rng;
 
-use super::error::ChatError;
+use crate::llm::error::ChatError;
 use crate::stats::seed::stream;
 
 /// How often and how patiently a request is repeated.
@@ -67,11 +67,12 @@ impl RetryPolicy {
 
     /// Tries until there is an answer, a failure that no repetition helps, or no try is left.
     ///
-    /// `attempt` gets the number of the try, from 1; `sleep` waits.
+    /// `attempt` gets the number of the try, from 1; `sleep` waits, or says that it was asked to
+    /// stop.
     pub(super) fn run<T>(
         &self,
         index: u64,
-        sleep: &dyn Fn(Duration),
+        sleep: &dyn Fn(Duration) -> Result<(), ChatError>,
         mut attempt: impl FnMut(u32) -> Attempt<T>,
     ) -> Result<T, ChatError> {
         let mut tries = 1;
@@ -80,7 +81,7 @@ impl RetryPolicy {
                 Attempt::Done(answer) => return Ok(answer),
                 Attempt::Failed(error) => return Err(error),
                 Attempt::Again { error, .. } if tries >= self.tries => return Err(error),
-                Attempt::Again { after, .. } => sleep(self.wait(tries, index, after)),
+                Attempt::Again { after, .. } => sleep(self.wait(tries, index, after))?,
             }
             tries += 1;
         }
@@ -116,7 +117,10 @@ mod tests {
 
     fn waits(policy: RetryPolicy, mut attempt: impl FnMut(u32) -> Attempt<()>) -> Vec<Duration> {
         let waits = RefCell::new(Vec::new());
-        let sleep = |wait| waits.borrow_mut().push(wait);
+        let sleep = |wait| {
+            waits.borrow_mut().push(wait);
+            Ok(())
+        };
         let _ = policy.run(7, &sleep, &mut attempt);
         waits.into_inner()
     }
@@ -158,6 +162,18 @@ mod tests {
         assert_eq!(asked, 3);
         let failed = |_| Attempt::Failed(ChatError::Offline);
         assert!(waits(RetryPolicy::default(), failed).is_empty());
+    }
+
+    #[test]
+    fn a_wait_that_is_broken_off_ends_the_tries() {
+        let mut asked = 0;
+        let outcome: Result<(), _> =
+            RetryPolicy::default().run(7, &|_| Err(ChatError::Interrupted), |tries| {
+                asked = tries;
+                again(None)
+            });
+        assert!(matches!(outcome, Err(ChatError::Interrupted)));
+        assert_eq!(asked, 1);
     }
 
     #[test]

@@ -1,11 +1,16 @@
 //! Limits on requests and tokens that no number of threads can overrun.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 
-use super::chat::Usage;
-use super::error::ChatError;
+use crate::data::interruption::Interruption;
+use crate::llm::chat::Usage;
+use crate::llm::error::ChatError;
+
+/// How long to wait before looking whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What was spent so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -63,10 +68,17 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// [`ChatError::Budget`] if it does not fit.
-    pub(super) fn reserve(&self, tokens: u64) -> Result<Reservation<'_>, ChatError> {
+    /// [`ChatError::Budget`] if it does not fit, [`ChatError::Interrupted`] if it is asked to stop.
+    pub(super) fn reserve(
+        &self,
+        tokens: u64,
+        interruption: &Interruption,
+    ) -> Result<Reservation<'_>, ChatError> {
         let mut state = self.lock();
         loop {
+            if interruption.requested() {
+                return Err(ChatError::Interrupted);
+            }
             if let Some(limit) = self.max_requests
                 && state.spent.requests >= limit
             {
@@ -80,7 +92,9 @@ impl Budget {
             if state.in_flight == 0 {
                 return Err(ChatError::Budget { what: "tokens", limit });
             }
-            state = self.settled.wait(state).unwrap_or_else(PoisonError::into_inner);
+            // Nobody wakes who waits when a stop is asked for.
+            let waited = self.settled.wait_timeout(state, LOOK);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         state.spent.requests += 1;
         state.in_flight += 1;
@@ -128,6 +142,23 @@ mod tests {
         Usage { prompt_tokens, completion_tokens, estimated: false }
     }
 
+    fn go_on() -> Interruption {
+        Interruption::default()
+    }
+
+    #[test]
+    fn who_waits_for_tokens_stops_when_asked_to() {
+        let (budget, interruption) = (Budget::new(None, Some(100)), Interruption::default());
+        let under_way = budget.reserve(100, &interruption).unwrap();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| budget.reserve(1, &interruption).map(drop));
+            interruption.request();
+            assert!(matches!(waiting.join().unwrap(), Err(ChatError::Interrupted)));
+        });
+        drop(under_way);
+        assert_eq!(budget.spent().requests, 1);
+    }
+
     #[test]
     fn requests_stop_at_the_limit_whoever_asks() {
         let budget = Budget::new(Some(10), None);
@@ -135,7 +166,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
-                    while let Ok(reservation) = budget.reserve(1) {
+                    while let Ok(reservation) = budget.reserve(1, &go_on()) {
                         allowed.fetch_add(1, Ordering::Relaxed);
                         reservation.cost(usage(1, 1));
                     }
@@ -158,7 +189,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
-                    while let Ok(reservation) = budget.reserve(50) {
+                    while let Ok(reservation) = budget.reserve(50, &go_on()) {
                         std::thread::sleep(std::time::Duration::from_millis(2));
                         made.fetch_add(1, Ordering::Relaxed);
                         reservation.cost(usage(5, 15));
@@ -173,9 +204,12 @@ mod tests {
     #[test]
     fn a_failed_request_costs_a_request_and_no_tokens() {
         let budget = Budget::new(Some(2), Some(100));
-        drop(budget.reserve(100).unwrap());
+        drop(budget.reserve(100, &go_on()).unwrap());
         assert_eq!(budget.spent(), Spent { requests: 1, ..Spent::default() });
-        drop(budget.reserve(100).unwrap());
-        assert!(matches!(budget.reserve(1), Err(ChatError::Budget { what: "requests", limit: 2 })));
+        drop(budget.reserve(100, &go_on()).unwrap());
+        assert!(matches!(
+            budget.reserve(1, &go_on()),
+            Err(ChatError::Budget { what: "requests", limit: 2 })
+        ));
     }
 }

@@ -1,31 +1,23 @@
 //! Any server that speaks the embeddings protocol of `OpenAI`: vLLM, llama.cpp, Ollama, TEI,
 //! `OpenAI` itself.
 
+use async_openai::types::embeddings::{CreateEmbeddingRequest, EmbeddingInput, EncodingFormat};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::chat::{Usage, estimated_tokens};
-use super::error::ChatError;
-use super::server::{Call, OpenAiSettings, Server, Unreadable};
-
-/// A model that turns texts into vectors. Object-safe; shared between threads.
-pub trait EmbeddingModel: Send + Sync {
-    /// The model's name as the server knows it.
-    fn model(&self) -> &str;
-
-    /// One vector per text, in the order of `texts`, all of one length that is not 0, all entries
-    /// finite; blocks until they are there.
-    ///
-    /// # Errors
-    ///
-    /// [`ChatError`] if there is no answer after all tries.
-    fn vectors(&self, texts: &[&str]) -> Result<Vec<Vec<f64>>, ChatError>;
-}
+use super::reply::Received;
+use super::server::{Call, Server, Unreadable};
+use super::settings::OpenAiSettings;
+use super::token_vectors::TokenPooling;
+use crate::llm::chat::{Usage, estimated_tokens};
+use crate::llm::embedding_model::EmbeddingModel;
+use crate::llm::error::ChatError;
 
 /// An embedding model behind HTTP.
 #[derive(Debug)]
 pub struct OpenAiEmbeddings {
     server: Server,
+    pooling: Option<TokenPooling>,
 }
 
 impl OpenAiEmbeddings {
@@ -35,7 +27,15 @@ impl OpenAiEmbeddings {
     ///
     /// [`ChatError::BadUrl`] and [`ChatError::BadProxy`].
     pub fn new(settings: OpenAiSettings) -> Result<Self, ChatError> {
-        Ok(Self { server: Server::new(settings)? })
+        Ok(Self { server: Server::new(settings)?, pooling: None })
+    }
+
+    /// The same, which makes one vector of those of tokens where the server does not pool. Without
+    /// it these are an error.
+    #[must_use]
+    pub fn pooled(mut self, pooling: Option<TokenPooling>) -> Self {
+        self.pooling = pooling;
+        self
     }
 }
 
@@ -45,21 +45,17 @@ impl EmbeddingModel for OpenAiEmbeddings {
     }
 
     fn vectors(&self, texts: &[&str]) -> Result<Vec<Vec<f64>>, ChatError> {
-        let body = json!({
-            "model": self.server.model(),
-            "input": texts,
-            // Some servers send base64 unless they are asked for numbers.
-            "encoding_format": "float",
-        });
         let estimate = texts.iter().map(|text| estimated_tokens(text)).sum();
         let call = Call {
             path: "embeddings",
-            body: body.to_string(),
+            body: body(self.server.model(), texts),
             reserve: estimate,
+            impatient: false,
             unknown: |host, excerpt| ChatError::NotEmbeddings { host, excerpt },
         };
-        self.server.ask(&call, |reply| {
-            let (vectors, tokens) = parse(reply, texts.len())?;
+        self.server.ask(&call, |received| {
+            let Received::Whole(reply) = received else { return Err(Unreadable::Unknown) };
+            let (vectors, tokens) = parse(reply, texts.len(), self.pooling)?;
             let usage = Usage {
                 prompt_tokens: tokens.unwrap_or(estimate),
                 completion_tokens: 0,
@@ -68,6 +64,18 @@ impl EmbeddingModel for OpenAiEmbeddings {
             Ok((vectors, usage))
         })
     }
+}
+
+/// The body of a request.
+fn body(model: &str, texts: &[&str]) -> String {
+    let request = CreateEmbeddingRequest {
+        model: model.to_owned(),
+        input: EmbeddingInput::StringArray(texts.iter().map(|&text| text.to_owned()).collect()),
+        // Some servers send base64 unless they are asked for numbers.
+        encoding_format: Some(EncodingFormat::Float),
+        ..CreateEmbeddingRequest::default()
+    };
+    serde_json::to_string(&request).expect("a request is plain data")
 }
 
 #[derive(Deserialize)]
@@ -79,7 +87,14 @@ struct Reply {
 #[derive(Deserialize)]
 struct Item {
     index: Option<usize>,
-    embedding: Vec<f64>,
+    embedding: Embedding,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Embedding {
+    Text(Vec<f64>),
+    Tokens(Vec<Vec<f64>>),
 }
 
 #[derive(Deserialize)]
@@ -88,7 +103,11 @@ struct WireUsage {
 }
 
 /// The vectors of a reply to `count` texts in the order of the texts, and the tokens they cost.
-fn parse(reply: &[u8], count: usize) -> Result<(Vec<Vec<f64>>, Option<u64>), Unreadable> {
+fn parse(
+    reply: &[u8],
+    count: usize,
+    pooling: Option<TokenPooling>,
+) -> Result<(Vec<Vec<f64>>, Option<u64>), Unreadable> {
     // Two steps, as a wrong type inside must not look like an early end.
     let value: Value =
         serde_json::from_slice(reply).map_err(|error| Unreadable::from_json(&error, reply))?;
@@ -96,10 +115,18 @@ fn parse(reply: &[u8], count: usize) -> Result<(Vec<Vec<f64>>, Option<u64>), Unr
     let mut vectors = vec![Vec::new(); count];
     for (place, item) in reply.data.into_iter().enumerate() {
         let slot = vectors.get_mut(item.index.unwrap_or(place)).ok_or(Unreadable::Unknown)?;
-        if !slot.is_empty() || item.embedding.iter().any(|entry| !entry.is_finite()) {
+        let vector = match (item.embedding, pooling) {
+            (Embedding::Text(vector), _) => vector,
+            // A model that was made to write, behind a server that does not pool.
+            (Embedding::Tokens(_), None) => return Err(Unreadable::TokenVectors),
+            (Embedding::Tokens(tokens), Some(pooling)) => {
+                pooling.pool(&tokens).ok_or(Unreadable::Unknown)?
+            }
+        };
+        if !slot.is_empty() || vector.iter().any(|entry| !entry.is_finite()) {
             return Err(Unreadable::Unknown);
         }
-        *slot = item.embedding;
+        *slot = vector;
     }
     let dims = vectors.first().map_or(0, Vec::len);
     if count > 0 && (dims == 0 || vectors.iter().any(|vector| vector.len() != dims)) {
@@ -111,9 +138,10 @@ fn parse(reply: &[u8], count: usize) -> Result<(Vec<Vec<f64>>, Option<u64>), Unr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn parsed(reply: &Value, count: usize) -> Result<(Vec<Vec<f64>>, Option<u64>), Unreadable> {
-        parse(reply.to_string().as_bytes(), count)
+        parse(reply.to_string().as_bytes(), count, None)
     }
 
     #[test]
@@ -149,12 +177,32 @@ mod tests {
             assert_eq!(parsed(&reply, 2), Err(Unreadable::Unknown), "{reply}");
         }
         let too_large = br#"{"data": [{"embedding": [1]}, {"embedding": [1e999]}]}"#;
-        assert_eq!(parse(too_large, 2), Err(Unreadable::Unknown));
+        assert_eq!(parse(too_large, 2, None), Err(Unreadable::Unknown));
+    }
+
+    #[test]
+    fn one_vector_per_token_is_told_from_other_faults_or_pooled_where_that_is_wanted() {
+        let reply = json!({"data": [{"index": 0, "embedding": [[1, 2], [3, 4]]}]});
+        assert_eq!(parsed(&reply, 1), Err(Unreadable::TokenVectors));
+        let pooled = |reply: &Value, pooling| {
+            parse(reply.to_string().as_bytes(), 1, Some(pooling)).map(|(vectors, _)| vectors)
+        };
+        assert_eq!(pooled(&reply, TokenPooling::Mean), Ok(vec![vec![2.0, 3.0]]));
+        assert_eq!(pooled(&reply, TokenPooling::First), Ok(vec![vec![1.0, 2.0]]));
+        let ragged = json!({"data": [{"index": 0, "embedding": [[1, 2], [3]]}]});
+        assert_eq!(pooled(&ragged, TokenPooling::Mean), Err(Unreadable::Unknown));
+    }
+
+    #[test]
+    fn the_body_is_what_the_protocol_asks_for() {
+        let sent: Value = serde_json::from_str(&body("m", &["a", "\u{e9}"])).unwrap();
+        let expected = json!({"model": "m", "input": ["a", "\u{e9}"], "encoding_format": "float"});
+        assert_eq!(sent, expected);
     }
 
     #[test]
     fn a_reply_that_ends_early_is_asked_for_again() {
-        assert_eq!(parse(br#"{"data": [{"embedding": [1, 2"#, 1), Err(Unreadable::CutOff));
-        assert_eq!(parse(b"<html>", 1), Err(Unreadable::Unknown));
+        assert_eq!(parse(br#"{"data": [{"embedding": [1, 2"#, 1, None), Err(Unreadable::CutOff));
+        assert_eq!(parse(b"<html>", 1, None), Err(Unreadable::Unknown));
     }
 }

@@ -20,6 +20,13 @@ impl ApiKey {
         format!("Bearer {}", self.0)
     }
 
+    /// Whether no ordinary text holds it by chance: long, with digits among letters.
+    pub(super) fn is_unmistakable(&self) -> bool {
+        const LEAST: usize = 16;
+        let has = |wanted: fn(&u8) -> bool| self.0.as_bytes().iter().any(wanted);
+        self.0.len() >= LEAST && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+    }
+
     /// `text` with every occurrence of the key replaced by `***`.
     ///
     /// Servers quote the key in their messages, so whatever comes from one goes through here.
@@ -44,6 +51,15 @@ mod tests {
         assert_eq!(format!("{key:?}"), "ApiKey(***)");
         assert_eq!(key.redact("bad key sk-very-secret!"), "bad key ***!");
         assert_eq!(key.bearer(), "Bearer sk-very-secret");
+    }
+
+    #[test]
+    fn words_and_numbers_may_stand_in_answers() {
+        let unmistakable = |key: &str| ApiKey::new(key).unwrap().is_unmistakable();
+        assert!(unmistakable("sk-secret-9876543210"));
+        for word in ["clear", "1", "1234567890123456", "reproducibility-statement", "local"] {
+            assert!(!unmistakable(word), "{word}");
+        }
     }
 
     #[test]

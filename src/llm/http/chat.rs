@@ -1,0 +1,187 @@
+//! Any server that speaks the chat completions protocol of `OpenAI`: vLLM, llama.cpp, Ollama, TGI,
+//! `OpenAI` itself.
+//!
+//! Servers differ in what they take. A request starts with everything we would like; when the
+//! server refuses it, it is asked for less: a JSON Schema, then any JSON object, then plain text;
+//! an answer bit by bit, then a whole one; `max_tokens` under its newer name; no temperature or
+//! seed where the model allows none. What worked once is used from then on, and
+//! [`OpenAiModel::concessions`] says what was given up.
+
+use std::sync::Mutex;
+
+use super::answer;
+use super::dialect::{Dialect, names_streaming};
+use super::reply::Received;
+use super::server::{Call, Server, lock};
+use super::settings::OpenAiSettings;
+use crate::llm::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason, ResponseFormat, Usage};
+use crate::llm::error::ChatError;
+
+/// A chat model behind HTTP.
+#[derive(Debug)]
+pub struct OpenAiModel {
+    server: Server,
+    known: Mutex<Known>,
+}
+
+/// What is known of the server; of several, what all can do.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    dialect: Dialect,
+    /// Whether it answered a request for a form with this dialect.
+    form_proven: bool,
+    /// Whether it took a request for a stream.
+    stream_proven: bool,
+    /// How often it failed at a request for no stated reason, and answered when asked for less.
+    strikes: u32,
+}
+
+/// Failures for no stated reason after which the form is given up: once may be chance.
+const MOST_STRIKES: u32 = 2;
+
+impl OpenAiModel {
+    /// Prepares to talk to a server; sends nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`ChatError::BadUrl`] and [`ChatError::BadProxy`].
+    pub fn new(settings: OpenAiSettings) -> Result<Self, ChatError> {
+        let known = Known {
+            dialect: Dialect::new(settings.stream),
+            form_proven: false,
+            stream_proven: false,
+            strikes: 0,
+        };
+        Ok(Self { server: Server::new(settings)?, known: Mutex::new(known) })
+    }
+
+    /// What the server was not able to do, in words, e.g. `no JSON Schema`; empty if nothing.
+    pub fn concessions(&self) -> Vec<&'static str> {
+        lock(&self.known).dialect.concessions()
+    }
+
+    /// Asks with the known dialect, and for less as long as the server refuses.
+    ///
+    /// Some servers fail with status 500 at a form that they do not know, or at a stream. So until
+    /// these have worked, such a failure is not waited out: less is asked for at once. If that does
+    /// not help either, the server is asked again as patiently as ever.
+    fn negotiate(&self, request: &ChatRequest, max_tokens: u32) -> Result<ChatAnswer, ChatError> {
+        let known = *lock(&self.known);
+        let wants_form = request.format != ResponseFormat::Text;
+        let unproven = |dialect: Dialect| {
+            wants_form && !known.form_proven && dialect.asks_for_form()
+                || !known.stream_proven && dialect.asks_for_stream()
+        };
+        let (mut dialect, mut lesson) = (known.dialect, known.dialect);
+        let mut first_refusal = None;
+        let mut unexplained = false;
+        loop {
+            let impatient = unproven(dialect);
+            let error = match self.ask(request, max_tokens, dialect, impatient) {
+                Ok(answer) => {
+                    self.learn(lesson, dialect, wants_form, unexplained);
+                    return Ok(answer);
+                }
+                Err(error) => error,
+            };
+            let less = match &error {
+                ChatError::Status { status, excerpt, .. }
+                    if may_mean_less(*status, impatient, excerpt) =>
+                {
+                    unexplained |= *status == 500 && !names_a_feature(excerpt);
+                    dialect.after_refusal(excerpt, request, !known.stream_proven)
+                }
+                _ => None,
+            };
+            match less {
+                None if unexplained && impatient => {
+                    // It fails at everything: not a matter of what is asked for.
+                    return self.ask(request, max_tokens, known.dialect, false);
+                }
+                // It was asked patiently, for as little as can be.
+                None if unexplained => return Err(error),
+                // Once asking for less did not help, the first refusal says what is wrong.
+                None => return Err(first_refusal.unwrap_or(error)),
+                Some(less) => {
+                    (dialect, lesson) = (less.dialect, less.lesson);
+                    first_refusal.get_or_insert(error);
+                }
+            }
+        }
+    }
+
+    /// Remembers what the server took: `taken`, and the `lesson` from what it refused before.
+    fn learn(&self, lesson: Dialect, taken: Dialect, wanted_form: bool, unexplained: bool) {
+        let mut known = lock(&self.known);
+        if unexplained && known.strikes + 1 < MOST_STRIKES {
+            known.strikes += 1;
+            return;
+        }
+        known.dialect.concede(lesson);
+        // Once the form has failed and the stream has been given up for it, the form is open again.
+        known.form_proven |= wanted_form && lesson == taken;
+        known.stream_proven |= taken.asks_for_stream();
+    }
+
+    fn ask(
+        &self,
+        request: &ChatRequest,
+        max_tokens: u32,
+        dialect: Dialect,
+        impatient: bool,
+    ) -> Result<ChatAnswer, ChatError> {
+        let call = Call {
+            impatient,
+            path: "chat/completions",
+            body: dialect.body(self.server.model(), request, max_tokens),
+            reserve: request.estimated_prompt_tokens() + u64::from(max_tokens),
+            unknown: |host, excerpt| ChatError::NotChat { host, excerpt },
+        };
+        self.server.ask(&call, |received| {
+            let answer = match received {
+                Received::Whole(reply) => answer::parse(reply, request)?,
+                Received::Stream(stream) => stream.answer(request)?,
+            };
+            let usage = answer.usage;
+            Ok((answer, usage))
+        })
+    }
+}
+
+impl ChatModel for OpenAiModel {
+    fn model(&self) -> &str {
+        self.server.model()
+    }
+
+    /// Asks the server; an answer that was cut off is asked for once more with twice the tokens.
+    fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
+        let mut answer = self.negotiate(request, request.max_tokens)?;
+        if answer.finish == FinishReason::Length {
+            let first = answer.usage;
+            let longer = self.negotiate(request, request.max_tokens.saturating_mul(2))?;
+            let usage: Usage = first.plus(longer.usage);
+            answer = ChatAnswer { usage, ..longer };
+        }
+        answer.text = self.server.without_key(answer.text);
+        Ok(answer)
+    }
+}
+
+/// Whether a status may mean that the server does not do all that it was asked for.
+fn may_mean_less(status: u16, impatient: bool, text: &str) -> bool {
+    match status {
+        400 | 406 | 415 | 422 | 501 => true,
+        500 => impatient,
+        408 | 409 | 429 => false,
+        402..500 => names_streaming(&text.to_lowercase()),
+        _ => false,
+    }
+}
+
+/// Whether a server's message speaks of what it was asked for beyond text.
+fn names_a_feature(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let form =
+        ["response_format", "response format", "json_schema", "json_object", "schema", "grammar"];
+    form.iter().any(|word| text.contains(word)) || names_streaming(&text)
+}

@@ -1,0 +1,32 @@
+//! Models behind servers that speak the protocol of `OpenAI` over HTTP.
+//!
+//! The transport is our own, on blocking sockets: replies are bounded, silence is limited and not
+//! the length of an answer, `Retry-After` is obeyed, keys stay hidden. What is sent has the types
+//! of async-openai; what comes back is read by types of our own, since servers leave out much of
+//! what the protocol demands.
+
+pub mod budget;
+pub mod chat;
+pub mod embeddings;
+pub mod retry;
+pub mod secret;
+pub mod settings;
+
+mod address;
+mod answer;
+mod dialect;
+mod events;
+mod places;
+mod reply;
+mod server;
+mod token_vectors;
+
+pub use self::{
+    budget::{Budget, Spent},
+    chat::OpenAiModel,
+    embeddings::OpenAiEmbeddings,
+    retry::RetryPolicy,
+    secret::ApiKey,
+    settings::OpenAiSettings,
+    token_vectors::TokenPooling,
+};
