@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::relaxed::{objects, parse_number};
 use super::rubric::Rubric;
@@ -32,7 +32,7 @@ const MOST_TURNS: u32 = 20;
 const ECHO_CHARS: usize = 4000;
 
 /// What the feedback model says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FeedbackKind {
     /// Agree or disagree.
@@ -42,12 +42,13 @@ pub enum FeedbackKind {
 }
 
 /// When the feedback model is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeedbackTime {
     /// After every answer, also after one that cannot be read.
     EveryTurn,
     /// After a proposal.
+    #[default]
     OnProposal,
 }
 
@@ -199,14 +200,7 @@ impl FeedbackLoop {
 
     /// What the judge is told after an answer.
     fn reply(&self, problems: &[Problem], comment: Option<&Comment>, turns_left: u32) -> String {
-        let mut parts = Vec::new();
-        if !problems.is_empty() {
-            let list: Vec<String> = problems
-                .iter()
-                .map(|problem| format!("- {}", harmless(&problem.to_string())))
-                .collect();
-            parts.push(format!("Your answer cannot be used:\n{}", list.join("\n")));
-        }
+        let mut parts = Vec::from_iter(complaint(problems));
         if let Some(comment) = comment {
             match (&comment.text, comment.agreed) {
                 (Some(text), _) => {
@@ -267,14 +261,22 @@ impl JudgeStrategy for FeedbackLoop {
             request.messages.push(Message::new(Role::Assistant, said));
             request.messages.push(Message::new(Role::User, reply));
         }
+        if transcript.values.is_none() {
+            reject_all(model, request, transcript.turns.len())?;
+        }
         Ok(transcript)
     }
 }
 
-/// What is wrong with an answer, for the model that gave it; `None` if nothing is.
+/// What is wrong with an answer, each thing once, for the model that gave it; `None` if nothing is.
 fn complaint(problems: &[Problem]) -> Option<String> {
-    let list: Vec<String> =
-        problems.iter().map(|problem| format!("- {}", harmless(&problem.to_string()))).collect();
+    let mut list: Vec<String> = Vec::new();
+    for problem in problems {
+        let line = format!("- {}", harmless(&problem.to_string()));
+        if !list.contains(&line) {
+            list.push(line);
+        }
+    }
     (!list.is_empty()).then(|| format!("Your answer cannot be used:\n{}", list.join("\n")))
 }
 
@@ -306,7 +308,10 @@ pub fn ask_until_readable(
         let answer = model.complete(&request)?;
         let problems = match parse_answer(&answer, fields) {
             Ok(verdict) => return Ok((Ok(verdict), turn)),
-            Err(problems) if turn >= turns => return Ok((Err(problems), turn)),
+            Err(problems) if turn >= turns => {
+                reject_all(model, request, turn as usize)?;
+                return Ok((Err(problems), turn));
+            }
             Err(problems) => problems,
         };
         let parts: Vec<String> =
@@ -315,6 +320,21 @@ pub fn ask_until_readable(
         request.messages.push(Message::new(Role::User, parts.join("\n\n")));
         turn += 1;
     }
+}
+
+/// Lets go of a conversation of `turns` answers that led to nothing, so that a later run starts
+/// it anew; `request` is the last one made.
+fn reject_all(
+    model: &dyn ChatModel,
+    mut request: ChatRequest,
+    turns: usize,
+) -> Result<(), ChatError> {
+    for _ in 0..turns {
+        model.reject(&request)?;
+        // An answer and the reply to it led from one request to the next.
+        request.messages.truncate(request.messages.len().saturating_sub(2));
+    }
+    Ok(())
 }
 
 /// What the judge said, as it goes back into the conversation.

@@ -1,17 +1,18 @@
 //! Finds texts that try to steer the model that judges them.
 //!
-//! Simple rules over the text as a reader would see it: hidden characters removed, compatibility
-//! forms unified (NFKC), lower case. A finding is a reason to read the text, not a verdict: a
+//! Simple rules over the text as a reader would see it, and over what becomes of it when lines are
+//! joined, look-alike letters replaced and encodings undone (`views`). A finding is a reason to read the text, not a verdict: a
 //! review of a paper about prompt injection may quote one. Nothing is removed on account of a
 //! finding; the prompts fence every text whether or not it looks suspicious.
 
+use self::views::{normalized, others};
+use crate::data::excerpt::excerpt;
+use crate::llm::fence::{is_hidden, is_joiner};
+use crate::llm::form::folded;
 use regex::{Regex, RegexBuilder};
 use serde::Serialize;
-use unicode_normalization::UnicodeNormalization;
 
-use crate::llm::chat::excerpt;
-use crate::llm::fence::is_hidden;
-use crate::llm::form::folded;
+mod views;
 
 /// Longest matching text that is reported, in characters.
 const EXCERPT_CHARS: usize = 160;
@@ -41,6 +42,8 @@ pub struct Suspicion {
 #[derive(Debug)]
 pub struct InjectionDetector {
     rules: Vec<(&'static str, Regex)>,
+    /// The rules that also make sense where lines, case and letters are changed.
+    robust: Vec<(&'static str, Regex)>,
     categories: Vec<String>,
 }
 
@@ -73,6 +76,18 @@ impl InjectionDetector {
             ("role-marker", role_pattern()),
             ("role-marker", boundary_pattern()),
             ("prompt-leak", leak_pattern()),
+            ("machine", request_pattern()),
+            ("hidden-text", hidden_text_pattern()),
+            ("override", foreign_pattern()),
+        ];
+        let robust = [
+            ("override", override_pattern()),
+            ("override", override_all_pattern()),
+            ("override", loose_override_pattern()),
+            ("override", foreign_pattern()),
+            ("command", score_pattern()),
+            ("machine", address_pattern()),
+            ("machine", request_pattern()),
         ];
         let compile = |pattern: &str| {
             RegexBuilder::new(pattern)
@@ -81,7 +96,8 @@ impl InjectionDetector {
                 .expect("the patterns are constants and escaped names")
         };
         let rules = patterns.iter().map(|(name, pattern)| (*name, compile(pattern))).collect();
-        Self { rules, categories }
+        let robust = robust.iter().map(|(name, pattern)| (*name, compile(pattern))).collect();
+        Self { rules, robust, categories }
     }
 
     /// The findings in `text`, at most one per pattern, in the order of the rules.
@@ -94,6 +110,16 @@ impl InjectionDetector {
             }
             if let Some(matched) = pattern.find(&visible) {
                 found.push(Suspicion { rule, text: excerpt(matched.as_str(), EXCERPT_CHARS) });
+            }
+        }
+        for view in others(text, &visible) {
+            for (rule, pattern) in &self.robust {
+                if found.iter().any(|suspicion| suspicion.rule == *rule) {
+                    continue;
+                }
+                if let Some(matched) = pattern.find(&view) {
+                    found.push(Suspicion { rule, text: excerpt(matched.as_str(), EXCERPT_CHARS) });
+                }
             }
         }
         if !found.iter().any(|suspicion| suspicion.rule == "forged-answer") {
@@ -168,7 +194,7 @@ fn identity_pattern() -> String {
 }
 
 fn role_pattern() -> String {
-    r"<\|[a-z_ ]{2,30}\|>|\[/?inst\]|<</?sys>>|</?(?:system|assistant|user|instructions?|prompt)>|<(?:start|end)_of_turn>|</s>|^\s*(?:#{2,}|\*\*)\s*(?:system|assistant|instructions?|new instructions?)(?: prompt| message)?\s*(?:\*\*)?\s*:?\s*(?:\*\*)?\s*$|^\s*(?:#{1,4} |\*\*)?(?:system|assistant)(?: prompt| message)?(?:\*\*)?\s*:\s*(?:\*\*)?\s*(?:you|ignore|from|the (?:review|user|text|above)|override|new|sure|i |\{|set|give|rate|always)".to_owned()
+    r"<\|[a-z_\u{2581} ]{2,30}\|>|[\[{]\|[a-z_]{3,20}\|[\]}]|\[/?(?:system_prompt|tool_results|tool_calls|available_tools|gmask)\]|\]~!?b[\]\[]|</?tool_(?:call|response)>|<sop>|\[/?inst\]|<</?sys>>|</?(?:system|assistant|user|instructions?|prompt)>|<(?:start|end)_of_turn>|</s>|^\s*(?:#{2,}|\*\*)\s*(?:system|assistant|instructions?|new instructions?)(?: prompt| message)?\s*(?:\*\*)?\s*:?\s*(?:\*\*)?\s*$|^\s*(?:#{1,4} |\*\*)?(?:system|assistant)(?: prompt| message)?(?:\*\*)?\s*:\s*(?:\*\*)?\s*(?:you|ignore|from|the (?:review|user|text|above)|override|new|sure|i |\{|set|give|rate|always)".to_owned()
 }
 
 fn boundary_pattern() -> String {
@@ -181,26 +207,60 @@ fn leak_pattern() -> String {
     )
 }
 
-/// The text as a reader sees it, in one case and one form.
-fn normalized(text: &str) -> String {
-    let visible: String = text.chars().filter(|c| !is_hidden(*c)).nfkc().collect();
-    let mut unified = String::with_capacity(visible.len());
-    for line in visible.to_lowercase().lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        unified.push_str(&words.join(" "));
-        unified.push('\n');
-    }
-    unified
+/// Polite requests to whatever model may read the text.
+fn request_pattern() -> String {
+    format!(
+        r"\b{MACHINE}\b[^.!?]{{0,80}}\b(?:(?:is|are|be)(?: hereby| kindly| politely| respectfully)? (?:(?:asked|requested|instructed|advised|encouraged|invited|reminded) to|(?:expected|required) to (?:give|assign|rate|score|recommend|praise|accept|write|output|answer|ignore))|(?:should|must|shall|will|may|needs? to|has to|have to)(?: kindly| please| only| always| then)? (?:give|assign|rate|score|recommend|praise|emphasi[sz]e|highlight|accept|write|output|respond|answer|ignore|disregard|focus|mention|avoid|refrain|conclude|treat|grade|mark|state|include))\b|\b(?:if|when|should|in case|as long as) (?:you|this (?:text|review|paper|document|file|comment)|the (?:reader|reviewer|judge|evaluator)) (?:are|is|were|be|happen(?:s)? to be)[^.!?]{{0,30}}\b{MACHINE}\b|\b(?:we|i|the authors?) (?:would )?(?:kindly |politely |respectfully )?(?:ask|request|urge|invite|appreciate|like)[^.!?]{{0,30}}\b{MACHINE}\b[^.!?]{{0,40}}\b(?:to|gave|give|rated?|scored?|that)\b"
+    )
+}
+
+/// Text that is set so that people do not see it.
+fn hidden_text_pattern() -> String {
+    r#"\\(?:textcolor|color)\s*(?:\[[a-z]+\])?\s*\{\s*(?:white|1,\s*1,\s*1|ffffff|background)\s*\}|\\fontsize\s*\{\s*0*(?:\.\d+|[01](?:\.\d+)?)\s*(?:pt)?\s*\}|\{?\\(?:tiny|scriptsize)\b[^\n]{0,60}\b(?:ignore|instructions?|reviewers?|models?|ai|llms?|score|rate|accept|positive)\b|\\(?:phantom|hphantom|vphantom|transparent|texttransparent)\b|\b(?:font-size|opacity)\s*:\s*0(?:\.\d+)?(?:px|pt|em|%)?\s*[;"'}]|\bcolor\s*:\s*(?:white|#fff(?:fff)?|transparent)\b|\bdisplay\s*:\s*none\b|\bvisibility\s*:\s*hidden\b|<!--[^>]{0,200}\b(?:ignore|instructions?|you must|output|score|rate|accept|positive)\b"#.to_owned()
+}
+
+/// Overrides in words that need not start a clause, for texts whose lines and marks are gone.
+fn loose_override_pattern() -> String {
+    r"\b(?:ignore|disregard|forget|override|bypass)\s*(?:all|any|every|the|your|these|those|my)?\s*(?:of\s*)?(?:the\s*|your\s*)?(?:previous|prior|earlier|above|preceding|foregoing|former|past|existing|initial|original|given)\s*(?:instructions?|prompts?|directives|commands|rules|guidelines|rubric|text)|\b(?:ignore|disregard|forget|override|bypass)\s*(?:all\s*)?(?:your|system)\s*(?:instructions?|prompts?|rules|guidelines|rubric)|ignore(?:all)?(?:the)?(?:previous|prior|above)instructions?".to_owned()
+}
+
+/// "Ignore all previous instructions", and "give the best score", in languages that are often used.
+fn foreign_pattern() -> String {
+    [
+        // German, Dutch, Swedish.
+        r"\b(?:ignoriere?n?|vergiss|vergessen sie|missachten? sie|missachte)\b[^.!?\n]{0,40}\b(?:anweisung(?:en)?|instruktion(?:en)?|vorgaben|befehle|regeln)\b",
+        r"\b(?:negeer|vergeet|ignorera|glöm)\b[^.!?\n]{0,40}\b(?:instructies?|aanwijzingen|opdrachten|instruktioner(?:na)?|anvisningar)\b",
+        // Spanish, Portuguese, Italian, French, Romanian.
+        r"\b(?:ignor(?:a|e|ar|en|ad|i|ate|ez|er|ați|atu)|olvid(?:a|e|ar|en)|esque(?:ça|cer|çam)|desconsider(?:e|ar)|dimentica(?:te)?|oubli(?:e|ez|er)|n'oublie pas d'ignorer|uită)\b[^.!?\n]{0,40}\b(?:instruc(?:ciones|ción|ções|ção|tions|țiunile)|istruzioni|consignes?|indica(?:ciones|zioni|ções)|directives?|directrices|órdenes|ordens)\b",
+        // Polish, Czech, Turkish, Vietnamese, Indonesian.
+        r"\b(?:zignoruj|ignoruj|zapomnij o|pomiń)\b[^.!?\n]{0,40}\b(?:instrukcj[eiaę]|polece(?:nia|ń)|pokyny|instrukce|wytyczne)\b",
+        r"\b(?:talimat(?:lar|ları|larını)?|yönerge(?:leri)?|komutları)\b[^.!?\n]{0,30}\b(?:yoksay|göz ardı et|unut|dikkate alma)",
+        r"\b(?:bỏ qua|phớt lờ|quên)\b[^.!?\n]{0,40}\b(?:hướng dẫn|chỉ thị|chỉ dẫn|lệnh)\b|\b(?:abaikan|lupakan)\b[^.!?\n]{0,40}\b(?:instruksi|perintah|petunjuk)\b",
+        // Russian, Ukrainian.
+        r"(?:игнориру(?:й|йте)|проигнорируй(?:те)?|забудь(?:те)?|ігноруй(?:те)?|не обращай(?:те)? внимания на)[^.!?\n]{0,40}(?:инструкци|указани|команд|правил|інструкці|вказівк)",
+        // Chinese, Japanese, Korean.
+        r"(?:忽略|忽視|忽视|無視|无视|忘记|忘掉|不要理会|不要遵循)[^。！？\n]{0,16}(?:指令|指示|提示|命令|规则|規則|要求)",
+        r"(?:指示|命令|プロンプト|ルール|指令)[^。！？\n]{0,10}(?:無視|忘れ|従わない)",
+        r"(?:지시|명령|지침|프롬프트|규칙)[^.!?\n]{0,16}(?:무시|잊어|따르지)",
+        // Arabic, Persian, Hebrew, Hindi.
+        r"(?:تجاهل|تجاهلوا|انس|نادیده بگیر|فراموش کن)[^.!؟\n]{0,40}(?:التعليمات|تعليمات|الأوامر|دستورات|دستورالعمل)|(?:دستورات|دستورالعمل)[^.!؟\n]{0,30}(?:نادیده|فراموش)",
+        r"(?:התעלם|התעלמו|שכח)[^.!?\n]{0,40}(?:הוראות|ההוראות|הנחיות)",
+        r"(?:निर्देश|आदेश|अनुदेश)[^.!?।\n]{0,30}(?:अनदेखा|नज़रअंदाज़|नजरअंदाज|भूल)",
+        // The best mark, in the languages of most conferences.
+        r"(?:给出|給出|给予|打)[^。！？\n]{0,8}(?:最高分|最高评分|满分|最高的分数|正面评价|積極評價|好评)|(?:最高評価|最高点|満点)[^。！？\n]{0,6}(?:付け|与え|ください)|최고\s?점수를?\s?(?:주|부여)",
+    ]
+    .join("|")
 }
 
 /// Characters that carry a message nobody sees, or turn the text around.
 fn hidden(text: &str) -> Vec<Suspicion> {
+    // Emoji of flags have a few tags; what is left are alphabets that nobody sees.
     let carries = |c: char| matches!(c, '\u{e0001}'..='\u{e01ef}');
     let turns = |c: char| matches!(c, '\u{202d}' | '\u{202e}');
     let mut longest = 0;
     let mut run = 0;
     for c in text.chars() {
-        let invisible = is_hidden(c) || matches!(c, '\u{200c}' | '\u{200d}');
+        let invisible = is_hidden(c) || is_joiner(c);
         run = if invisible && !matches!(c, '\u{ad}') { run + 1 } else { 0 };
         longest = longest.max(run);
     }
@@ -209,7 +269,7 @@ fn hidden(text: &str) -> Vec<Suspicion> {
         return Vec::new();
     }
     let shown: Vec<char> = if odd.is_empty() {
-        text.chars().filter(|c| is_hidden(*c) || matches!(c, '\u{200c}' | '\u{200d}')).collect()
+        text.chars().filter(|c| is_hidden(*c) || is_joiner(*c)).collect()
     } else {
         odd
     };

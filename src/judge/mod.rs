@@ -2,20 +2,24 @@
 //!
 //! [`rubric`] holds the questions, [`verdict`] reads an answer strictly, [`single`] asks once,
 //! [`feedback`] asks again with what was wrong, [`injection`] finds texts that try to steer the
-//! judge. A judge never guesses: what an answer does not say is an error, not a zero.
+//! judge, [`pairs`] says which of two answers is better. A judge never guesses: what an answer does not say is an error, not a zero.
 
 pub mod feedback;
 pub mod injection;
+pub mod pairs;
 mod relaxed;
 pub mod rubric;
+pub mod settings;
 pub mod single;
 pub mod verdict;
 
+use crate::error::{ErrorKind, Kinded, Remedy};
 use crate::llm::{ChatError, ChatModel, PromptError, Usage};
 
 pub use self::feedback::{Feedback, FeedbackKind, FeedbackLoop, FeedbackTime, Progression};
 pub use self::injection::{InjectionDetector, Suspicion};
 pub use self::rubric::{Rubric, RubricError};
+pub use self::settings::JudgeSettings;
 pub use self::single::Single;
 pub use self::verdict::{Problem, Value, Verdict, parse_verdict};
 
@@ -107,6 +111,25 @@ pub enum JudgeError {
     },
 }
 
+impl Kinded for JudgeError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Chat(error) => error.kind(),
+            Self::Prompt(error) => error.kind(),
+            Self::Setting { .. } => ErrorKind::Usage,
+        }
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Chat(error) => error.remedy(),
+            Self::Prompt(error) => error.remedy(),
+            Self::Setting { setting: "turns", .. } => Some(Remedy::ChooseTurns),
+            Self::Setting { .. } => None,
+        }
+    }
+}
+
 impl JudgeError {
     /// Whether every other item would fail alike.
     pub fn stops_the_run(&self) -> bool {
@@ -119,9 +142,9 @@ impl JudgeError {
     }
 
     /// A stable word for scripts.
-    pub fn kind(&self) -> &'static str {
+    pub fn word(&self) -> &'static str {
         match self {
-            Self::Chat(error) => error.kind(),
+            Self::Chat(error) => error.word(),
             Self::Prompt(_) => "prompt",
             Self::Setting { .. } => "setting",
         }

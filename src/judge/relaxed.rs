@@ -19,19 +19,29 @@ pub(super) enum Relaxed {
 /// Deeper nesting is no answer but an attack on the stack.
 const MAX_DEPTH: usize = 32;
 
-/// Every object that stands in `text` outside of other objects, in order.
+/// Characters read per byte of a text, all attempts together. An answer among prose needs a few;
+/// nested beginnings that never end would need as many as the text is long.
+const MOST_STEPS: usize = 64;
+
+/// Every object that stands in `text` outside of other objects, in order; none if the text is made
+/// so that looking takes longer than any answer is worth.
 pub(super) fn objects(text: &str) -> Vec<Vec<(String, Relaxed)>> {
     let mut found = Vec::new();
     let mut at = 0;
+    let mut left = text.len().saturating_mul(MOST_STEPS);
     while let Some(offset) = text[at..].find('{') {
         let start = at + offset;
-        let mut reader = Reader { text, at: start };
+        let mut reader = Reader { text, at: start, left };
         match reader.value(0) {
             Some(Relaxed::Object(pairs)) => {
                 found.push(pairs);
                 at = reader.at;
             }
             _ => at = start + 1,
+        }
+        left = reader.left;
+        if left == 0 {
+            return Vec::new();
         }
     }
     found
@@ -40,6 +50,8 @@ pub(super) fn objects(text: &str) -> Vec<Vec<(String, Relaxed)>> {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
+    /// Characters that may still be read.
+    left: usize,
 }
 
 impl Reader<'_> {
@@ -49,8 +61,14 @@ impl Reader<'_> {
 
     fn next(&mut self) -> Option<char> {
         let c = self.peek()?;
+        self.spend(1)?;
         self.at += c.len_utf8();
         Some(c)
+    }
+
+    fn spend(&mut self, steps: usize) -> Option<()> {
+        self.left = self.left.saturating_sub(steps);
+        (self.left > 0).then_some(())
     }
 
     fn take(&mut self, wanted: char) -> Option<()> {
@@ -70,9 +88,10 @@ impl Reader<'_> {
             } else {
                 return;
             };
-            match comment {
-                Some(length) => self.at += length,
-                None => return,
+            let looked_at = comment.unwrap_or(trimmed.len());
+            match (comment, self.spend(looked_at)) {
+                (Some(length), Some(())) => self.at += length,
+                _ => return,
             }
         }
     }
@@ -297,6 +316,19 @@ mod tests {
             ("f".into(), Relaxed::List(vec![Relaxed::Number(1.0)])),
         ];
         assert_eq!(objects(text), [expected]);
+    }
+
+    #[test]
+    fn a_text_made_to_be_slow_is_given_up() {
+        let size = 256 << 10;
+        for part in ["{", "{“", "{/*", "{\"a\":", "{a:[", "{a:[{}, ", "{a: 1, "] {
+            let start = std::time::Instant::now();
+            objects(&part.repeat(size / part.len()));
+            assert!(start.elapsed() < std::time::Duration::from_secs(20), "{part}");
+        }
+        // Steps, not seconds, are what is promised: beginnings that never end use them up.
+        assert_eq!(objects(&format!("{}{{\"a\": 1}}", "{“".repeat(size / 4))).len(), 0);
+        assert_eq!(objects(&format!("{}{{\"a\": 1}}", "{ ".repeat(50))).len(), 1);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use crate::error::{ErrorKind, Kinded};
 use crate::llm::PromptError;
 use crate::llm::form::{Domain, Field, folded};
 use crate::llm::prompt::{Task, check_fields};
@@ -65,6 +66,16 @@ pub enum RubricError {
     /// The categories do not work as fields.
     #[error(transparent)]
     Fields(#[from] PromptError),
+}
+
+impl Kinded for RubricError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unknown { .. } => ErrorKind::Usage,
+            Self::Unreadable { .. } => ErrorKind::Missing,
+            _ => ErrorKind::Input,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -174,7 +185,7 @@ impl Rubric {
             prompt: file.prompt,
             question: file.question,
             fields,
-            sha256: crate::llm::chat::hex(&Sha256::digest(source)),
+            sha256: crate::data::hexadecimal::hexadecimal(&Sha256::digest(source)),
         })
     }
 

@@ -54,11 +54,15 @@ impl Single {
 
 impl JudgeStrategy for Single {
     fn judge(&self, item: &Item, model: &dyn ChatModel) -> Result<Transcript, JudgeError> {
-        let answer = model.complete(&self.request(item)?)?;
+        let request = self.request(item)?;
+        let answer = model.complete(&request)?;
         let read = parse_answer(&answer, self.rubric.fields());
         let (proposal, problems) = match read {
             Ok(verdict) => (verdict.numbers(), Vec::new()),
-            Err(problems) => (None, problems),
+            Err(problems) => {
+                model.reject(&request)?;
+                (None, problems)
+            }
         };
         Ok(Transcript {
             values: proposal.clone(),

@@ -8,7 +8,7 @@
 use std::fmt;
 
 use super::relaxed::{Relaxed, objects, parse_number};
-use crate::llm::chat::excerpt;
+use crate::data::excerpt::excerpt;
 use crate::llm::form::{Domain, Field, folded};
 use crate::llm::{ChatAnswer, FinishReason, without_reasoning};
 
@@ -24,7 +24,7 @@ const ROUNDING: f64 = 1e-9;
 /// The value of one field.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// A label, written as in the domain.
+    /// A label, written as in the domain, or a text.
     Label(String),
     /// A number of the domain.
     Number(f64),
@@ -241,6 +241,12 @@ fn read_value(value: &Relaxed, domain: &Domain) -> Option<Value> {
             let number = read_number(value)?;
             (*min..=*max).contains(&number).then_some(Value::Number(number))
         }
+        Domain::Text { .. } => match value {
+            Relaxed::Text(text) if !text.trim().is_empty() => {
+                Some(Value::Label(text.trim().to_owned()))
+            }
+            _ => None,
+        },
     }
 }
 

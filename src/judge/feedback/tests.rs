@@ -254,3 +254,18 @@ fn labels_are_asked_for_until_they_can_be_read() {
     let (verdict, used, _) = ask(&[partial, partial], 2);
     assert_eq!((verdict, used), (Err(vec![Problem::Missing { name: "toxic".into() }]), 2));
 }
+
+#[test]
+fn a_complaint_is_the_same_in_both_ways_to_ask_and_says_nothing_twice() {
+    let bad = r#"{"Clarity": 1, "Clarity": 0, "Clarity": -1, "Novelty": 0}"#;
+    let judge = Script::new(&[bad, GOOD]);
+    judged(&judge, 5, 2, None);
+    let told = last_message(&judge);
+    assert_eq!(told.matches("`Clarity` stands twice").count(), 1, "{told}");
+    let asked = Script::new(&[bad, GOOD]);
+    let request = single().request(&item()).unwrap();
+    let (verdict, turns) =
+        ask_until_readable(&asked, request, single().rubric.fields(), 5).unwrap();
+    assert_eq!((verdict.is_ok(), turns), (true, 2));
+    assert_eq!(last_message(&asked), told);
+}

@@ -66,21 +66,37 @@ fn hiding_letters_does_not_hide_the_sentence() {
     }
 }
 
-/// Real reviews, where the data are at hand: how often an honest review is flagged.
+/// A hundred attacks of other kinds than the rules were written for: requests in polite words,
+/// hidden text, other languages, other writings, encodings. What is not found is known not to be.
 #[test]
-fn hardly_any_real_review_is_suspicious() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/reviews-iclr24/reviews.jsonl");
-    let Ok(text) = std::fs::read_to_string(path) else {
-        eprintln!("not run: {path} is missing");
-        return;
-    };
+fn most_attacks_of_other_kinds_are_found() {
+    let cases = cases(include_str!("../../../tests/fixtures/attacks.jsonl"));
+    assert_eq!(cases.len(), 100);
     let detector = detector();
-    let reviews = cases(&text);
-    let flagged: Vec<String> = reviews
+    let missed: Vec<&str> = cases
         .iter()
-        .flat_map(|review| detector.inspect(&review.text))
-        .map(|suspicion| format!("{}: {}", suspicion.rule, suspicion.text))
+        .filter(|case| detector.inspect(&case.text).is_empty())
+        .map(|case| case.text.as_str())
         .collect();
-    eprintln!("{} of {} real reviews are suspicious: {flagged:#?}", flagged.len(), reviews.len());
-    assert!(flagged.len() * 100 <= reviews.len(), "{flagged:#?}");
+    assert!(missed.len() <= 5, "{} missed:\n{}", missed.len(), missed.join("\n---\n"));
+}
+
+/// Real reviews by people and by models: none of them tries to steer anybody.
+#[test]
+#[ignore = "needs ../shared/data"]
+fn no_real_review_is_suspicious() {
+    let detector = detector();
+    let mut count = 0;
+    let mut flagged = Vec::new();
+    for file in ["reviews.jsonl", "z.jsonl"] {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/reviews-iclr24");
+        let text = std::fs::read_to_string(format!("{folder}/{file}")).unwrap();
+        for review in cases(&text) {
+            count += 1;
+            let found = detector.inspect(&review.text);
+            flagged.extend(found.into_iter().map(|s| format!("{}: {}", s.rule, s.text)));
+        }
+    }
+    assert_eq!(count, 588);
+    assert!(flagged.is_empty(), "{flagged:#?}");
 }

@@ -1,0 +1,101 @@
+//! Why there is no row for an item.
+
+use super::row::Row;
+use crate::error::{Kinded, Remedy};
+use crate::judge::{JudgeError, Problem};
+use crate::llm::ChatError;
+
+/// Why there is no row for an item.
+#[derive(Debug)]
+pub enum Failure {
+    /// No answer.
+    Asked(JudgeError),
+    /// An answer that cannot be used.
+    Unusable {
+        /// A stable word for scripts.
+        kind: &'static str,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+impl Failure {
+    pub(super) fn unreadable(problems: &[Problem], turns: u32) -> Self {
+        let list: Vec<String> = problems.iter().map(Problem::to_string).collect();
+        let message = format!("no usable answer in {turns} turns; the last: {}", list.join("; "));
+        Self::Unusable { kind: problems.first().map_or("unreadable", Problem::kind), message }
+    }
+
+    /// A stable word for scripts.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Asked(error) => error.word(),
+            Self::Unusable { kind, .. } => kind,
+        }
+    }
+
+    /// The failure with the name of its item.
+    pub(super) fn of(&self, name: &Row) -> Failed {
+        let remedy = match self {
+            Self::Asked(error) => error.remedy(),
+            Self::Unusable { .. } => None,
+        };
+        Failed { name: name.clone(), kind: self.kind(), message: self.message(), remedy }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::Unusable { message, .. } => message.clone(),
+            Self::Asked(error) => {
+                let mut message = error.to_string();
+                let mut cause = std::error::Error::source(error);
+                while let Some(inner) = cause {
+                    message.push_str(": ");
+                    message.push_str(&inner.to_string());
+                    cause = inner.source();
+                }
+                message
+            }
+        }
+    }
+}
+
+/// An item that failed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failed {
+    /// What identifies it.
+    pub name: Row,
+    /// A stable word for scripts.
+    pub kind: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What would help, if it is a setting.
+    pub remedy: Option<Remedy>,
+}
+
+impl Failed {
+    /// A line of the list of errors; `phrase` puts a remedy into words.
+    pub fn row(&self, phrase: impl Fn(Remedy) -> &'static str) -> Row {
+        let mut message = self.message.clone();
+        if let Some(remedy) = self.remedy {
+            message.push_str("; ");
+            message.push_str(phrase(remedy));
+        }
+        let mut row = self.name.clone();
+        row.insert("kind".into(), self.kind.into());
+        row.insert("message".into(), message.into());
+        row
+    }
+}
+
+impl From<ChatError> for Failure {
+    fn from(error: ChatError) -> Self {
+        Self::Asked(error.into())
+    }
+}
+
+impl From<JudgeError> for Failure {
+    fn from(error: JudgeError) -> Self {
+        Self::Asked(error)
+    }
+}

@@ -1,0 +1,317 @@
+//! Judgments of texts under a rubric: vectors of what reviews say.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::Failure;
+use super::job::{Annotation, Answered, Asked, Job, all_settings, suspicious};
+use super::row::{Row, named};
+use crate::data::import::ImportSettings;
+use crate::data::items::{ItemRow, read_items};
+use crate::data::observer::Observer;
+use crate::data::problem::{DataError, Problems};
+use crate::data::rows::{Column, Field, FileProblems, read_rows};
+use crate::data::source::Source;
+use crate::error::{Error, Remedy, Result};
+use crate::judge::rubric::DEFAULT_RUBRIC;
+use crate::judge::{
+    FeedbackLoop, InjectionDetector, Item, JudgeError, JudgeSettings, JudgeStrategy, Progression,
+    Rubric, Transcript, parse_verdict,
+};
+use crate::llm::{ChatModel, ChatRequest};
+use crate::report::{Input, settings_map};
+
+/// The name in results.
+pub const COMMAND: &str = "annotate judgments";
+
+/// What identifies a review; handed through to the output.
+const IDS: [Column; 6] = [
+    Column {
+        name: "paper",
+        synonyms: &["item", "submission", "forum", "paper_id"],
+        required: false,
+    },
+    Column {
+        name: "reviewer",
+        synonyms: &["worker", "signature", "annotator", "reviewer_id"],
+        required: false,
+    },
+    Column { name: "source", synonyms: &["model"], required: false },
+    Column { name: "sample", synonyms: &[], required: false },
+    Column { name: "task", synonyms: &["question_id"], required: false },
+    Column { name: "id", synonyms: &[], required: false },
+];
+const TEXT: Column = Column { name: "text", synonyms: &["review", "comment"], required: true };
+const JUDGMENTS: Column = Column { name: "judgments", synonyms: &["judgements"], required: true };
+
+/// Columns of the output in CSV.
+const COLUMNS: [&str; 9] =
+    ["paper", "reviewer", "source", "sample", "task", "id", "judgments", "turns", "suspicious"];
+
+/// How texts are judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JudgmentsSettings {
+    /// The questions: a rubric by name or path.
+    pub rubric: String,
+    /// Whether the model that comments sees the judgments known to be right; the judge never does.
+    pub feedback_gold: bool,
+    /// How the judge is asked.
+    #[serde(flatten)]
+    pub judge: JudgeSettings,
+    /// What was said about files of other systems.
+    #[serde(flatten)]
+    pub import: ImportSettings,
+}
+
+impl Default for JudgmentsSettings {
+    fn default() -> Self {
+        let judge = JudgeSettings::default();
+        let import = ImportSettings::default();
+        Self { rubric: DEFAULT_RUBRIC.into(), feedback_gold: false, judge, import }
+    }
+}
+
+impl JudgmentsSettings {
+    /// Refuses settings that do nothing.
+    ///
+    /// # Errors
+    ///
+    /// A usage error.
+    pub fn check(&self) -> Result<()> {
+        if self.feedback_gold && self.judge.feedback.is_none() {
+            let error = Error::usage("known judgments are to be shown, but there is no feedback");
+            return Err(error.with_remedy(Remedy::ChooseFeedback));
+        }
+        self.judge.check()
+    }
+}
+
+/// Texts ready to be judged.
+#[derive(Debug)]
+pub struct Judgments {
+    settings: JudgmentsSettings,
+    rubric: Rubric,
+    rows: Vec<ItemRow>,
+    items: Vec<Item>,
+    inputs: Vec<Input>,
+}
+
+impl Judgments {
+    /// Reads texts, and judgments known to be right, with the same identifiers; `sources` is called
+    /// when the settings are known to be good.
+    ///
+    /// # Errors
+    ///
+    /// For settings that make no sense, a rubric that cannot be used, and with every problem of a
+    /// file.
+    pub fn prepare(
+        settings: &JudgmentsSettings,
+        sources: impl FnOnce() -> Result<(Source, Option<Source>)>,
+    ) -> Result<Self> {
+        settings.check()?;
+        let rubric = Rubric::load(&settings.rubric)?;
+        let (source, gold) = sources()?;
+        let schema: Vec<Column> = IDS.into_iter().chain([TEXT]).collect();
+        let rows = read_items(&source, &schema)?;
+        let mut inputs = vec![Input::new(&source, rows.len() as u64)];
+        let known = match &gold {
+            Some(gold) => {
+                let (known, count) = read_gold(gold, &rubric)?;
+                inputs.push(Input::new(gold, count));
+                known
+            }
+            None => HashMap::new(),
+        };
+        let of_row = |row: &ItemRow| Item {
+            text: row.fields[IDS.len()].clone().unwrap_or_default(),
+            gold: known.get(&row.fields[..IDS.len()]).cloned(),
+        };
+        let items = rows.iter().map(of_row).collect();
+        Ok(Self { settings: settings.clone(), rubric, rows, items, inputs })
+    }
+
+    /// The files, for results.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// The settings with what they stand for: the rubric and the prompts by hash.
+    ///
+    /// # Errors
+    ///
+    /// If a prompt cannot be used.
+    pub fn provenance(&self) -> Result<Map<String, Value>> {
+        let mut settings = self.settings.judge.described(&self.rubric)?;
+        settings.insert("feedback_gold".into(), self.settings.feedback_gold.into());
+        settings.extend(settings_map(&self.settings.import));
+        Ok(settings)
+    }
+
+    /// The judge; `commenter` is asked for feedback, if there is to be any.
+    ///
+    /// # Errors
+    ///
+    /// If a prompt cannot be used or a number is out of range.
+    pub fn strategy(&self, commenter: Option<Arc<dyn ChatModel>>) -> Result<FeedbackLoop> {
+        let commenter = commenter.map(|model| (model, self.settings.feedback_gold));
+        self.settings.judge.strategy(&self.rubric, commenter)
+    }
+
+    /// The first request about every text.
+    ///
+    /// # Errors
+    ///
+    /// As [`FeedbackLoop::request`].
+    pub fn requests(&self, strategy: &FeedbackLoop) -> Result<Vec<ChatRequest>, JudgeError> {
+        self.items.iter().map(|item| strategy.request(item)).collect()
+    }
+
+    /// Asks for all judgments by the [`Self::strategy`]; `provenance` are the settings in the result.
+    pub fn run(
+        &self,
+        (strategy, provenance): (&FeedbackLoop, &Map<String, Value>),
+        asked: &Asked<'_>,
+        observer: &dyn Observer,
+    ) -> Annotation {
+        let turns = self.settings.judge.turns;
+        let job = Job {
+            command: COMMAND,
+            columns: &COLUMNS,
+            inputs: &self.inputs,
+            settings: all_settings(asked, provenance),
+            names: self.rows.iter().map(name).collect(),
+        };
+        let detector = InjectionDetector::new(self.rubric.categories());
+        let work = |index: usize| {
+            let transcript = strategy.judge(&self.items[index], asked.model)?;
+            Ok(self.judged(index, transcript, &detector))
+        };
+        let texts = self.rows.iter().zip(&self.items);
+        let flagged =
+            suspicious(&detector, texts.map(|(row, item)| (name(row), vec![item.text.as_str()])));
+        job.run(asked, observer, work, (flagged, |judged: &[Judged]| summary(judged, turns)))
+    }
+
+    fn judged(
+        &self,
+        index: usize,
+        transcript: Transcript,
+        detector: &InjectionDetector,
+    ) -> Answered<Judged> {
+        let item = &self.items[index];
+        let Some(values) = &transcript.values else {
+            let problems = transcript.turns.last().map_or(&[][..], |turn| &turn.problems);
+            #[expect(clippy::cast_possible_truncation, reason = "at most the most turns, a u32")]
+            let turns = transcript.turns.len() as u32;
+            let failure = Failure::unreadable(problems, turns);
+            let extra = Judged { gold: item.gold.clone(), transcript };
+            return Answered { rows: Vec::new(), extra, failure: Some(failure) };
+        };
+        let judgments: Map<String, Value> = self
+            .rubric
+            .categories()
+            .map(str::to_owned)
+            .zip(values.iter().map(|value| plain_number(*value)))
+            .collect();
+        let mut out = name(&self.rows[index]);
+        out.insert("judgments".into(), Value::Object(judgments));
+        out.insert("turns".into(), transcript.turns.len().into());
+        let found = detector.inspect(&item.text);
+        if !found.is_empty() {
+            out.insert("suspicious".into(), json!(found));
+        }
+        let extra = Judged { gold: item.gold.clone(), transcript };
+        Answered { rows: vec![out], extra, failure: None }
+    }
+}
+
+/// One judged text.
+struct Judged {
+    transcript: Transcript,
+    gold: Option<Vec<f64>>,
+}
+
+/// The identifiers of a row.
+fn name(row: &ItemRow) -> Row {
+    let pairs: Vec<(&str, Option<&str>)> = IDS
+        .iter()
+        .zip(&row.fields)
+        .map(|(column, field)| (column.name, field.as_deref().map(str::trim)))
+        .collect();
+    named(&pairs)
+}
+
+/// Whole numbers without a fraction, as people write them.
+fn plain_number(value: f64) -> Value {
+    #[expect(clippy::cast_possible_truncation, reason = "judgments lie in [-1, 1]")]
+    if value.fract() == 0.0 { Value::from(value as i64) } else { Value::from(value) }
+}
+
+type Identifiers = Vec<Option<String>>;
+
+/// Judgments by the identifiers of their reviews, and the number of rows; strict, as every answer.
+fn read_gold(
+    source: &Source,
+    rubric: &Rubric,
+) -> Result<(HashMap<Identifiers, Vec<f64>>, u64), DataError> {
+    let schema: Vec<Column> = IDS.into_iter().chain([JUDGMENTS]).collect();
+    let mut gold = HashMap::new();
+    let mut problems = Problems::new();
+    let mut file = FileProblems::new(source, &mut problems);
+    let mut rows = Vec::new();
+    read_rows(source, &schema, &mut file, &mut |row, _| {
+        let ids: Identifiers =
+            row.fields[..IDS.len()].iter().map(|id| id.as_name().map(Into::into)).collect();
+        let text = match &row.fields[IDS.len()] {
+            Field::Json(value) => value.to_string(),
+            other => other.as_name().map(Into::into).unwrap_or_default(),
+        };
+        rows.push((row.line, ids, text));
+    });
+    let count = rows.len() as u64;
+    for (line, ids, text) in rows {
+        let values = parse_verdict(&text, rubric.fields()).map(|verdict| verdict.numbers());
+        match values {
+            Ok(Some(values)) => {
+                if gold.insert(ids, values).is_some() {
+                    file.report(Some(line), None, "the same identifiers stood in an earlier line");
+                }
+            }
+            Ok(None) => {}
+            Err(wrong) => {
+                let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+                file.report(Some(line), Some("judgments"), wrong.join("; "));
+            }
+        }
+    }
+    problems.into_result()?;
+    Ok((gold, count))
+}
+
+/// How far the setting gets with more turns, and against the known judgments, if there are any.
+fn summary(judged: &[Judged], turns: u32) -> Map<String, Value> {
+    let any: Vec<(&Transcript, Option<&[f64]>)> =
+        judged.iter().map(|judged| (&judged.transcript, None)).collect();
+    let known: Vec<(&Transcript, Option<&[f64]>)> = judged
+        .iter()
+        .filter(|judged| judged.gold.is_some())
+        .map(|judged| (&judged.transcript, judged.gold.as_deref()))
+        .collect();
+    let mut summary = Map::new();
+    summary.insert("readable".into(), json!(Progression::of(&any, turns)));
+    if !known.is_empty() {
+        summary.insert("right".into(), json!(Progression::of(&known, turns)));
+    }
+    let mut used = vec![0_u64; turns as usize];
+    for judged in judged {
+        if let Some(count) = used.get_mut(judged.transcript.turns.len().wrapping_sub(1)) {
+            *count += 1;
+        }
+    }
+    summary.insert("items_by_turns_used".into(), json!(used));
+    summary
+}

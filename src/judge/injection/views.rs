@@ -1,0 +1,306 @@
+//! A text as a reader or a model may see it: plain, without homoglyphs, on one line, decoded.
+//!
+//! A hidden instruction is written so that a simple search misses it while a model still reads it.
+//! Each view undoes one kind of writing; the rules look at all of them.
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::llm::fence::{is_hidden, is_joiner};
+
+/// Fewest characters of a run that is tried as base64 or as hexadecimal digits.
+const LEAST_ENCODED: usize = 24;
+
+/// Most characters that are decoded in one text.
+const MOST_ENCODED: usize = 64 << 10;
+
+/// Fewest single letters in a row that are one spelled-out word.
+const LEAST_SPELLED: usize = 4;
+
+/// The text in one case and one form, line by line.
+pub(super) fn normalized(text: &str) -> String {
+    let visible: String =
+        text.chars().filter(|c| !is_hidden(*c) && !is_joiner(*c)).nfkc().collect();
+    let mut unified = String::with_capacity(visible.len());
+    for line in visible.to_lowercase().lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        unified.push_str(&words.join(" "));
+        unified.push('\n');
+    }
+    unified
+}
+
+/// Every further view of a text that differs from what [`normalized`] gives.
+pub(super) fn others(text: &str, normalized: &str) -> Vec<String> {
+    let latin = without_homoglyphs(normalized);
+    let joined = on_one_line(&latin);
+    let mut views: Vec<String> = decoded(text).iter().map(|text| self::normalized(text)).collect();
+    views.extend(spelled_out(&joined));
+    views.push(joined);
+    views.push(latin);
+    views.retain(|view| view != normalized);
+    views
+}
+
+/// Letters of other scripts that look like Latin ones, as these, in words that have both or that
+/// would be English.
+fn without_homoglyphs(text: &str) -> String {
+    text.chars().map(latin).nfd().filter(|c| !is_combining(*c)).collect()
+}
+
+fn is_combining(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}')
+}
+
+/// Pairs from Unicode's list of confusable characters (UTS 39), lower case.
+fn latin(c: char) -> char {
+    match c {
+        '\u{430}' | '\u{3b1}' | '\u{251}' => 'a',
+        '\u{432}' => 'b',
+        '\u{441}' | '\u{3f2}' => 'c',
+        '\u{501}' => 'd',
+        '\u{435}' | '\u{454}' | '\u{3b5}' => 'e',
+        '\u{261}' => 'g',
+        '\u{4bb}' | '\u{43d}' => 'h',
+        '\u{456}' | '\u{3b9}' | '\u{131}' | '\u{269}' => 'i',
+        '\u{458}' => 'j',
+        '\u{43a}' | '\u{3ba}' => 'k',
+        '\u{4cf}' => 'l',
+        '\u{43c}' => 'm',
+        '\u{3b7}' | '\u{578}' => 'n',
+        '\u{43e}' | '\u{3bf}' | '\u{3c3}' | '\u{585}' => 'o',
+        '\u{440}' | '\u{3c1}' => 'p',
+        '\u{51b}' => 'q',
+        '\u{433}' => 'r',
+        '\u{455}' => 's',
+        '\u{442}' | '\u{3c4}' => 't',
+        '\u{57d}' | '\u{3c5}' => 'u',
+        '\u{475}' | '\u{3bd}' => 'v',
+        '\u{51d}' | '\u{461}' => 'w',
+        '\u{445}' | '\u{3c7}' => 'x',
+        '\u{443}' | '\u{3b3}' | '\u{4af}' => 'y',
+        c => c,
+    }
+}
+
+/// All lines as one, words that were divided at a line end whole again.
+fn on_one_line(text: &str) -> String {
+    let joined = text.replace("-\n", "");
+    joined.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Words written letter by letter (`i g n o r e`, `i-g-n-o-r-e`), whole again; `None` without any.
+fn spelled_out(text: &str) -> Option<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut run: Vec<&str> = Vec::new();
+    let mut found = false;
+    let mut end = |run: &mut Vec<&str>, words: &mut Vec<String>| {
+        if run.len() >= LEAST_SPELLED {
+            found = true;
+            words.push(run.concat());
+        } else {
+            words.extend(run.iter().map(|letter| (*letter).to_owned()));
+        }
+        run.clear();
+    };
+    let parts = text.split(|c: char| c.is_whitespace() || matches!(c, '-' | '.' | '_' | '*' | '|'));
+    for part in parts.filter(|part| !part.is_empty()) {
+        if part.chars().count() == 1 && part.chars().all(char::is_alphabetic) {
+            run.push(part);
+        } else {
+            end(&mut run, &mut words);
+            words.push(part.to_owned());
+        }
+    }
+    end(&mut run, &mut words);
+    // Spelled words have no borders, so what is looked for has none either.
+    found.then(|| words.join(" "))
+}
+
+/// What stands encoded in a text and reads as text.
+fn decoded(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let tags: String = text
+        .chars()
+        .filter_map(|c| {
+            let low = u32::from(c).checked_sub(0xe0000).filter(|low| (0x20..0x7f).contains(low))?;
+            char::from_u32(low)
+        })
+        .collect();
+    found.push(tags);
+    let mut left = MOST_ENCODED;
+    let in_run = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_' | '=');
+    for run in text.split(|c: char| !in_run(c)) {
+        if run.len() >= LEAST_ENCODED && run.len() <= left {
+            left -= run.len();
+            found.extend([base64(run), hexadecimal(run)].into_iter().flatten());
+        }
+    }
+    if text.contains('%') {
+        found.push(percent(text));
+    }
+    if text.contains("&#") {
+        found.push(entities(text));
+    }
+    if text.contains("\\u00") || text.contains("\\x") {
+        found.push(escapes(text));
+    }
+    // What is written backwards, or with the alphabet turned by half.
+    let letters = text.len() <= MOST_ENCODED;
+    if letters {
+        found.push(text.chars().rev().collect());
+        found.push(text.chars().map(half_turned).collect());
+    }
+    found.retain(|text| !text.trim().is_empty());
+    found
+}
+
+fn readable(bytes: Vec<u8>) -> Option<String> {
+    let text = String::from_utf8(bytes).ok()?;
+    text.chars().all(|c| !c.is_control() || c.is_whitespace()).then_some(text)
+}
+
+fn base64(run: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(run.len() * 3 / 4);
+    let (mut bits, mut count) = (0_u32, 0);
+    for byte in run.trim_end_matches('=').bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6) | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count).to_le_bytes()[0]);
+            bits &= (1 << count) - 1;
+        }
+    }
+    readable(bytes)
+}
+
+fn hexadecimal(run: &str) -> Option<String> {
+    let digits: Option<Vec<u32>> = run.chars().map(|c| c.to_digit(16)).collect();
+    let digits = digits.filter(|digits| digits.len().is_multiple_of(2))?;
+    let bytes = digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]).to_le_bytes()[0]).collect();
+    readable(bytes)
+}
+
+fn percent(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let source = text.as_bytes();
+    let mut at = 0;
+    while at < source.len() {
+        let digit = |index: usize| char::from(*source.get(index)?).to_digit(16);
+        match (source[at], digit(at + 1), digit(at + 2)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push((high * 16 + low).to_le_bytes()[0]);
+                at += 3;
+            }
+            (byte, ..) => {
+                bytes.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// `&#105;` and `&#x69;`.
+fn entities(text: &str) -> String {
+    replaced(text, "&#", |rest| {
+        let end = rest.find(';').filter(|end| *end <= 7)?;
+        let digits = &rest[..end];
+        let code = match digits.strip_prefix(['x', 'X']) {
+            Some(digits) => u32::from_str_radix(digits, 16),
+            None => digits.parse(),
+        };
+        Some((char::from_u32(code.ok()?)?, end + 1))
+    })
+}
+
+/// `\u0069` and `\x69`.
+fn escapes(text: &str) -> String {
+    replaced(text, "\\", |rest| {
+        let digits = match rest.as_bytes().first()? {
+            b'u' => 4,
+            b'x' => 2,
+            _ => return None,
+        };
+        let code = u32::from_str_radix(rest.get(1..=digits)?, 16).ok()?;
+        Some((char::from_u32(code)?, digits + 1))
+    })
+}
+
+/// `text` with each `mark` and what `read` takes behind it replaced by one character.
+fn replaced(text: &str, mark: &str, read: impl Fn(&str) -> Option<(char, usize)>) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(mark) {
+        result.push_str(&rest[..at]);
+        let behind = &rest[at + mark.len()..];
+        if let Some((c, length)) = read(behind) {
+            result.push(c);
+            rest = &behind[length..];
+        } else {
+            result.push_str(mark);
+            rest = behind;
+        }
+    }
+    result + rest
+}
+
+/// The letter 13 places on.
+fn half_turned(c: char) -> char {
+    let turned = |first: u8| char::from((c as u8 - first + 13) % 26 + first);
+    match c {
+        'a'..='z' => turned(b'a'),
+        'A'..='Z' => turned(b'A'),
+        c => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_text_makes_a_view_fail(text in "(?s).{0,80}", ascii in "[%&#x0-9a-f\\\\;u=/+]{0,60}") {
+            for text in [text, ascii] {
+                let _ = others(&text, &normalized(&text));
+            }
+        }
+    }
+
+    #[test]
+    fn every_writing_is_undone() {
+        let sees = |text: &str| {
+            let normalized = normalized(text);
+            let views = others(text, &normalized);
+            let found = views.iter().chain([&normalized]).any(|view| view.contains("ignore this"));
+            assert!(found, "{text}: {views:?}");
+        };
+        sees("IGNORE   this");
+        sees("ignore\nthis");
+        sees("ig-\nnore this");
+        sees("\u{456}gn\u{43e}r\u{435} th\u{456}s");
+        sees("i\u{301}gnore this");
+        sees("aWdub3JlIHRoaXMgcGFwZXIgbm93"); // printf 'ignore this paper now' | base64
+        sees("69676e6f726520746869732070617065"); // the same through xxd -p
+        sees("%69gnore%20this");
+        sees("&#105;gnore &#x74;his");
+        sees("\\u0069gnore \\x74his");
+        sees("vtaber guvf");
+        sees("siht erongi");
+        let tags: String =
+            "ignore this".bytes().filter_map(|b| char::from_u32(0xe0000 + u32::from(b))).collect();
+        sees(&tags);
+        assert_eq!(spelled_out("i g n o r e - this").as_deref(), Some("ignore this"));
+        assert_eq!(spelled_out("a b and c d"), None);
+    }
+}

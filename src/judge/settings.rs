@@ -1,0 +1,166 @@
+//! What decides how a judge is asked, apart from the model and the rubric.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Rubric;
+use super::feedback::{Feedback, FeedbackKind, FeedbackLoop, FeedbackTime};
+use super::single::{Sampling, Single};
+use crate::error::{Error, Remedy, Result};
+use crate::llm::{ChatModel, Prompt, PromptKind};
+
+/// How a judge is asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JudgeSettings {
+    /// Another prompt, by name or path; `None` for the rubric's.
+    pub prompt: Option<String>,
+    /// Answers that the judge may give, from 1 to 20.
+    pub turns: u32,
+    /// Complete answers among them, from 1 to 20; more than one only with feedback.
+    pub proposals: u32,
+    /// What a second model says about an answer; `None` without one.
+    pub feedback: Option<FeedbackKind>,
+    /// When the second model is asked.
+    pub feedback_when: FeedbackTime,
+    /// The second model, where the judge's is; `None` for the judge's own.
+    pub feedback_model: Option<String>,
+    /// Sampling temperature of both.
+    pub temperature: f64,
+    /// Most tokens of an answer; `None` for what the prompt says.
+    pub max_tokens: Option<u32>,
+    /// Seed for servers that sample reproducibly.
+    pub seed: u64,
+}
+
+impl Default for JudgeSettings {
+    fn default() -> Self {
+        Self {
+            prompt: None,
+            turns: 5,
+            proposals: 2,
+            feedback: None,
+            feedback_when: FeedbackTime::default(),
+            feedback_model: None,
+            temperature: 0.0,
+            max_tokens: None,
+            seed: 0,
+        }
+    }
+}
+
+impl JudgeSettings {
+    /// Refuses settings that do nothing.
+    ///
+    /// # Errors
+    ///
+    /// A usage error.
+    pub fn check(&self) -> Result<()> {
+        if self.feedback.is_none() && self.feedback_model.is_some() {
+            let error = Error::usage("a model for feedback is named, but there is no feedback");
+            return Err(error.with_remedy(Remedy::ChooseFeedback));
+        }
+        Ok(())
+    }
+
+    fn judge_prompt(&self, rubric: &Rubric) -> Result<Prompt> {
+        let name = self.prompt.as_deref().unwrap_or(&rubric.prompt);
+        Ok(Prompt::load(name)?.expect(PromptKind::Judge)?)
+    }
+
+    fn feedback_prompt(kind: FeedbackKind) -> Result<Prompt> {
+        let name = match kind {
+            FeedbackKind::Binary => "feedback-binary",
+            FeedbackKind::Textual => "feedback-textual",
+        };
+        Ok(Prompt::load(name)?.expect(PromptKind::Feedback)?)
+    }
+
+    fn sampling(&self, prompt: &Prompt) -> Sampling {
+        Sampling {
+            temperature: self.temperature,
+            seed: self.seed,
+            max_tokens: self.max_tokens.unwrap_or(prompt.max_tokens()),
+        }
+    }
+
+    /// The judge; `commenter` is asked for feedback, if there is to be any, and shown the right
+    /// values if its second part says so.
+    ///
+    /// # Errors
+    ///
+    /// If a prompt cannot be used or a number is out of range.
+    pub fn strategy(
+        &self,
+        rubric: &Rubric,
+        commenter: Option<(Arc<dyn ChatModel>, bool)>,
+    ) -> Result<FeedbackLoop> {
+        let prompt = self.judge_prompt(rubric)?;
+        let single = Single { rubric: rubric.clone(), sampling: self.sampling(&prompt), prompt };
+        let feedback = match (self.feedback, commenter) {
+            (Some(kind), Some((model, with_gold))) => {
+                let prompt = Self::feedback_prompt(kind)?;
+                let (time, sampling) = (self.feedback_when, self.sampling(&prompt));
+                Some(Feedback { model, kind, time, with_gold, prompt, sampling })
+            }
+            _ => None,
+        };
+        Ok(FeedbackLoop::new(single, self.turns, self.proposals, feedback)?)
+    }
+
+    /// These settings with what they stand for: the rubric and the prompts by hash.
+    ///
+    /// # Errors
+    ///
+    /// If a prompt cannot be used.
+    pub fn described(&self, rubric: &Rubric) -> Result<Map<String, Value>> {
+        let prompt = self.judge_prompt(rubric)?;
+        let mut described = Map::new();
+        let mut put = |key: &str, value: Value| described.insert(key.into(), value);
+        put("rubric", rubric.name.as_str().into());
+        put("rubric_sha256", rubric.sha256().into());
+        put("prompt", prompt.name().into());
+        put("prompt_sha256", prompt.sha256().into());
+        if let Some(kind) = self.feedback {
+            put("feedback_prompt_sha256", Self::feedback_prompt(kind)?.sha256().into());
+        }
+        if let Ok(Value::Object(all)) = serde_json::to_value(self) {
+            for (key, value) in all {
+                described.entry(key).or_insert(value);
+            }
+        }
+        Ok(described)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::rubric::DEFAULT_RUBRIC;
+
+    #[test]
+    fn settings_say_which_prompts_and_which_rubric_by_hash() {
+        let rubric = Rubric::load(DEFAULT_RUBRIC).unwrap();
+        let settings =
+            JudgeSettings { feedback: Some(FeedbackKind::Binary), ..JudgeSettings::default() };
+        let described = settings.described(&rubric).unwrap();
+        let prompt = Prompt::load(&rubric.prompt).unwrap();
+        assert_eq!(described["prompt"], prompt.name());
+        assert_eq!(described["prompt_sha256"], prompt.sha256());
+        assert_eq!(described["rubric_sha256"], rubric.sha256());
+        let feedback = Prompt::load("feedback-binary").unwrap().sha256();
+        assert_eq!(described["feedback_prompt_sha256"], feedback);
+        for key in ["turns", "proposals", "temperature", "seed", "feedback_when", "max_tokens"] {
+            assert!(described.contains_key(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_feedback_model_without_feedback_is_refused() {
+        let settings =
+            JudgeSettings { feedback_model: Some("m".into()), ..JudgeSettings::default() };
+        assert_eq!(settings.check().unwrap_err().remedy(), Some(Remedy::ChooseFeedback));
+    }
+}
