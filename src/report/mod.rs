@@ -10,6 +10,7 @@ mod file;
 pub mod html;
 mod json;
 mod json_lines;
+mod markdown;
 pub mod plot;
 mod table;
 mod text;
@@ -20,34 +21,17 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use self::csv::{CsvExporter, guarded};
-pub use self::file::write_file;
+pub use self::file::{Readers, write_file};
 pub use self::json::JsonExporter;
 pub use self::json_lines::JsonLinesExporter;
-pub use self::table::{Cell, Table};
-pub use self::text::{TextExporter, printable};
-use crate::data::source::Source;
+pub use self::markdown::MarkdownExporter;
+pub use self::table::{Cell, Table, estimate_cells};
+pub use self::text::{TextExporter, printable, printable_lines, three_decimals};
+pub use crate::data::input::Input;
 use crate::data::warning::Warning;
 
 /// Version of the JSON envelope; grows when a reader of the old one would break.
 pub const SCHEMA_VERSION: u32 = 1;
-
-/// An input file as it was used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Input {
-    /// The path as the user typed it.
-    pub path: String,
-    /// SHA-256 of the stored bytes, lower-case hexadecimal.
-    pub sha256: String,
-    /// Rows read.
-    pub rows: u64,
-}
-
-impl Input {
-    /// Describes a source of which `rows` rows were read.
-    pub fn new(source: &Source, rows: u64) -> Self {
-        Self { path: source.name(), sha256: source.sha256.clone(), rows }
-    }
-}
 
 /// The result of one command.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +50,12 @@ pub struct Report {
     pub footer: Vec<String>,
     /// A text for people in place of the table, for results that read better as one.
     pub prose: Option<String>,
+}
+
+/// A struct of settings as it goes into a [`Report`] and into files that a run goes on with.
+pub fn settings_map(settings: &impl Serialize) -> Map<String, Value> {
+    let value = serde_json::to_value(settings).expect("settings are plain data");
+    value.as_object().cloned().unwrap_or_default()
 }
 
 /// Writes a report in one format.

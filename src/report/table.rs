@@ -1,5 +1,7 @@
 //! A table of results: named columns, rows of cells, missing cells kept apart from zero.
 
+use crate::stats::interval::Estimate;
+
 /// One value of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
@@ -55,12 +57,23 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
 pub struct Table {
     columns: Vec<&'static str>,
     rows: Vec<Vec<Cell>>,
+    headline: Option<String>,
 }
 
 impl Table {
     /// No rows yet.
     pub fn new(columns: &[&'static str]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
+        Self { columns: columns.to_vec(), rows: Vec::new(), headline: None }
+    }
+
+    /// Says the answer in one sentence, for people to read before the rows.
+    pub fn set_headline(&mut self, sentence: String) {
+        self.headline = Some(sentence);
+    }
+
+    /// The answer in one sentence, if there is one.
+    pub fn headline(&self) -> Option<&str> {
+        self.headline.as_deref()
     }
 
     /// Appends a row.
@@ -82,6 +95,17 @@ impl Table {
     pub fn rows(&self) -> &[Vec<Cell>] {
         &self.rows
     }
+}
+
+/// The cells under `score`, `se`, `ci_low` and `ci_high`.
+pub fn estimate_cells(estimate: Option<Estimate>) -> [Cell; 4] {
+    let interval = estimate.and_then(|estimate| estimate.interval());
+    [
+        estimate.map(|estimate| estimate.value).into(),
+        estimate.and_then(|estimate| estimate.standard_error).into(),
+        interval.map(|(low, _)| low).into(),
+        interval.map(|(_, high)| high).into(),
+    ]
 }
 
 #[cfg(test)]

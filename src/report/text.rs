@@ -3,21 +3,24 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, Color, ContentArrangement, Table as Grid, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets};
 
 use super::{Cell, Exporter, Report};
 
-/// Writes the table, or the prose in its place, then warnings and footer.
+/// Writes the headline of the table, the table or the prose in its place, then warnings and footer.
 #[derive(Debug, Clone, Copy)]
 pub struct TextExporter {
-    /// Whether to colour flags; only for a terminal.
+    /// Whether to colour flags; only for a terminal, and only with the feature `cli`.
     pub color: bool,
 }
 
 impl Exporter for TextExporter {
     fn write(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(headline) = report.table.headline() {
+            writeln!(out, "{}\n", printable(headline))?;
+        }
         match &report.prose {
-            Some(prose) => writeln!(out, "{}", prose.trim_end())?,
+            Some(prose) => writeln!(out, "{}", printable_lines(prose.trim_end()))?,
             None => writeln!(out, "{}", self.grid(report).trim_fmt())?,
         }
         let notes = report
@@ -40,11 +43,7 @@ impl TextExporter {
         let table = &report.table;
         let mut grid = Grid::new();
         grid.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        if self.color {
-            grid.enforce_styling();
-        } else {
-            grid.force_no_tty();
-        }
+        color::prepare(&mut grid, self.color);
         grid.set_header(table.columns());
         for row in table.rows() {
             grid.add_row(row.iter().map(|cell| self.grid_cell(cell)));
@@ -63,14 +62,52 @@ impl TextExporter {
             Cell::Missing => "-".into(),
             Cell::Text(text) => printable(text).into_owned(),
             Cell::Integer(number) => number.to_string(),
-            Cell::Number(number) => format!("{number:.3}"),
+            Cell::Number(number) => three_decimals(*number),
         };
-        let grid_cell = comfy_table::Cell::new(&shown);
-        match (self.color, shown.as_str()) {
-            (true, "uninformative") => grid_cell.fg(Color::Yellow),
-            (true, "informative") => grid_cell.fg(Color::Green),
-            _ => grid_cell,
+        color::paint(comfy_table::Cell::new(&shown), &shown, self.color)
+    }
+}
+
+/// Colours; the crate behind them knows of terminals, so it comes with the command line.
+#[cfg(feature = "cli")]
+mod color {
+    use comfy_table::{Cell, Color, Table};
+
+    pub(super) fn prepare(grid: &mut Table, color: bool) {
+        if color {
+            grid.enforce_styling();
+        } else {
+            grid.force_no_tty();
         }
+    }
+
+    pub(super) fn paint(cell: Cell, shown: &str, color: bool) -> Cell {
+        match (color, shown) {
+            (true, "uninformative" | "look") => cell.fg(Color::Yellow),
+            (true, "informative") => cell.fg(Color::Green),
+            _ => cell,
+        }
+    }
+}
+
+/// Without the command line nothing is coloured.
+#[cfg(not(feature = "cli"))]
+mod color {
+    use comfy_table::{Cell, Table};
+
+    pub(super) fn prepare(_grid: &mut Table, _color: bool) {}
+
+    pub(super) fn paint(cell: Cell, _shown: &str, _color: bool) -> Cell {
+        cell
+    }
+}
+
+/// A number with three decimals; nothing is minus nought.
+pub fn three_decimals(number: f64) -> String {
+    let text = format!("{number:.3}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
+        _ => text,
     }
 }
 
@@ -84,12 +121,22 @@ pub(super) fn is_hostile(c: char) -> bool {
 /// The text with control characters made visible, so that a name from a stranger cannot move the
 /// cursor, change colours or hide other lines of a terminal, nor look like another name.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_hostile) {
+    shown_unless(text, |_| false)
+}
+
+/// As [`printable`], for a text of several lines: line ends and tabs stay.
+pub fn printable_lines(text: &str) -> Cow<'_, str> {
+    shown_unless(text, |c| matches!(c, '\n' | '\t'))
+}
+
+fn shown_unless(text: &str, kept: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let acts = |c: char| is_hostile(c) && !kept(c);
+    if !text.contains(acts) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_hostile(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+        if acts(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
     }
     Cow::Owned(shown)
 }
@@ -98,6 +145,13 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 mod tests {
     use super::super::tests::{example, written};
     use super::*;
+
+    #[test]
+    fn nothing_is_minus_nought() {
+        let numbers = [-0.0004, -0.0, 0.0004, -0.0006, -1.0, f64::INFINITY];
+        let shown = ["0.000", "0.000", "0.000", "-0.001", "-1.000", "inf"];
+        assert_eq!(numbers.map(three_decimals), shown);
+    }
 
     #[test]
     fn the_table_is_aligned_rounded_and_free_of_control_characters() {
@@ -113,6 +167,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "cli")]
     fn colour_only_when_asked() {
         let mut report = example();
         report.table = super::super::Table::new(&["flag"]);
@@ -126,5 +181,25 @@ mod tests {
         assert_eq!(printable("a\u{202e}b\n"), "a\\u{202e}b\\u{a}");
         assert_eq!(printable("ada\u{200b}"), "ada\\u{200b}");
         assert_eq!(printable("Zoë 评审"), "Zoë 评审");
+        assert_eq!(printable_lines("a\n\tb\u{1b}[2J"), "a\n\tb\\u{1b}[2J");
+    }
+
+    #[test]
+    fn the_headline_comes_first_and_is_as_harmless_as_a_table() {
+        let mut report = example();
+        let plain = written(&TextExporter { color: false }, &report);
+        report.table.set_headline("The answer\u{1b}]0;title\u{7}.".into());
+        let text = written(&TextExporter { color: false }, &report);
+        let (first, rest) = text.split_once("\n\n").unwrap();
+        assert!(first.starts_with("The answer") && !first.contains('\u{1b}'), "{first:?}");
+        assert_eq!(rest, plain);
+    }
+
+    #[test]
+    fn prose_is_as_harmless_as_a_table() {
+        let mut report = example();
+        report.prose = Some("one\n\u{1b}]0;title\u{7}two".into());
+        let text = written(&TextExporter { color: false }, &report);
+        assert!(text.starts_with("one\n\\u{1b}]0;title\\u{7}two\n"), "{text}");
     }
 }

@@ -3,6 +3,8 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::data::hexadecimal::hexadecimal;
+
 /// JSON that can stand in a script block: no character of it can end the block or begin a comment,
 /// and the line separators that older browsers take for the end of a line are escaped too.
 ///
@@ -24,6 +26,11 @@ pub(super) fn json_for_script(value: &Value) -> String {
 /// The source expression of a Content-Security-Policy that allows exactly this text.
 pub(super) fn policy_hash(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
+}
+
+/// A short name for a text: the first 16 bytes of its hash, in hexadecimal digits.
+pub(super) fn hash_of(text: &str) -> String {
+    hexadecimal(&Sha256::digest(text.as_bytes())[..16])
 }
 
 /// Base64 with padding (RFC 4648, section 4).
@@ -73,6 +80,12 @@ mod tests {
             policy_hash("doSomething();"),
             "sha256-RFWPLDbv2BY+rCkDzsE+0fr8ylGr2R2faWMhq4lfEQc="
         );
+    }
+
+    #[test]
+    fn the_short_hash_of_the_standard() {
+        // FIPS 180-2, appendix B.1: the hash of `abc`, its first half.
+        assert_eq!(hash_of("abc"), "ba7816bf8f01cfea414140de5dae2223");
     }
 
     #[test]

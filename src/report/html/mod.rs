@@ -9,17 +9,28 @@
 //! puts them into the page as text only; a Content-Security-Policy in the file lets the browser run
 //! this one script and load nothing.
 //!
-//! The evidence of a person is one line of the last block of the file and read only when somebody
-//! opens it, so that a file of many megabytes is shown at once.
+//! The evidence of a person is one line of the block `details`, the texts about a paper one line of
+//! the block `texts`; both stand at the end of the file and are read only when somebody opens them,
+//! so that a file of many megabytes is shown at once.
+//!
+//! What a reader marks and notes stays in the browser, under a name that is the hash of the
+//! results; the page can save it as a file and read it again.
 
 mod embedded;
+mod label_details;
 mod model;
 mod people;
 mod render;
+mod review_details;
+mod script;
 
+pub use self::label_details::{LabelDetail, LabelDetails, ShownConfusion, ShownTask};
 pub use self::model::{
-    Confusion, Details, LabelDetail, LabelDetails, Measure, Page, People, PersonRow, ReviewDetail,
-    ReviewDetails, ReviewText, ShownPeer, ShownSentence, View,
+    Details, First, FirstPerson, Measure, Page, People, PersonRow, Section, SectionCell,
+    SentencePair, ShownTable, View,
 };
-pub use self::people::{PeopleColumns, views_of};
 pub use self::render::HtmlExporter;
+pub use self::review_details::{
+    Author, ReviewDetail, ReviewDetails, ReviewText, ShownPeer, ShownSentence, ShownText,
+    TextSentence,
+};

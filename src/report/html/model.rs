@@ -1,13 +1,18 @@
 //! What a page shows, free of markup.
 
-use serde::Serialize;
 use serde_json::{Value, json};
+
+use super::label_details::{LabelDetail, LabelDetails};
+use super::review_details::{ReviewDetail, ReviewDetails, ShownText};
+use crate::stats::interval::Estimate;
 
 /// What is shown beside the [`super::super::Report`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Page {
     /// Title of the page, in a few words.
     pub title: String,
+    /// Whom to look at first, above everything.
+    pub first: Option<First>,
     /// What was scored, with which embedder or mechanism.
     pub lead: Vec<String>,
     /// How to read it.
@@ -16,8 +21,85 @@ pub struct Page {
     pub people: Option<People>,
     /// SVG figures of [`super::super::plot`], each with a sentence on it.
     pub figures: Vec<(String, String)>,
+    /// Tables of their own, such as who is not judged and why.
+    pub sections: Vec<Section>,
     /// Whether the table of the report is shown as it is.
-    pub with_table: bool,
+    pub table: ShownTable,
+}
+
+/// How the table of the report is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ShownTable {
+    /// Not at all.
+    #[default]
+    Hidden,
+    /// Behind a heading that opens it.
+    Folded,
+    /// Open.
+    Open,
+}
+
+/// Whom to look at first, and how many there may be.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct First {
+    /// The people flagged, worst first; empty if nobody stands out.
+    pub people: Vec<FirstPerson>,
+    /// How many more are flagged.
+    pub more: usize,
+    /// How many there may be, and how sure that is, in sentences.
+    pub estimate: Vec<String>,
+}
+
+/// Why to look at somebody.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FirstPerson {
+    /// Number of the person.
+    pub person: usize,
+    /// What follows their name, in plain words.
+    pub says: String,
+    /// The strongest evidence, if its text may be in the file.
+    pub pair: Option<SentencePair>,
+}
+
+/// Two sentences that are close.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SentencePair {
+    /// The person's.
+    pub own: String,
+    /// The one it is close to.
+    pub other: String,
+    /// Whose that is, and where.
+    pub whose: String,
+    /// Cosine of the two.
+    pub cosine: f64,
+}
+
+/// A table with people in it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Section {
+    /// For links, in lower case without spaces.
+    pub id: &'static str,
+    /// Heading.
+    pub title: String,
+    /// What it shows, in a sentence.
+    pub lead: String,
+    /// Names of the columns.
+    pub columns: Vec<&'static str>,
+    /// Cells by row.
+    pub rows: Vec<Vec<SectionCell>>,
+    /// Rows that are left out.
+    pub left_out: usize,
+    /// Code of the warning that this section says better.
+    pub replaces: &'static str,
+}
+
+/// A cell of a [`Section`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum SectionCell {
+    /// A person, by number, with a link.
+    Person(usize),
+    /// A text.
+    Text(String),
 }
 
 /// People with their scores and the evidence for each.
@@ -65,6 +147,21 @@ pub struct PersonRow {
     pub count: Option<u64>,
 }
 
+impl PersonRow {
+    /// A row without a rank and a flag.
+    pub fn new(estimate: Option<Estimate>, count: usize) -> Self {
+        let finite = |value: &f64| value.is_finite();
+        let interval = estimate.and_then(|estimate| estimate.interval());
+        Self {
+            score: estimate.map(|estimate| estimate.value).filter(finite),
+            interval: interval.filter(|(low, high)| finite(low) && finite(high)),
+            rank: None,
+            flag: None,
+            count: Some(count as u64),
+        }
+    }
+}
+
 /// A number about each person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
@@ -85,109 +182,8 @@ pub enum Details {
     Labels(LabelDetails),
 }
 
-/// How much of the reviews is in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReviewText {
-    /// Nothing.
-    None,
-    /// The sentences closest to Z and those with most support by peers, cut.
-    Excerpts,
-    /// Every sentence.
-    Full,
-}
-
-/// The evidence for reviewers.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReviewDetails {
-    /// Names of papers, by number.
-    pub papers: Vec<String>,
-    /// Names of sources of Z, by number.
-    pub sources: Vec<String>,
-    /// How much text there is.
-    pub text: ReviewText,
-    /// Characters after which sentences are cut, if they are.
-    pub cut_after: Option<usize>,
-    /// Similarity with Z above which a sentence is shaded lightly, more, and most.
-    pub z_levels: Option<[f64; 3]>,
-    /// The same for support by peers beyond Z.
-    pub peer_levels: Option<[f64; 3]>,
-    /// Per reviewer, per paper.
-    pub people: Vec<Vec<ReviewDetail>>,
-}
-
-/// The evidence in one review.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ReviewDetail {
-    /// Number of the paper.
-    pub paper: u32,
-    /// The other reviews of the paper.
-    pub peers: Vec<ShownPeer>,
-    /// Number of the source of every Z, and the similarity with it.
-    pub z: Vec<(u32, f64)>,
-    /// Sentences in the order of the text.
-    pub sentences: Vec<ShownSentence>,
-    /// Sentences at the end of the text that were not compared.
-    pub left_out: usize,
-}
-
-/// The similarity with one peer.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ShownPeer {
-    /// Number of the peer.
-    pub person: u32,
-    /// As the reviews are.
-    pub before: Option<f64>,
-    /// Beyond Z.
-    pub after: Option<f64>,
-}
-
-/// A sentence of a review.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ShownSentence {
-    /// The sentence, cut if need be.
-    pub text: String,
-    /// Similarity with the closest sentence of Z.
-    pub z_similarity: Option<f64>,
-    /// Mean similarity with the closest sentence of each peer.
-    pub peer_support: Option<f64>,
-}
-
-/// The evidence for crowd workers.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LabelDetails {
-    /// Names of labels, by number.
-    pub labels: Vec<String>,
-    /// Names of the LLMs, by number.
-    pub sources: Vec<String>,
-    /// What the consensus is, in a sentence.
-    pub consensus: String,
-    /// Per worker.
-    pub people: Vec<LabelDetail>,
-}
-
-/// The evidence for one worker.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct LabelDetail {
-    /// Per LLM: share of tasks with the same label, and tasks with a label of both.
-    pub agreement: Vec<(Option<f64>, u64)>,
-    /// What the worker says where the consensus says something.
-    pub confusion: Confusion,
-}
-
-/// Counts of the label of the consensus against that of the worker.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Confusion {
-    /// Label of the consensus, label of the worker, tasks; most tasks first.
-    pub cells: Vec<(u32, u32, u64)>,
-    /// Tasks in cells that are left out.
-    pub left_out: u64,
-    /// Tasks of the worker without a consensus, since several labels tie.
-    pub ties: u64,
-}
-
 /// A number with as many digits as are shown, `null` if there is none.
-fn rounded(value: Option<f64>, decimals: i32) -> Value {
+pub(super) fn rounded(value: Option<f64>, decimals: i32) -> Value {
     let scale = 10_f64.powi(decimals);
     // Adding 0 turns -0 into 0.
     value
@@ -199,7 +195,7 @@ fn rounded(value: Option<f64>, decimals: i32) -> Value {
 const SCORE_DECIMALS: i32 = 6;
 
 /// Digits of similarities of sentences and reviews.
-const SIMILARITY_DECIMALS: i32 = 3;
+pub(super) const SIMILARITY_DECIMALS: i32 = 3;
 
 impl People {
     /// Everything but the evidence, as the script reads it.
@@ -233,6 +229,15 @@ impl People {
             }
         }
     }
+
+    /// The texts that evidence points at, one value per paper.
+    pub(super) fn texts(&self) -> impl Iterator<Item = Value> {
+        let papers = match &self.details {
+            Details::Reviews(details) => &details.texts[..],
+            Details::Labels(_) => &[],
+        };
+        papers.iter().map(|texts| texts.iter().map(ShownText::value).collect())
+    }
 }
 
 impl View {
@@ -261,56 +266,6 @@ impl Measure {
         let values: Vec<Value> =
             self.values.iter().map(|&value| rounded(value, SCORE_DECIMALS)).collect();
         json!({ "name": self.name, "meaning": self.meaning, "values": values })
-    }
-}
-
-impl ReviewDetails {
-    fn index(&self) -> Value {
-        json!({
-            "papers": self.papers,
-            "sources": self.sources,
-            "text": self.text,
-            "cutAfter": self.cut_after,
-            "zLevels": self.z_levels,
-            "peerLevels": self.peer_levels,
-        })
-    }
-}
-
-impl ReviewDetail {
-    fn value(&self) -> Value {
-        let number = |value: Option<f64>| rounded(value, SIMILARITY_DECIMALS);
-        let peers: Vec<Value> = self
-            .peers
-            .iter()
-            .map(|peer| json!([peer.person, number(peer.before), number(peer.after)]))
-            .collect();
-        let z: Vec<Value> =
-            self.z.iter().map(|&(source, value)| json!([source, number(Some(value))])).collect();
-        let sentences: Vec<Value> = self
-            .sentences
-            .iter()
-            .map(|s| json!([s.text, number(s.z_similarity), number(s.peer_support)]))
-            .collect();
-        json!([self.paper, peers, z, sentences, self.left_out])
-    }
-}
-
-impl LabelDetails {
-    fn index(&self) -> Value {
-        json!({ "labels": self.labels, "sources": self.sources, "consensus": self.consensus })
-    }
-}
-
-impl LabelDetail {
-    fn value(&self) -> Value {
-        let agreement: Vec<Value> = self
-            .agreement
-            .iter()
-            .map(|&(share, tasks)| json!([rounded(share, SIMILARITY_DECIMALS), tasks]))
-            .collect();
-        let Confusion { cells, left_out, ties } = &self.confusion;
-        json!([agreement, cells, left_out, ties])
     }
 }
 

@@ -6,9 +6,10 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
 use minijinja::{Environment, UndefinedBehavior, context};
 
-use super::super::{Cell, Exporter, Report, printable};
-use super::embedded::{json_for_script, policy_hash};
-use super::model::{Page, People};
+use super::super::{Cell, Exporter, Report, printable, three_decimals};
+use super::embedded::{hash_of, json_for_script, policy_hash};
+use super::model::{First, Page, People, Section, SectionCell, ShownTable};
+use super::script::SCRIPT;
 
 /// People in the table that is there without scripts.
 const PEOPLE_WITHOUT_SCRIPT: usize = 50;
@@ -17,16 +18,18 @@ const PEOPLE_WITHOUT_SCRIPT: usize = 50;
 const MOST_TABLE_ROWS: usize = 2000;
 
 /// Parts of the page, each with the data it shows; they are put together here.
-const TEMPLATES: [(&str, &str); 5] = [
+const TEMPLATES: [(&str, &str); 8] = [
     ("report.html", include_str!("templates/report.html")),
     ("opening.html", include_str!("templates/opening.html")),
     ("people.html", include_str!("templates/people.html")),
+    ("section.html", include_str!("templates/section.html")),
+    ("reading.html", include_str!("templates/reading.html")),
+    ("warnings.html", include_str!("templates/warnings.html")),
     ("table.html", include_str!("templates/table.html")),
     ("provenance.html", include_str!("templates/provenance.html")),
 ];
 
 const STYLE: &str = include_str!("templates/style.css");
-const SCRIPT: &str = include_str!("templates/report.js");
 
 /// Writes one HTML file that needs nothing beside itself.
 #[derive(Debug, Clone, Copy)]
@@ -50,11 +53,20 @@ impl Exporter for HtmlExporter<'_> {
             Some(people) => fill("people.html", people_values(people))?,
             None => Value::from(()),
         };
-        let table = if page.with_table {
-            fill("table.html", table_values(report))?
-        } else {
-            Value::from(())
+        let table = match page.table {
+            ShownTable::Hidden => Value::from(()),
+            shown => fill("table.html", table_values(report, shown == ShownTable::Folded))?,
         };
+        let sections: io::Result<Vec<Value>> = page
+            .sections
+            .iter()
+            .map(|section| fill("section.html", section_values(section, page.people.as_ref())))
+            .collect();
+        let data = page.people.as_ref().map(|people| {
+            let mut index = people.index();
+            index["id"] = results_id(report).into();
+            Value::from_safe_string(json_for_script(&index))
+        });
         let whole = context! {
             title => shown(&page.title),
             style_hash => policy_hash(&style),
@@ -62,24 +74,35 @@ impl Exporter for HtmlExporter<'_> {
             style => Value::from_safe_string(style),
             script => script.map(Value::from_safe_string),
             opening => fill("opening.html", opening_values(report, page))?,
+            warnings => fill("warnings.html", context! { warnings => warnings(report, page) })?,
+            reading => fill("reading.html", context! { reading => all_shown(&page.reading) })?,
+            sections => sections?,
             people,
             figures => figures(&page.figures),
             table,
             provenance => fill("provenance.html", provenance_values(report, page))?,
-            data => page.people.as_ref().map(|p| Value::from_safe_string(json_for_script(&p.index()))),
+            data,
         };
         let whole = templates
             .get_template("report.html")
             .and_then(|template| template.render(whole))
             .map_err(io::Error::other)?;
         // The evidence is most of the file, so it is written line by line, not gathered first.
-        let (before, after) = whole.split_once(DETAILS_MARK).unwrap_or((&whole, ""));
+        let (before, rest) = whole.split_once(DETAILS_MARK).unwrap_or((&whole, ""));
+        let (between, after) = rest.split_once(TEXTS_MARK).unwrap_or(("", rest));
+        let line = |value: &serde_json::Value, out: &mut dyn Write| {
+            out.write_all(json_for_script(value).as_bytes())?;
+            out.write_all(b"\n")
+        };
         out.write_all(before.as_bytes())?;
         if let Some(people) = &page.people {
             for person in 0..people.names.len() {
-                out.write_all(json_for_script(&people.detail(person)).as_bytes())?;
-                out.write_all(b"\n")?;
+                line(&people.detail(person), out)?;
             }
+        }
+        out.write_all(between.as_bytes())?;
+        for texts in page.people.iter().flat_map(People::texts) {
+            line(&texts, out)?;
         }
         out.write_all(after.as_bytes())
     }
@@ -87,6 +110,23 @@ impl Exporter for HtmlExporter<'_> {
 
 /// Where the evidence goes in the rendered page. No value can hold it: `<` is escaped in all.
 const DETAILS_MARK: &str = "<!--details-->";
+
+/// Where the texts go, likewise.
+const TEXTS_MARK: &str = "<!--texts-->";
+
+/// A name for these results, under which a browser keeps what a reader marks: the same for the same
+/// inputs, settings and scores, whatever of the texts is in the file.
+fn results_id(report: &Report) -> String {
+    let mut text = format!("{}\n", report.command);
+    for input in &report.inputs {
+        text.push_str(&format!("{}\n", input.sha256));
+    }
+    text.push_str(&serde_json::Value::from(report.settings.clone()).to_string());
+    for row in report.table.rows() {
+        text.push_str(&format!("\n{row:?}"));
+    }
+    hash_of(&text)
+}
 
 fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
@@ -108,17 +148,94 @@ fn all_shown(texts: &[String]) -> Vec<String> {
 }
 
 fn opening_values(report: &Report, page: &Page) -> Value {
-    let warnings: Vec<Value> = report
-        .warnings
+    let sections: Vec<Value> = page
+        .sections
         .iter()
-        .map(|warning| context! { count => warning.count, message => shown(&warning.message) })
+        .map(|section| {
+            let count = section.rows.len() + section.left_out;
+            context! { id => section.id, title => shown(&section.title), count }
+        })
         .collect();
+    let first = page.first.as_ref().zip(page.people.as_ref());
     context! {
         command => report.command,
         title => shown(&page.title),
         lead => all_shown(&page.lead),
-        reading => all_shown(&page.reading),
-        warnings,
+        first => first.map(|(first, people)| first_values(first, people)),
+        people => page.people.is_some(),
+        sections,
+        warnings => warnings(report, page).len(),
+    }
+}
+
+fn first_values(first: &First, people: &People) -> Value {
+    let persons: Vec<Value> = first
+        .people
+        .iter()
+        .map(|person| {
+            let pair = person.pair.as_ref().map(|pair| {
+                context! {
+                    own => shown(&pair.own),
+                    other => shown(&pair.other),
+                    whose => shown(&pair.whose),
+                    cosine => format!("{:.2}", pair.cosine),
+                }
+            });
+            let name = &people.names[person.person];
+            context! {
+                name => shown(name), link => link_to(name), says => shown(&person.says), pair,
+            }
+        })
+        .collect();
+    context! {
+        people => persons, more => first.more, noun => people.noun,
+        estimate => all_shown(&first.estimate),
+    }
+}
+
+/// The address of a person in the page, as the script reads it.
+fn link_to(name: &str) -> String {
+    let mut link = String::from("#person=");
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                link.push(char::from(byte));
+            }
+            byte => link.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    link
+}
+
+/// The warnings, but those that a section says better.
+fn warnings(report: &Report, page: &Page) -> Vec<Value> {
+    let replaced = |code: &str| page.sections.iter().any(|section| section.replaces == code);
+    report
+        .warnings
+        .iter()
+        .filter(|warning| !replaced(warning.code))
+        .map(|warning| context! { count => warning.count, message => shown(&warning.message) })
+        .collect()
+}
+
+fn section_values(section: &Section, people: Option<&People>) -> Value {
+    let cell = |cell: &SectionCell| match cell {
+        SectionCell::Person(person) => {
+            let name = people.and_then(|people| people.names.get(*person));
+            let name = name.map_or("", String::as_str);
+            context! { text => shown(name), link => link_to(name) }
+        }
+        SectionCell::Text(text) => context! { text => shown(text), link => () },
+    };
+    let rows: Vec<Value> =
+        section.rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().into()).collect();
+    context! {
+        id => section.id,
+        title => shown(&section.title),
+        lead => shown(&section.lead),
+        columns => section.columns.clone(),
+        rows,
+        left_out => section.left_out,
     }
 }
 
@@ -152,7 +269,7 @@ fn people_values(people: &People) -> Value {
         .take(PEOPLE_WITHOUT_SCRIPT)
         .filter_map(|&person| {
             let row = &first?.rows[person];
-            let number = |value: Option<f64>| value.map_or("-".into(), |v| format!("{v:.3}"));
+            let number = |value: Option<f64>| value.map_or_else(|| "-".into(), three_decimals);
             let (low, high) = row.interval.unzip();
             Some(context! {
                 name => shown(&people.names[person]),
@@ -176,7 +293,7 @@ fn people_values(people: &People) -> Value {
     }
 }
 
-fn table_values(report: &Report) -> Value {
+fn table_values(report: &Report, folded: bool) -> Value {
     let rows = report.table.rows();
     let shown_rows: Vec<Value> = rows
         .iter()
@@ -186,13 +303,15 @@ fn table_values(report: &Report) -> Value {
                 Cell::Missing => context! { text => "-", number => true },
                 Cell::Text(text) => context! { text => shown(text), number => false },
                 Cell::Integer(number) => context! { text => number.to_string(), number => true },
-                Cell::Number(number) => context! { text => format!("{number:.3}"), number => true },
+                Cell::Number(number) => {
+                    context! { text => three_decimals(*number), number => true }
+                }
             });
             cells.collect::<Vec<_>>().into()
         })
         .collect();
     let left_out = rows.len() - shown_rows.len();
-    context! { columns => report.table.columns().to_vec(), rows => shown_rows, left_out }
+    context! { columns => report.table.columns().to_vec(), rows => shown_rows, left_out, folded }
 }
 
 /// A setting as people write it: lists with commas, texts without quotes.

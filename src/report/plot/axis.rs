@@ -1,6 +1,6 @@
 //! From data to pixels.
 
-use super::canvas::{Anchor, Canvas};
+use super::canvas::{Anchor, Canvas, Frame};
 
 /// Style of axes and ticks.
 pub(super) const AXIS: &str = "stroke=\"#000000\" stroke-width=\"1\"";
@@ -10,15 +10,6 @@ pub(super) const GUIDE: &str = "stroke=\"#d9d9d9\" stroke-width=\"1\"";
 
 /// Steps between ticks, times a power of ten.
 const STEPS: [f64; 4] = [1.0, 2.0, 2.5, 5.0];
-
-/// Where the data of a figure are drawn, in pixels.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Frame {
-    pub(super) left: f64,
-    pub(super) right: f64,
-    pub(super) top: f64,
-    pub(super) bottom: f64,
-}
 
 /// Maps the range `low..high` of a quantity linearly to pixels.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Bars with error bars, one row per thing, so that names have room.
 
-use super::axis::{AXIS, Frame, GUIDE, Scale, horizontal_axis, range};
-use super::canvas::{Anchor, Canvas, described, text_width};
+use super::axis::{AXIS, GUIDE, Scale, horizontal_axis, range};
+use super::canvas::{Anchor, Canvas, Frame, described, text_width};
 
 const WIDTH: f64 = 720.0;
 const ROW: f64 = 26.0;

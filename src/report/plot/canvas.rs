@@ -3,13 +3,21 @@
 use std::fmt::Write;
 
 use super::super::text::is_hostile;
-use super::axis::Frame;
 
 /// Width of the letters of a sans-serif font, in units of its size; on average, for layout only.
 const LETTER_WIDTH: f64 = 0.56;
 
 /// Size of ordinary text, in pixels.
 pub(super) const TEXT: f64 = 12.0;
+
+/// Where the data of a figure are drawn, in pixels.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame {
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
+}
 
 /// Where a text stands relative to its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +90,18 @@ impl Canvas {
     pub(super) fn circle(&mut self, center: (f64, f64), radius: f64, style: &str) {
         let (x, y) = center;
         _ = writeln!(self.text, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" {style}/>");
+    }
+
+    /// Small round spots as one shape, however many; `style` has their colour as a stroke.
+    pub(super) fn spots(&mut self, centers: &[(f64, f64)], style: &str) {
+        self.text.push_str("<path d=\"");
+        for (x, y) in centers {
+            _ = write!(self.text, "M{x:.1} {y:.1}h0");
+        }
+        _ = writeln!(
+            self.text,
+            "\" fill=\"none\" stroke-width=\"5\" stroke-linecap=\"round\" {style}/>"
+        );
     }
 
     /// A text, its baseline at `position`.

@@ -1,7 +1,7 @@
 //! Scores by kind of person: every score a dot, with median and quartiles.
 
-use super::axis::{AXIS, Frame, GUIDE, Scale, horizontal_axis, range, widened};
-use super::canvas::{Anchor, Canvas, described, text_width};
+use super::axis::{AXIS, GUIDE, Scale, horizontal_axis, range, widened};
+use super::canvas::{Anchor, Canvas, Frame, described, text_width};
 use crate::stats::rank::{median, quantile};
 
 const WIDTH: f64 = 720.0;

@@ -1,7 +1,7 @@
 //! How many people have which score, with room to mark one of them.
 
-use super::axis::{Frame, Scale, horizontal_axis, range, vertical_axis};
-use super::canvas::Canvas;
+use super::axis::{Scale, horizontal_axis, range, vertical_axis};
+use super::canvas::{Canvas, Frame};
 use crate::stats::rank::median;
 
 const WIDTH: f64 = 560.0;

@@ -1,7 +1,7 @@
 //! Lines with bands, each named at its end.
 
-use super::axis::{Frame, Scale, horizontal_axis, range, vertical_axis, widened};
-use super::canvas::{Anchor, Canvas, TEXT, described, text_width};
+use super::axis::{Scale, horizontal_axis, range, vertical_axis, widened};
+use super::canvas::{Anchor, Canvas, Frame, TEXT, described, text_width};
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 420.0;

@@ -11,10 +11,14 @@ mod canvas;
 mod distributions;
 mod histogram;
 mod lines;
+mod matrix;
+mod points;
 mod scatter;
 
 pub use self::bars::{Bar, BarChart};
 pub use self::distributions::{DistributionChart, Kind};
 pub use self::histogram::Histogram;
 pub use self::lines::{Line, LineChart, LinePoint};
-pub use self::scatter::{ScatterChart, ScatterPoint};
+pub use self::matrix::MatrixChart;
+pub use self::points::{NamedPoint, PointChart};
+pub use self::scatter::{ScatterChart, ScatterCloud, ScatterPoint};

@@ -1,7 +1,7 @@
 //! Two numbers per person, with words in the corners that say what they mean.
 
-use super::axis::{Frame, Scale, horizontal_axis, range, vertical_axis, widened};
-use super::canvas::{Anchor, Canvas};
+use super::axis::{Scale, horizontal_axis, range, vertical_axis, widened};
+use super::canvas::{Anchor, Canvas, Frame, TEXT, text_width};
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 400.0;
@@ -17,8 +17,17 @@ pub struct ScatterPoint {
     pub y: f64,
 }
 
+/// Points without people that show where something would stand.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ScatterCloud {
+    /// What they stand for, for the legend.
+    pub name: String,
+    /// Positions.
+    pub points: Vec<(f64, f64)>,
+}
+
 /// A figure of points.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ScatterChart {
     /// What the figure shows.
     pub title: String,
@@ -30,17 +39,32 @@ pub struct ScatterChart {
     pub corners: [String; 2],
     /// The points.
     pub points: Vec<ScatterPoint>,
+    /// Faint points behind them, by kind; the first four are drawn.
+    pub clouds: Vec<ScatterCloud>,
+    /// Names that stand at the points of people, where there is room.
+    pub named: Vec<(usize, String)>,
 }
+
+/// Colours of clouds, in turn.
+const CLOUD_COLORS: [&str; 4] = ["#d55e00", "#cc79a7", "#009e73", "#a6761d"];
+
+/// Letters of a name in the figure.
+const NAME_LETTERS: usize = 24;
 
 impl ScatterChart {
     /// The figure as SVG; every point has its person in `data-person`.
     pub fn svg(&self) -> String {
-        let frame = Frame { left: 64.0, right: WIDTH - 24.0, top: 40.0, bottom: HEIGHT - 56.0 };
-        let of = |value: fn(&ScatterPoint) -> f64| range(self.points.iter().map(value));
-        let x_range = of(|point| point.x).map_or((0.0, 1.0), widened);
+        let legend = self.clouds.iter().any(|cloud| !cloud.points.is_empty());
+        let top = if legend { 58.0 } else { 40.0 };
+        let frame = Frame { left: 64.0, right: WIDTH - 24.0, top, bottom: HEIGHT - 56.0 };
+        let of = |value: fn(&ScatterPoint) -> f64, of_cloud: fn(&(f64, f64)) -> f64| {
+            let clouds = self.clouds.iter().flat_map(|cloud| &cloud.points).map(of_cloud);
+            range(self.points.iter().map(value).chain(clouds))
+        };
+        let x_range = of(|point| point.x, |point| point.0).map_or((0.0, 1.0), widened);
         // With 0 in sight: the words at the bottom speak of people who have next to nothing.
         let with_zero = |(low, high): (f64, f64)| widened((low.min(0.0), high.max(0.0)));
-        let (low, high) = of(|point| point.y).map_or((0.0, 1.0), with_zero);
+        let (low, high) = of(|point| point.y, |point| point.1).map_or((0.0, 1.0), with_zero);
         // Room for the words in the corners.
         let y_range = (low - 0.12 * (high - low), high);
         let x = Scale::new(x_range, frame.left, frame.right);
@@ -55,15 +79,70 @@ impl ScatterChart {
         };
         corner(&mut canvas, frame.left + 8.0, &self.corners[0], Anchor::Start);
         corner(&mut canvas, frame.right - 8.0, &self.corners[1], Anchor::End);
+        let mut at = frame.left;
+        for (cloud, color) in
+            self.clouds.iter().zip(CLOUD_COLORS).filter(|(c, _)| !c.points.is_empty())
+        {
+            let spots: Vec<(f64, f64)> =
+                cloud.points.iter().map(|&(a, b)| (x.pixel(a), y.pixel(b))).collect();
+            canvas.spots(
+                &spots,
+                &format!("class=\"ghost\" stroke=\"{color}\" stroke-opacity=\"0.35\""),
+            );
+            canvas.spots(&[(at + 4.0, 38.0)], &format!("stroke=\"{color}\""));
+            canvas.label((at + 12.0, 42.0), &cloud.name, Anchor::Start, "fill=\"#555555\"");
+            at += 28.0 + text_width(&cloud.name);
+        }
         let (radius, opacity) = if self.points.len() > 500 { (2.5, 0.5) } else { (4.5, 0.75) };
+        let is_named =
+            |point: &ScatterPoint| self.named.iter().any(|(who, _)| *who == point.person);
         for point in &self.points {
+            let (kind, radius, color, opacity) = if is_named(point) {
+                ("dot named", 4.5, "#000000", 1.0)
+            } else {
+                ("dot", radius, "#0072b2", opacity)
+            };
             let style = format!(
-                "class=\"dot\" data-person=\"{}\" fill=\"#0072b2\" fill-opacity=\"{opacity}\"",
+                "class=\"{kind}\" data-person=\"{}\" fill=\"{color}\" fill-opacity=\"{opacity}\"",
                 point.person
             );
             canvas.circle((x.pixel(point.x), y.pixel(point.y)), radius, &style);
         }
+        self.write_names(&mut canvas, &frame, |point| (x.pixel(point.x), y.pixel(point.y)));
         canvas.finish()
+    }
+
+    /// Names beside their points, but those that would cover another.
+    fn write_names(
+        &self,
+        canvas: &mut Canvas,
+        frame: &Frame,
+        pixel: impl Fn(&ScatterPoint) -> (f64, f64),
+    ) {
+        let mut taken: Vec<(f64, f64, f64)> = Vec::new();
+        for (person, name) in &self.named {
+            let Some(point) = self.points.iter().find(|point| point.person == *person) else {
+                continue;
+            };
+            let mut name: String = name.clone();
+            if let Some((end, _)) = name.char_indices().nth(NAME_LETTERS) {
+                name.truncate(end);
+                name.push('\u{2026}');
+            }
+            let ((x, y), width) = (pixel(point), text_width(&name));
+            let right = x + 8.0 + width <= frame.right;
+            let left = if right { x + 8.0 } else { x - 8.0 - width };
+            let covers = |&(from, to, base): &(f64, f64, f64)| {
+                left < to && from < left + width && (base - y).abs() < TEXT
+            };
+            if left < frame.left || taken.iter().any(covers) {
+                continue;
+            }
+            taken.push((left, left + width, y));
+            let anchor = if right { Anchor::Start } else { Anchor::End };
+            let from = if right { left } else { left + width };
+            canvas.label((from, y + 4.0), &name, anchor, "class=\"name\" font-weight=\"bold\"");
+        }
     }
 
     fn description(&self) -> String {
@@ -94,6 +173,7 @@ mod tests {
             y_name: "y".into(),
             corners: ["off <topic>".into(), "copies".into()],
             points,
+            ..ScatterChart::default()
         }
         .svg()
     }
@@ -117,6 +197,38 @@ mod tests {
         let picture = chart(points.to_vec());
         // The vertical axis begins below 0, the horizontal one has no reason to.
         assert_eq!(picture.matches(">0.0</text>").count(), 1, "{picture}");
+    }
+
+    #[test]
+    fn people_are_named_where_there_is_room_and_ghosts_are_one_shape_by_kind() {
+        let point = |person, x, y| ScatterPoint { person, x, y };
+        let cloud = |name: &str, points: &[(f64, f64)]| ScatterCloud {
+            name: name.into(),
+            points: points.to_vec(),
+        };
+        let long = "n".repeat(40);
+        let picture = ScatterChart {
+            // The first two are at the same place, so that only one has room; the last is at the
+            // right end.
+            points: vec![point(0, 0.0, 0.0), point(1, 0.0, 0.0), point(2, 1.0, 1.0)],
+            clouds: vec![cloud("copies", &[(0.0, 0.0), (1.0, 0.5)]), cloud("empty", &[])],
+            named: vec![
+                (0, "a<b".into()),
+                (1, "bob".into()),
+                (2, long.clone()),
+                (9, "gone".into()),
+            ],
+            ..ScatterChart::default()
+        }
+        .svg();
+        assert!(picture.contains(">a&lt;b</text>"), "{picture}");
+        assert!(!picture.contains("bob") && !picture.contains("gone"));
+        let cut = format!(">{}\u{2026}</text>", &long[..24]);
+        assert!(picture.contains("text-anchor=\"end\" class=\"name\"") && picture.contains(&cut));
+        // Two spots of a cloud and the one of the legend; the empty one is not in it.
+        assert_eq!(picture.matches("h0").count(), 3);
+        assert!(picture.contains(">copies</text>") && !picture.contains("empty"));
+        assert_eq!(picture.matches("class=\"dot named\"").count(), 3);
     }
 
     #[test]

@@ -1,12 +1,14 @@
 use std::collections::BTreeMap;
 
-use super::super::model::{
-    Confusion, Details, LabelDetail, LabelDetails, Measure, PersonRow, ReviewDetail, ReviewDetails,
-    ReviewText, ShownPeer, ShownSentence, View,
+use super::super::label_details::{LabelDetail, LabelDetails, ShownConfusion, ShownTask};
+use super::super::model::{Details, FirstPerson, Measure, PersonRow, SentencePair, View};
+use super::super::review_details::{
+    Author, ReviewDetail, ReviewDetails, ReviewText, ShownPeer, ShownSentence, ShownText,
+    TextSentence,
 };
 use super::*;
 use crate::data::warning::Warning;
-use crate::report::plot::{ScatterChart, ScatterPoint};
+use crate::report::plot::{ScatterChart, ScatterCloud, ScatterPoint};
 use crate::report::tests::{example, written};
 
 /// Everything that has broken out of a page somewhere, in one name.
@@ -31,6 +33,8 @@ fn people(name: &str, details: Details) -> People {
         y_name: name.into(),
         corners: [name.into(), name.into()],
         points: vec![ScatterPoint { person: 0, x: 1.0, y: 2.0 }],
+        clouds: vec![ScatterCloud { name: name.into(), points: vec![(0.0, 0.0)] }],
+        named: vec![(0, name.into())],
     };
     People {
         noun: "reviewer",
@@ -52,14 +56,27 @@ fn people(name: &str, details: Details) -> People {
 }
 
 fn review_details(name: &str) -> Details {
-    let sentence =
-        ShownSentence { text: name.into(), z_similarity: Some(0.987_654), peer_support: None };
+    let sentence = ShownSentence {
+        position: 2,
+        z_similarity: Some(0.987_654),
+        peer_support: None,
+        in_z: Some((0, 0.75)),
+        in_peer: None,
+    };
     let detail = ReviewDetail {
         paper: 0,
         peers: vec![ShownPeer { person: 1, before: Some(0.5), after: None }],
         z: vec![(0, 0.25)],
+        own: 0,
+        closest_z: Some(1),
+        closest_peer: None,
         sentences: vec![sentence],
         left_out: 4,
+    };
+    let text = |author, position| ShownText {
+        author,
+        length: 9,
+        sentences: vec![TextSentence { position, text: name.into(), is_form: position == 0 }],
     };
     Details::Reviews(ReviewDetails {
         papers: vec![name.into()],
@@ -69,17 +86,31 @@ fn review_details(name: &str) -> Details {
         z_levels: Some([0.1, 0.2, 0.3]),
         peer_levels: None,
         people: vec![vec![detail], vec![]],
+        texts: vec![vec![text(Author::Person(0), 2), text(Author::Source(0), 0)]],
     })
 }
 
 fn page(name: &str, details: Details) -> Page {
+    let pair =
+        SentencePair { own: name.into(), other: name.into(), whose: name.into(), cosine: 0.936 };
+    let person = FirstPerson { person: 0, says: name.into(), pair: Some(pair) };
     Page {
         title: name.into(),
+        first: Some(First { people: vec![person], more: 3, estimate: vec![name.into()] }),
         lead: vec![name.into()],
         reading: vec![name.into()],
         people: Some(people(name, details)),
         figures: vec![("<svg></svg>".into(), name.into())],
-        with_table: true,
+        sections: vec![Section {
+            id: "not-judged",
+            title: name.into(),
+            lead: name.into(),
+            columns: vec!["reviewer", "why"],
+            rows: vec![vec![SectionCell::Person(0), SectionCell::Text(name.into())]],
+            left_out: 2,
+            replaces: "own_not_judged",
+        }],
+        table: ShownTable::Open,
     }
 }
 
@@ -110,13 +141,14 @@ fn hostile_text_in_every_field_stays_text() {
         labels: vec![HOSTILE.into()],
         sources: vec![HOSTILE.into()],
         consensus: HOSTILE.into(),
+        tasks: vec![HOSTILE.into()],
         people: vec![LabelDetail::default(); 2],
     });
     for details in [review_details(HOSTILE), labels] {
         let html = html(&report(HOSTILE), &page(HOSTILE, details));
-        // One script that runs and two blocks of data; nothing ends early and nothing begins.
-        assert_eq!(html.matches("<script").count(), 3);
-        assert_eq!(html.matches("</script>").count(), 3);
+        // One script that runs and three blocks of data; nothing ends early and nothing begins.
+        assert_eq!(html.matches("<script").count(), 4);
+        assert_eq!(html.matches("</script>").count(), 4);
         assert_eq!(html.matches("<style>").count(), 1);
         assert_eq!(html.matches("</style>").count(), 1);
         for part in ["<!--", "<img", "<svg/", "\u{2028}", "\0"] {
@@ -154,7 +186,7 @@ fn the_policy_allows_exactly_this_script_and_this_style() {
 
 #[test]
 fn a_page_without_people_has_no_script() {
-    let page = Page { title: "t".into(), with_table: true, ..Page::default() };
+    let page = Page { title: "t".into(), table: ShownTable::Open, ..Page::default() };
     let html = html(&report("a"), &page);
     assert!(html.contains("script-src 'none'") && !html.contains("<script"));
     assert!(html.contains("<td class=\"number\">-0.125</td>"));
@@ -177,26 +209,86 @@ fn everything_is_there_for_a_reader() {
 }
 
 #[test]
-fn the_evidence_is_one_line_per_person() {
+fn the_evidence_is_one_line_per_person_and_the_texts_one_per_paper() {
     let html = html(&report("a"), &page("b", review_details("c")));
-    let lines: Vec<&str> =
-        block(&html, "<script type=\"application/json\" id=\"details\">").lines().collect();
-    assert_eq!(lines, ["[[0,[[1,0.5,null]],[[0,0.25]],[[\"c\",0.988,null]],4]]", "[]"]);
+    let lines = |id: &str| -> Vec<String> {
+        let start = format!("<script type=\"application/json\" id=\"{id}\">");
+        block(&html, &start).lines().map(str::to_owned).collect()
+    };
+    let detail = "[[0,[[1,0.5,null]],[[0,0.25]],0,1,null,[[2,0.988,null,0,0.75,null,null]],4]]";
+    assert_eq!(lines("details"), [detail, "[]"]);
+    assert_eq!(lines("texts"), ["[[0,9,[[2,\"c\",0]]],[-1,9,[[0,\"c\",1]]]]"]);
+}
+
+#[test]
+fn the_flagged_stand_above_everything_with_a_link_by_name() {
+    let mut page = page("b", review_details("c"));
+    page.people.as_mut().unwrap().names[0] = "a b&ä/".into();
+    let html = html(&report("a"), &page);
+    let first = html.find("Look at these first").unwrap();
+    assert!(first < html.find("id=\"list\"").unwrap());
+    assert!(
+        html.contains("<a href=\"#person=a%20b%26%C3%A4%2F\"><bdi>a b&amp;ä&#x2f;</bdi></a>"),
+        "{html}"
+    );
+    assert!(html.contains("3 more") && html.contains("(0.94)"));
+    page.first = Some(First::default());
+    let html = self::html(&report("a"), &page);
+    assert!(html.contains("Nobody stands out") && !html.contains("Look at these first"));
+}
+
+#[test]
+fn a_section_takes_the_place_of_its_warning() {
+    let mut report = report("a");
+    report.warnings = vec![
+        Warning::new("own_not_judged", 1, "said in the section"),
+        Warning::new("other", 7, "said here"),
+    ];
+    let html = html(&report, &page("b", review_details("c")));
+    assert!(html.contains("said here") && !html.contains("said in the section"));
+    assert!(html.contains("id=\"not-judged\"") && html.contains("2 more"));
+}
+
+#[test]
+fn what_a_reader_marks_belongs_to_the_results() {
+    let id = |report: &Report, page: &Page| {
+        let html = html(report, page);
+        let data = block(&html, "<script type=\"application/json\" id=\"data\">");
+        let data: serde_json::Value = serde_json::from_str(data).unwrap();
+        data["id"].as_str().unwrap().to_owned()
+    };
+    let one = id(&report("a"), &page("b", review_details("c")));
+    assert_eq!(one.len(), 32);
+    // The same results with other texts in the file, and other results.
+    assert_eq!(id(&report("a"), &page("b", review_details("d"))), one);
+    assert_ne!(id(&report("e"), &page("b", review_details("c"))), one);
 }
 
 #[test]
 fn the_evidence_of_workers_is_compact_too() {
     let detail = LabelDetail {
         agreement: vec![(Some(0.5), 4), (None, 0)],
-        confusion: Confusion { cells: vec![(1, 0, 9)], left_out: 2, ties: 3 },
+        confusion: ShownConfusion { cells: vec![(1, 0, 9)], left_out: 2, ties: 3 },
+        kinds: [1, 0, 0, 0, 4],
+        tasks: vec![ShownTask {
+            task: 0,
+            kind: 0,
+            own: 1,
+            consensus: Some(0),
+            z: vec![Some(1), None],
+        }],
     };
     let details = Details::Labels(LabelDetails {
         labels: vec!["x".into(), "y".into()],
         sources: vec!["gpt".into(), "llama".into()],
         consensus: "majority".into(),
+        tasks: vec!["t".into()],
         people: vec![detail],
     });
-    assert_eq!(people("a", details).detail(0).to_string(), "[[[0.5,4],[null,0]],[[1,0,9]],2,3]");
+    assert_eq!(
+        people("a", details).detail(0).to_string(),
+        "[[[0.5,4],[null,0]],[[1,0,9]],2,3,[1,0,0,0,4],[[0,0,1,0,[1,null]]]]"
+    );
 }
 
 #[test]

@@ -1,0 +1,185 @@
+//! The evidence for reviewers, as a page holds it.
+//!
+//! Texts are held once per paper, as the sentences that somebody's evidence points at; evidence
+//! names them by number.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::model::{SIMILARITY_DECIMALS, rounded};
+
+/// How much of the reviews is in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReviewText {
+    /// Nothing.
+    None,
+    /// The sentences closest to Z and those with most support by peers, each with the sentence that
+    /// it is close to, cut.
+    Excerpts,
+    /// Every sentence of the reviews and of Z.
+    Full,
+}
+
+/// The evidence for reviewers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReviewDetails {
+    /// Names of papers, by number.
+    pub papers: Vec<String>,
+    /// Names of sources of Z, by number.
+    pub sources: Vec<String>,
+    /// How much text there is.
+    pub text: ReviewText,
+    /// Characters after which sentences are cut, if they are.
+    pub cut_after: Option<usize>,
+    /// Similarity with Z above which a sentence is shaded lightly, more, and most.
+    pub z_levels: Option<[f64; 3]>,
+    /// The same for support by peers beyond Z.
+    pub peer_levels: Option<[f64; 3]>,
+    /// Per reviewer, per paper.
+    pub people: Vec<Vec<ReviewDetail>>,
+    /// The texts about each paper, by number: reviews first.
+    pub texts: Vec<Vec<ShownText>>,
+}
+
+/// The evidence in one review.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReviewDetail {
+    /// Number of the paper.
+    pub paper: u32,
+    /// The other reviews of the paper.
+    pub peers: Vec<ShownPeer>,
+    /// Number of the source of every Z, and the similarity with it.
+    pub z: Vec<(u32, f64)>,
+    /// The review among the texts about the paper.
+    pub own: usize,
+    /// The text of Z that the review is closest to.
+    pub closest_z: Option<usize>,
+    /// The review by somebody else that it is closest to.
+    pub closest_peer: Option<usize>,
+    /// What was found about its sentences.
+    pub sentences: Vec<ShownSentence>,
+    /// Sentences at the end of the text that were not compared.
+    pub left_out: usize,
+}
+
+/// The similarity with one peer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ShownPeer {
+    /// Number of the peer.
+    pub person: u32,
+    /// As the reviews are.
+    pub before: Option<f64>,
+    /// Beyond Z.
+    pub after: Option<f64>,
+}
+
+/// What was found about a sentence of a review.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ShownSentence {
+    /// Its place in the review.
+    pub position: u32,
+    /// Similarity with the closest sentence of any Z.
+    pub z_similarity: Option<f64>,
+    /// Mean similarity with the closest sentence of each peer.
+    pub peer_support: Option<f64>,
+    /// Place of the closest sentence in the closest Z, and the similarity with it.
+    pub in_z: Option<(u32, f64)>,
+    /// Place of the closest sentence in the closest review by somebody else, likewise.
+    pub in_peer: Option<(u32, f64)>,
+}
+
+/// A text about a paper.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShownText {
+    /// Whose it is.
+    pub author: Author,
+    /// How many sentences it has.
+    pub length: usize,
+    /// Those that are in the file, in the order of the text.
+    pub sentences: Vec<TextSentence>,
+}
+
+/// Whose a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Author {
+    /// A reviewer, by number.
+    Person(u32),
+    /// A source of Z, by number.
+    Source(u32),
+}
+
+/// A sentence of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextSentence {
+    /// Its place in the text, from 0.
+    pub position: u32,
+    /// The sentence, cut if need be.
+    pub text: String,
+    /// Whether it is a heading or belongs to a form.
+    pub is_form: bool,
+}
+
+impl ReviewDetails {
+    pub(super) fn index(&self) -> Value {
+        json!({
+            "papers": self.papers,
+            "sources": self.sources,
+            "text": self.text,
+            "cutAfter": self.cut_after,
+            "zLevels": self.z_levels,
+            "peerLevels": self.peer_levels,
+        })
+    }
+}
+
+fn number(value: Option<f64>) -> Value {
+    rounded(value, SIMILARITY_DECIMALS)
+}
+
+impl ReviewDetail {
+    pub(super) fn value(&self) -> Value {
+        let peers: Vec<Value> = self
+            .peers
+            .iter()
+            .map(|peer| json!([peer.person, number(peer.before), number(peer.after)]))
+            .collect();
+        let z: Vec<Value> =
+            self.z.iter().map(|&(source, value)| json!([source, number(Some(value))])).collect();
+        let sentences: Vec<Value> = self.sentences.iter().map(ShownSentence::value).collect();
+        let (own, in_z, in_peer) = (self.own, self.closest_z, self.closest_peer);
+        json!([self.paper, peers, z, own, in_z, in_peer, sentences, self.left_out])
+    }
+}
+
+impl ShownSentence {
+    fn value(&self) -> Value {
+        let (z, z_cosine) = self.in_z.unzip();
+        let (peer, peer_cosine) = self.in_peer.unzip();
+        json!([
+            self.position,
+            number(self.z_similarity),
+            number(self.peer_support),
+            z,
+            number(z_cosine),
+            peer,
+            number(peer_cosine)
+        ])
+    }
+}
+
+impl ShownText {
+    /// Whose it is as one number: that of a person, or minus one less that of a source.
+    pub(super) fn value(&self) -> Value {
+        let author = match self.author {
+            Author::Person(person) => i64::from(person),
+            Author::Source(source) => -1 - i64::from(source),
+        };
+        let sentences: Vec<Value> = self
+            .sentences
+            .iter()
+            .map(|s| json!([s.position, s.text, u8::from(s.is_form)]))
+            .collect();
+        json!([author, self.length, sentences])
+    }
+}

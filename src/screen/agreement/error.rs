@@ -1,0 +1,75 @@
+//! Why there is no result.
+
+use crate::error::{ErrorKind, Kinded};
+
+/// Settings that do not fit the data, or an interruption.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgreementError {
+    /// The cut leaves one label only, or labels are no numbers.
+    #[error("a scale cannot be cut at {at}: it needs numbers on both sides")]
+    Cut {
+        /// The cut.
+        at: f64,
+    },
+    /// There is nothing to hold the labels against.
+    #[error("one source and no gold labels: there is nothing to compare")]
+    Alone,
+    /// A comparison needs one gold label per task.
+    #[error("sources are compared against one gold label per task, there are {count} references")]
+    SeveralReferences {
+        /// How many there are.
+        count: usize,
+    },
+    /// There is no such source.
+    #[error("there is no source `{name}`; there are: {known}")]
+    UnknownSource {
+        /// The name.
+        name: String,
+        /// The first few of those there are.
+        known: String,
+    },
+    /// The earlier labels have no source of the same name.
+    #[error("no source has the same name in both states of the labels; there are: {known}")]
+    NoCommonSource {
+        /// The first few of those there are now.
+        known: String,
+    },
+    /// The alternative annotator test needs people.
+    #[error("the test needs the labels of at least three people, there are {people}")]
+    FewPeople {
+        /// How many there are.
+        people: usize,
+    },
+    /// Labels outside the scale were to be refused.
+    #[error("{rows} labels are outside the scale: {labels}")]
+    OutsideScale {
+        /// How many.
+        rows: usize,
+        /// The first few.
+        labels: String,
+    },
+    /// No row has a metric of this name.
+    #[error("no row has the metric `{metric}`, on which there is a bound; there are: {known}")]
+    UnknownMetric {
+        /// The metric.
+        metric: String,
+        /// Those there are.
+        known: String,
+    },
+    /// The run was stopped.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Kinded for AgreementError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::OutsideScale { .. } | Self::Alone | Self::NoCommonSource { .. } => {
+                ErrorKind::Input
+            }
+            Self::Interrupted => ErrorKind::Interrupted,
+            _ => ErrorKind::Usage,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Agreement of more than two raters: all sources among themselves, and all people.
+
+use std::collections::BTreeMap;
+
+use super::error::AgreementError;
+use super::work::{Row, Work};
+use crate::data::labellers::Labeller;
+use crate::metrics::agreement::alpha::{Coincidences, Level};
+use crate::metrics::agreement::bootstrap::interval;
+use crate::metrics::agreement::fleiss::FleissSums;
+
+/// Rows of the sources and of the people, where there are at least two.
+pub(super) fn group_rows(work: &Work<'_>) -> Result<Vec<Row>, AgreementError> {
+    let mut rows = Vec::new();
+    for (name, raters) in [("sources", &work.data.labellers), ("people", &work.data.gold)] {
+        if raters.len() > 1 {
+            rows.extend(work.group(name, raters)?);
+        }
+    }
+    Ok(rows)
+}
+
+impl Work<'_> {
+    fn group(&self, name: &str, raters: &[Labeller]) -> Result<Vec<Row>, AgreementError> {
+        // By cluster, then by task.
+        let mut units: BTreeMap<(u32, u32), Vec<u64>> = BTreeMap::new();
+        for rater in raters {
+            for (task, label) in self.scale.labels_of(rater) {
+                if let Some(cluster) = self.cluster_of[task as usize] {
+                    let counts = units.entry((cluster, task));
+                    counts.or_insert_with(|| vec![0; self.scale.len()])[label] += 1;
+                }
+            }
+        }
+        units.retain(|_, counts| counts.iter().sum::<u64>() > 1);
+        let units: Vec<(u32, Vec<u64>)> = units.into_iter().map(|(k, v)| (k.0, v)).collect();
+        let levels = [
+            ("alpha_nominal", Some(Level::Nominal)),
+            ("alpha_ordinal", self.scale.values.as_ref().map(|_| Level::Ordinal)),
+            ("alpha_interval", self.scale.values.as_deref().map(Level::Interval)),
+        ];
+        let of = |weights: &[u32]| -> Vec<Option<f64>> {
+            let mut fleiss = FleissSums::new(self.scale.len());
+            let mut coincidences = Coincidences::new(self.scale.len());
+            for (cluster, unit) in &units {
+                let times = weights[*cluster as usize];
+                if times > 0 {
+                    fleiss.add(unit, f64::from(times));
+                    coincidences.add(unit, f64::from(times));
+                }
+            }
+            let alphas = levels.iter().map(|(_, level)| coincidences.alpha((*level)?));
+            std::iter::once(fleiss.kappa()).chain(alphas).collect()
+        };
+        let progress = self.observer.stage("raters", u64::from(self.settings.draws));
+        let draws = self.draws(progress.as_ref(), of)?;
+        let values = of(&vec![1; self.clusters]);
+        let names = std::iter::once("fleiss").chain(levels.iter().map(|(name, _)| *name));
+        Ok(names
+            .zip(values)
+            .enumerate()
+            .filter(|(index, _)| *index == 0 || levels[index - 1].1.is_some())
+            .map(|(index, (metric, value))| {
+                let draws: Vec<Option<f64>> = draws.iter().map(|draw| draw[index]).collect();
+                let mut row = Row::new(name, name, metric, units.len() as u64).with(value);
+                row.interval = interval(&draws);
+                row
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,37 @@
+//! How well LLMs or people agree with gold labels, with people, or with each other.
+//!
+//! [`run()`] reads the labels and measures; the [`AgreementRun`] has the rows of the result, a
+//! [`Report`](crate::report::Report) of them and, with the feature `html`, a page.
+//! [`rankings`] compares two rankings of the same runs.
+
+mod alternative;
+mod compare;
+mod error;
+mod group;
+#[cfg(feature = "html")]
+mod page;
+mod panel;
+pub mod prompts;
+pub mod rankings;
+mod reference;
+mod report;
+mod run;
+mod scale;
+mod settings;
+mod work;
+
+pub use self::alternative::AltResult;
+pub use self::compare::Change;
+pub use self::error::AgreementError;
+pub use self::panel::Panel;
+pub use self::report::COLUMNS;
+pub use self::run::{AgreementRun, Disagreement, Measured, run};
+pub use self::scale::Scale;
+pub use self::settings::{
+    AgreementSettings, AltTestSettings, Compare, Outside, People, Relation, Requirement,
+    ScaleChoice,
+};
+pub use self::work::Row;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! The metrics of a run, and what a cut of the scale does to each.
+
+use crate::metrics::agreement::binarize::binarized;
+use crate::metrics::agreement::bounds::bounds;
+use crate::metrics::agreement::{Confusion, Metric};
+
+use super::scale::Scale;
+
+/// The metrics of a scale, in the order of the table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Panel {
+    metrics: Vec<Metric>,
+    names: Vec<String>,
+    values: Option<Vec<f64>>,
+    /// Side of every label, where the scale is cut.
+    sides: Option<Vec<usize>>,
+}
+
+/// What a metric is computed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum View {
+    /// The scale as given.
+    Whole,
+    /// Both sides cut.
+    Cut,
+    /// The gold label cut, the other as given.
+    GoldCut,
+}
+
+impl Panel {
+    /// The metrics of a scale, cut at `binarize`; `None` if that leaves one label only, or the
+    /// labels are no numbers.
+    ///
+    /// Cut: mean absolute error and bias stay on the scale as given, the area under the curve is
+    /// that of the labels as given for the cut gold label, all others are of the cut labels.
+    pub fn new(scale: &Scale, binarize: Option<f64>) -> Option<Self> {
+        let Some(cut) = binarize else {
+            let metrics = Metric::all(scale.len(), scale.values.is_some());
+            let names = metrics.iter().map(|metric| metric.name(&scale.names)).collect();
+            return Some(Self { metrics, names, values: scale.values.clone(), sides: None });
+        };
+        let values = scale.values.clone()?;
+        let sides = binarized(&values, cut)?;
+        // On two labels all weights and levels are the same.
+        let same = |metric: &Metric| {
+            matches!(
+                metric,
+                Metric::KappaLinear
+                    | Metric::KappaQuadratic
+                    | Metric::AlphaOrdinal
+                    | Metric::AlphaInterval
+            )
+        };
+        let metrics: Vec<Metric> =
+            Metric::all(2, true).into_iter().filter(|metric| !same(metric)).collect();
+        let labels = [format!("<{cut}"), format!(">={cut}")];
+        let names = metrics.iter().map(|metric| metric.name(&labels)).collect();
+        Some(Self { metrics, names, values: Some(values), sides: Some(sides) })
+    }
+
+    /// Names of the metrics.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The place of a metric that does not depend on a label.
+    pub fn position(&self, metric: Metric) -> Option<usize> {
+        self.metrics.iter().position(|&known| known == metric)
+    }
+
+    /// The metrics of a matrix on the scale as given.
+    pub fn of(&self, matrix: &Confusion) -> Vec<Option<f64>> {
+        let Some(sides) = &self.sides else {
+            let values = self.values.as_deref();
+            return self.metrics.iter().map(|metric| metric.of(matrix, values)).collect();
+        };
+        let (cut, gold_cut) = (both_cut(matrix, sides), gold_cut(matrix, sides));
+        let of = |&metric: &Metric| match view(metric) {
+            View::Whole => metric.of(matrix, self.values.as_deref()),
+            View::Cut => metric.of(&cut, Some(&[0.0, 1.0])),
+            View::GoldCut => metric.of(&gold_cut, self.values.as_deref()),
+        };
+        self.metrics.iter().map(of).collect()
+    }
+
+    /// Their bounds, where `missing` items of each gold label have no label.
+    pub fn bounds(&self, matrix: &Confusion, missing: &[u64]) -> Vec<Option<(f64, f64)>> {
+        let values = self.values.as_deref();
+        let Some(sides) = &self.sides else {
+            return self.metrics.iter().map(|&m| bounds(m, matrix, missing, values)).collect();
+        };
+        let (cut, gold_cut) = (both_cut(matrix, sides), gold_cut(matrix, sides));
+        let (mut missing_cut, mut missing_gold) = ([0, 0], vec![0; matrix.size()]);
+        for (&side, &items) in sides.iter().zip(missing) {
+            missing_cut[side] += items;
+            missing_gold[end(side, matrix.size())] += items;
+        }
+        let of = |&metric: &Metric| match view(metric) {
+            View::Whole => bounds(metric, matrix, missing, values),
+            View::Cut => bounds(metric, &cut, &missing_cut, Some(&[0.0, 1.0])),
+            View::GoldCut => bounds(metric, &gold_cut, &missing_gold, values),
+        };
+        self.metrics.iter().map(of).collect()
+    }
+}
+
+fn view(metric: Metric) -> View {
+    match metric {
+        Metric::Mae | Metric::Bias => View::Whole,
+        Metric::Auc => View::GoldCut,
+        _ => View::Cut,
+    }
+}
+
+fn both_cut(matrix: &Confusion, sides: &[usize]) -> Confusion {
+    let mut cut = Confusion::new(2);
+    for (gold, row) in matrix.rows().enumerate() {
+        row.iter().enumerate().for_each(|(label, &n)| cut.add(sides[gold], sides[label], n));
+    }
+    cut
+}
+
+/// The matrix with all gold labels below the cut as the lowest label, the others as the highest.
+fn gold_cut(matrix: &Confusion, sides: &[usize]) -> Confusion {
+    let mut cut = Confusion::new(matrix.size());
+    for (gold, row) in matrix.rows().enumerate() {
+        let gold = end(sides[gold], matrix.size());
+        row.iter().enumerate().for_each(|(label, &items)| cut.add(gold, label, items));
+    }
+    cut
+}
+
+fn end(side: usize, size: usize) -> usize {
+    if side == 0 { 0 } else { size - 1 }
+}

@@ -1,0 +1,322 @@
+//! The rows of the result, and what is said about them.
+
+use std::fmt::Write as _;
+
+use super::error::AgreementError;
+use super::run::{AgreementRun, Measured};
+use super::work::Row;
+use crate::data::warning::first_names;
+use crate::report::{Cell, Exporter, Report, Table, TextExporter, settings_map};
+
+/// Columns of the result, a contract with scripts.
+pub const COLUMNS: [&str; 10] = [
+    "source",
+    "against",
+    "metric",
+    "value",
+    "ci_low",
+    "ci_high",
+    "n_items",
+    "n_missing",
+    "lower_bound",
+    "upper_bound",
+];
+
+/// Metrics of the table for people; the other formats have all.
+const SHOWN: [&str; 12] = [
+    "accuracy",
+    "kappa",
+    "kappa_linear",
+    "kappa_quadratic",
+    "mae",
+    "bias",
+    "auc",
+    "ac1",
+    "fleiss",
+    "alpha_nominal",
+    "alpha_ordinal",
+    "alpha_interval",
+];
+
+/// Metrics whose differences and p-values are in the table for people.
+const COMPARED: [&str; 5] = ["accuracy", "kappa", "kappa_quadratic", "mae", "auc"];
+
+/// Sources whose matrices are written out in the table for people.
+const WRITTEN_OUT: usize = 2;
+
+impl AgreementRun {
+    /// All rows: of every source the base rates and the confusion matrix, then the metrics; then
+    /// raters among themselves, comparisons, changes and the alternative annotator test.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for measured in &self.measured {
+            rows.extend(self.counts(measured));
+            rows.extend(self.metrics(measured));
+        }
+        rows.extend(self.more.iter().cloned());
+        rows
+    }
+
+    fn counts(&self, measured: &Measured) -> Vec<Row> {
+        let Measured { source, against, matrix, .. } = measured;
+        let (total, names) = (matrix.total(), &self.scale.names);
+        let row = |metric: String, value| Row::new(source, against, metric, total).with(value);
+        let share = |count: u64| (total > 0).then(|| count as f64 / total as f64);
+        let (gold, given) = (matrix.gold_counts(), matrix.label_counts());
+        let mut rows = Vec::new();
+        for (name, &count) in names.iter().zip(&gold) {
+            rows.push(row(format!("gold_share:{name}"), share(count)));
+        }
+        for (name, &count) in names.iter().zip(&given) {
+            rows.push(row(format!("share:{name}"), share(count)));
+        }
+        for (gold, counts) in names.iter().zip(matrix.rows()) {
+            for (label, &count) in names.iter().zip(counts) {
+                rows.push(row(format!("count:{gold}:{label}"), Some(count as f64)));
+            }
+        }
+        rows
+    }
+
+    fn metrics<'a>(&'a self, measured: &'a Measured) -> impl Iterator<Item = Row> + 'a {
+        let (items, missing) = (measured.matrix.total(), measured.missing.iter().sum());
+        self.panel.names().iter().enumerate().map(move |(index, name)| Row {
+            value: measured.values[index],
+            interval: measured.intervals[index],
+            missing: Some(missing),
+            bounds: measured.bounds[index],
+            ..Row::new(&measured.source, &measured.against, name.clone(), items)
+        })
+    }
+
+    /// The report with all rows, for machines.
+    pub fn report(&self) -> Report {
+        self.report_of(&self.rows())
+    }
+
+    /// The report for people: base rates and matrices, then a dozen metrics.
+    pub fn summary(&self) -> Report {
+        let mut rows: Vec<Row> = Vec::new();
+        for measured in &self.measured {
+            rows.extend(self.metrics(measured).filter(|row| SHOWN.contains(&row.metric.as_str())));
+        }
+        rows.extend(self.more.iter().filter(|row| is_shown(&row.metric)).cloned());
+        let mut report = self.report_of(&rows);
+        let mut prose = self.base_rates();
+        if self.measured.len() <= WRITTEN_OUT {
+            self.measured.iter().for_each(|measured| prose.push_str(&self.matrix(measured)));
+        }
+        prose.push_str(&grid(&report.table));
+        report.prose = Some(prose);
+        report
+    }
+
+    fn report_of(&self, rows: &[Row]) -> Report {
+        let mut table = Table::new(&COLUMNS);
+        rows.iter().for_each(|row| table.push(row.cells()));
+        let mut settings = settings_map(&self.settings);
+        settings.insert("cluster".into(), self.cluster_column.clone().into());
+        Report {
+            command: "agree",
+            inputs: self.inputs.clone(),
+            settings,
+            table,
+            warnings: self.warnings.clone(),
+            footer: self.footer(),
+            prose: None,
+        }
+    }
+
+    /// Shares of every label in gold and for every source.
+    fn base_rates(&self) -> String {
+        let names = &self.scale.names;
+        let mut lines = vec![
+            ["base rates".to_owned(), "items".to_owned()]
+                .into_iter()
+                .chain(names.iter().cloned())
+                .collect::<Vec<_>>(),
+        ];
+        let line = |name: &str, counts: Vec<u64>| -> Vec<String> {
+            let total: u64 = counts.iter().sum();
+            let share = |count: u64| match total {
+                0 => "-".to_owned(),
+                total => format!("{:.3}", count as f64 / total as f64),
+            };
+            let shares = counts.into_iter().map(share);
+            [name.to_owned(), total.to_string()].into_iter().chain(shares).collect()
+        };
+        let mut last: Option<&str> = None;
+        for measured in &self.measured {
+            if last != Some(&measured.against) {
+                let all = measured.matrix.gold_counts();
+                let gold = all.iter().zip(&measured.missing).map(|(a, b)| a + b).collect();
+                lines.push(line(&measured.against, gold));
+                last = Some(&measured.against);
+            }
+            lines.push(line(&measured.source, measured.matrix.label_counts()));
+        }
+        aligned(&lines)
+    }
+
+    /// The confusion matrix of a source.
+    fn matrix(&self, measured: &Measured) -> String {
+        let names = &self.scale.names;
+        let corner = format!("{} \\ {}", measured.against, measured.source);
+        let mut lines: Vec<Vec<String>> =
+            vec![std::iter::once(corner).chain(names.iter().cloned()).collect()];
+        for (name, row) in names.iter().zip(measured.matrix.rows()) {
+            let counts = row.iter().map(u64::to_string);
+            lines.push(std::iter::once(name.clone()).chain(counts).collect());
+        }
+        aligned(&lines)
+    }
+
+    fn footer(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let (clusters, each) = self.clusters;
+        let draws = self.settings.draws;
+        let what = if each {
+            "tasks (if they come in groups, such as topics, name the groups: the intervals widen)"
+        } else {
+            "clusters"
+        };
+        lines.push(match clusters {
+            0 | 1 => "No intervals: all tasks are one cluster.".to_owned(),
+            _ => format!(
+                "Intervals: 95 %, percentile bootstrap over {clusters} {what}, B = {draws}, seed {}.",
+                self.settings.seed
+            ),
+        });
+        if self.measured.iter().any(|measured| measured.missing.iter().any(|&n| n > 0)) {
+            lines.push(
+                "Bounds: the metric if all missing labels were right, and if all were wrong."
+                    .to_owned(),
+            );
+        }
+        for result in &self.alternatives {
+            let (Some(omega), Some(rho)) = (result.outcome.winning_rate, result.outcome.advantage)
+            else {
+                let left_out = result.outcome.left_out;
+                lines.push(format!(
+                    "{}: nobody has enough items for the alternative annotator test ({left_out} \
+                     people have some).",
+                    result.source
+                ));
+                continue;
+            };
+            let verdict = if omega >= crate::metrics::alternative_annotator::REPLACES_FROM {
+                "may replace people by this test"
+            } else {
+                "is not shown to be good enough to replace people"
+            };
+            let fails = result.fails_for();
+            let fails = match fails.len() {
+                0 => String::new(),
+                _ => format!("; it is not shown to be as good as {}", first_names(&fails)),
+            };
+            lines.push(format!(
+                "{} {verdict}: omega {omega:.2}, rho {rho:.2}{fails}.",
+                result.source
+            ));
+        }
+        lines
+    }
+
+    /// Sentences about the bounds that do not hold; none if all do.
+    ///
+    /// # Errors
+    ///
+    /// [`AgreementError::UnknownMetric`] if no row has the metric of a bound.
+    pub fn broken_bounds(&self) -> Result<Vec<String>, AgreementError> {
+        let rows = self.rows();
+        let mut broken = Vec::new();
+        for bound in &self.settings.require {
+            let mut found = false;
+            for row in rows.iter().filter(|row| row.metric == bound.metric) {
+                found = true;
+                if !bound.holds(row.value) {
+                    let value = row.value.map_or("undefined".into(), |v| format!("{v:.4}"));
+                    let Row { source, against, metric, .. } = row;
+                    broken.push(format!(
+                        "{metric} of {source} against {against} is {value}, required: {bound}"
+                    ));
+                }
+            }
+            if !found {
+                let mut known: Vec<&str> = rows.iter().map(|row| row.metric.as_str()).collect();
+                known.sort_unstable();
+                known.dedup();
+                known.retain(|metric| !metric.contains("share:") && !metric.contains("count:"));
+                let (metric, known) = (bound.metric.clone(), known.join(", "));
+                return Err(AgreementError::UnknownMetric { metric, known });
+            }
+        }
+        Ok(broken)
+    }
+}
+
+impl Row {
+    /// The cells under [`COLUMNS`].
+    fn cells(&self) -> Vec<Cell> {
+        let (low, high) = self.interval.unzip();
+        let (lower, upper) = self.bounds.unzip();
+        vec![
+            self.source.as_str().into(),
+            self.against.as_str().into(),
+            self.metric.as_str().into(),
+            self.value.into(),
+            low.into(),
+            high.into(),
+            self.items.into(),
+            self.missing.into(),
+            lower.into(),
+            upper.into(),
+        ]
+    }
+}
+
+fn is_shown(metric: &str) -> bool {
+    match metric.split_once(':') {
+        None | Some(("moved", _)) => true,
+        Some((_, of)) => COMPARED.contains(&of),
+    }
+}
+
+/// Columns of equal width with an empty line after them: the first to the left, others to the
+/// right.
+fn aligned(lines: &[Vec<String>]) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let width = |column: usize| lines.iter().map(|l| l[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for line in lines {
+        for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
+            let cell = crate::report::printable(cell);
+            // Writing to a string cannot fail.
+            _ = match column {
+                0 => write!(text, " {cell:width$}"),
+                _ => write!(text, "  {cell:>width$}"),
+            };
+        }
+        text.push('\n');
+    }
+    text.push('\n');
+    text
+}
+
+/// The table as text, without footer and warnings.
+fn grid(table: &Table) -> String {
+    let report = Report {
+        command: "agree",
+        inputs: Vec::new(),
+        settings: serde_json::Map::new(),
+        table: table.clone(),
+        warnings: Vec::new(),
+        footer: Vec::new(),
+        prose: None,
+    };
+    let mut bytes = Vec::new();
+    // Memory takes everything, and the exporter writes text.
+    _ = TextExporter { color: false }.write(&report, &mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
+}

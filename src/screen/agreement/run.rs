@@ -1,0 +1,259 @@
+//! From files to metrics.
+
+use std::collections::BTreeMap;
+
+use super::alternative::{self, AltResult};
+use super::compare::{self, Change};
+use super::error::AgreementError;
+use super::group::group_rows;
+use super::panel::Panel;
+use super::reference::{Labels, Reference, references};
+use super::scale::Scale;
+use super::settings::{AgreementSettings, Compare, Outside};
+use super::work::{Row, Work, clusters, only};
+use crate::data::labellers::{LabellerFiles, Labellings, read_labellers};
+use crate::data::observer::Observer;
+use crate::data::warning::{Warning, first_names};
+use crate::error::Result;
+use crate::metrics::agreement::Confusion;
+use crate::metrics::agreement::bootstrap::{ClusterCounts, interval};
+use crate::report::Input;
+
+/// One source against one reference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// Who is measured.
+    pub source: String,
+    /// Against whom.
+    pub against: String,
+    /// Rows gold, columns the source.
+    pub matrix: Confusion,
+    /// Items without a readable label of the source, by gold label.
+    pub missing: Vec<u64>,
+    /// In the order of [`Panel::names`].
+    pub values: Vec<Option<f64>>,
+    /// Their intervals.
+    pub intervals: Vec<Option<(f64, f64)>>,
+    /// Their bounds.
+    pub bounds: Vec<Option<(f64, f64)>>,
+}
+
+/// An item on which sources disagree.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Disagreement {
+    /// The task.
+    pub task: String,
+    /// The gold label, where there is one.
+    pub gold: Option<String>,
+    /// Label and number of sources that give it, most first.
+    pub labels: Vec<(String, usize)>,
+    /// Share of pairs of sources that differ.
+    pub differing: f64,
+}
+
+/// Everything that a run found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgreementRun {
+    /// The settings.
+    pub settings: AgreementSettings,
+    /// The column that had the clusters, if one had.
+    pub cluster_column: Option<String>,
+    /// What was read.
+    pub inputs: Vec<Input>,
+    /// The labels.
+    pub scale: Scale,
+    /// Names of the metrics of [`Measured`].
+    pub panel: Panel,
+    /// Every source against every reference.
+    pub measured: Vec<Measured>,
+    /// Sources or people among themselves, comparisons, changes and the alternative annotator
+    /// test.
+    pub more: Vec<Row>,
+    /// The alternative annotator test of every source.
+    pub alternatives: Vec<AltResult>,
+    /// What changed since the earlier labels, by source.
+    pub changes: Vec<Change>,
+    /// Clusters that were drawn, and whether each is one task.
+    pub clusters: (usize, bool),
+    /// Items on which sources disagree most.
+    pub disagreements: Vec<Disagreement>,
+    /// What was left out.
+    pub warnings: Vec<Warning>,
+}
+
+/// Pairs whose draws are held in memory at a time.
+const PAIRS_AT_ONCE: usize = 64;
+
+/// Measures how well every source agrees with gold, or people, or the other sources.
+///
+/// # Errors
+///
+/// [`crate::data::problem::DataError`] for files that cannot be used, [`AgreementError`] for
+/// settings that do not fit them and for an interruption.
+pub fn run(
+    files: &LabellerFiles<'_>,
+    settings: &AgreementSettings,
+    observer: &dyn Observer,
+) -> Result<AgreementRun> {
+    let data = read_labellers(files, settings.duplicates)?;
+    let scale = Scale::new(&settings.scale, &data);
+    let mut warnings = warnings(&data, &scale, settings)?;
+    let panel = Panel::new(&scale, settings.binarize)
+        .ok_or(AgreementError::Cut { at: settings.binarize.unwrap_or_default() })?;
+    let (references, ties) = references(&data, &scale, settings.people);
+    if references.is_empty() {
+        return Err(AgreementError::Alone.into());
+    }
+    if ties > 0 {
+        let message = format!("{ties} tasks have no gold label, since several labels tie");
+        warnings.push(Warning::new("gold_ties", ties, message));
+    }
+    let (cluster_of, clusters) = clusters(&data, &references);
+    let work = Work {
+        settings,
+        data: &data,
+        scale: &scale,
+        panel: &panel,
+        cluster_of: &cluster_of,
+        clusters,
+        observer,
+    };
+    let measured = work.measure(&references)?;
+    let mut more = group_rows(&work)?;
+    if settings.compare != Compare::None {
+        more.extend(compare::comparisons(&work, only(&references)?)?);
+    }
+    let mut changes = Vec::new();
+    if files.since.is_some() {
+        let (rows, found) = compare::changes(&work, only(&references)?)?;
+        more.extend(rows);
+        changes = found;
+    }
+    let mut alternatives = Vec::new();
+    if let Some(test) = &settings.alt_test {
+        let (rows, found) = alternative::alternatives(&work, test)?;
+        more.extend(rows);
+        alternatives = found;
+    }
+    let disagreements = disagreements(&data, &scale, &references);
+    let inputs =
+        files.sources().zip(&data.rows).map(|(source, &rows)| Input::new(source, rows)).collect();
+    Ok(AgreementRun {
+        settings: settings.clone(),
+        cluster_column: files.cluster_column().map(str::to_owned),
+        inputs,
+        clusters: (clusters, data.clusters.is_none()),
+        measured,
+        more,
+        alternatives,
+        changes,
+        disagreements,
+        warnings,
+        scale,
+        panel,
+    })
+}
+
+impl Work<'_> {
+    /// Every source against every reference.
+    fn measure(&self, references: &[Reference]) -> Result<Vec<Measured>, AgreementError> {
+        let pairs: Vec<(&Reference, &(String, Labels))> =
+            references.iter().flat_map(|r| r.against_it.iter().map(move |s| (r, s))).collect();
+        let total = u64::from(self.settings.draws) * pairs.len().div_ceil(PAIRS_AT_ONCE) as u64;
+        let progress = self.observer.stage("bootstrap", total);
+        let mut measured = Vec::with_capacity(pairs.len());
+        for pairs in pairs.chunks(PAIRS_AT_ONCE) {
+            let counts: Vec<ClusterCounts> =
+                pairs.iter().map(|(r, s)| self.counts(&r.labels, &s.1)).collect();
+            let draws: Vec<Vec<Vec<Option<f64>>>> = self.draws(progress.as_ref(), |weights| {
+                counts.iter().map(|counts| self.panel.of(&counts.weighted(weights))).collect()
+            })?;
+            for (index, ((reference, (source, _)), counts)) in pairs.iter().zip(&counts).enumerate()
+            {
+                let matrix = counts.total();
+                let mut missing = vec![0_u64; self.scale.len()];
+                reference.labels.iter().for_each(|&(_, gold)| missing[gold] += 1);
+                let seen = matrix.gold_counts();
+                missing.iter_mut().zip(seen).for_each(|(all, seen)| *all -= seen);
+                let of_metric = |metric: usize| {
+                    interval(&draws.iter().map(|draw| draw[index][metric]).collect::<Vec<_>>())
+                };
+                measured.push(Measured {
+                    source: source.clone(),
+                    against: reference.name.clone(),
+                    values: self.panel.of(&matrix),
+                    intervals: (0..self.panel.names().len()).map(of_metric).collect(),
+                    bounds: self.panel.bounds(&matrix, &missing),
+                    matrix,
+                    missing,
+                });
+            }
+        }
+        Ok(measured)
+    }
+}
+
+/// What was dropped, and what is outside the scale.
+pub(super) fn warnings(
+    data: &Labellings,
+    scale: &Scale,
+    settings: &AgreementSettings,
+) -> Result<Vec<Warning>, AgreementError> {
+    let mut warnings = Vec::new();
+    if data.dropped > 0 {
+        let message = format!("{} duplicate labels were dropped", data.dropped);
+        warnings.push(Warning::new("duplicates_dropped", data.dropped, message));
+    }
+    let outside: Vec<&str> = scale.outside().map(|text| data.texts[text].as_str()).collect();
+    if outside.is_empty() {
+        return Ok(warnings);
+    }
+    let all = data.labellers.iter().chain(&data.gold).chain(&data.since);
+    let texts = all.flat_map(|labeller| &labeller.labels).filter_map(|(_, text)| *text);
+    let rows = texts.filter(|&text| scale.label(text).is_none()).count();
+    let names = first_names(&outside);
+    if settings.outside == Outside::Refuse {
+        return Err(AgreementError::OutsideScale { rows, labels: names });
+    }
+    let message = format!("{rows} labels are outside the scale and count as missing: {names}");
+    warnings.push(Warning::new("labels_outside_scale", rows, message));
+    Ok(warnings)
+}
+
+/// Items on which the sources disagree most, the first few.
+fn disagreements(data: &Labellings, scale: &Scale, references: &[Reference]) -> Vec<Disagreement> {
+    const SHOWN: usize = 20;
+    let mut counts: BTreeMap<u32, BTreeMap<usize, usize>> = BTreeMap::new();
+    for labeller in &data.labellers {
+        for (task, label) in scale.labels_of(labeller) {
+            *counts.entry(task).or_default().entry(label).or_default() += 1;
+        }
+    }
+    let differing = |labels: &BTreeMap<usize, usize>| {
+        let total: usize = labels.values().sum();
+        let equal: usize = labels.values().map(|count| count * (count - 1)).sum();
+        let pairs = total * (total - 1);
+        if pairs == 0 { 0.0 } else { 1.0 - equal as f64 / pairs as f64 }
+    };
+    let mut found: Vec<(u32, f64)> = counts
+        .iter()
+        .map(|(&task, labels)| (task, differing(labels)))
+        .filter(|(_, differing)| *differing > 0.0)
+        .collect();
+    found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    found.truncate(SHOWN);
+    let gold = references.first().filter(|_| !data.gold.is_empty());
+    found
+        .into_iter()
+        .map(|(task, differing)| {
+            let gold = gold.and_then(|reference| {
+                let at = reference.labels.binary_search_by_key(&task, |(task, _)| *task).ok()?;
+                Some(scale.names[reference.labels[at].1].clone())
+            });
+            let mut labels: Vec<(String, usize)> =
+                counts[&task].iter().map(|(&l, &n)| (scale.names[l].clone(), n)).collect();
+            labels.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+            Disagreement { task: data.tasks[task as usize].clone(), gold, labels, differing }
+        })
+        .collect()
+}

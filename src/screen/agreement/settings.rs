@@ -1,0 +1,255 @@
+//! What can be chosen.
+
+use serde::Serialize;
+
+use crate::data::duplicates::Duplicates;
+use crate::data::import::ImportSettings;
+use crate::metrics::agreement::bootstrap::DRAWS;
+use crate::metrics::alternative_annotator::{FALSE_DISCOVERY_RATE, LEAST_ITEMS};
+
+/// Settings of a run; all of them, and the provenance of its result.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AgreementSettings {
+    /// Which labels there are.
+    pub scale: ScaleChoice,
+    /// What happens to labels outside the scale.
+    pub outside: Outside,
+    /// Cut the scale in two: labels of at least this value, and the others.
+    pub binarize: Option<f64>,
+    /// What the gold label is where several people give labels.
+    pub people: People,
+    /// Which sources are compared with each other.
+    pub compare: Compare,
+    /// The alternative annotator test.
+    pub alt_test: Option<AltTestSettings>,
+    /// Bootstrap draws behind every interval.
+    pub draws: u32,
+    /// Permutations behind every p-value of a comparison.
+    pub permutations: u32,
+    /// What to do with a second label of a labeller for a task.
+    pub duplicates: Duplicates,
+    /// What was said about files of other systems.
+    #[serde(flatten)]
+    pub import: ImportSettings,
+    /// Bounds that have to hold.
+    pub require: Vec<Requirement>,
+    /// Seed of all that is random.
+    pub seed: u64,
+}
+
+impl Default for AgreementSettings {
+    fn default() -> Self {
+        Self {
+            scale: ScaleChoice::Auto,
+            outside: Outside::Count,
+            binarize: None,
+            people: People::Majority,
+            compare: Compare::None,
+            alt_test: None,
+            draws: DRAWS,
+            permutations: DRAWS,
+            duplicates: Duplicates::Error,
+            import: ImportSettings::default(),
+            require: Vec::new(),
+            seed: 0,
+        }
+    }
+}
+
+/// Which labels there are.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScaleChoice {
+    /// Numbers if all gold labels are (without gold: all labels), else names.
+    Auto,
+    /// Names without an order.
+    Nominal,
+    /// Numbers from the first to the second, both in it.
+    Range(f64, f64),
+    /// These names.
+    Names(Vec<String>),
+}
+
+/// What happens to labels outside the scale.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outside {
+    /// They are missing, and counted.
+    #[default]
+    Count,
+    /// They are an error.
+    Refuse,
+}
+
+/// What the gold label is where several people give labels.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum People {
+    /// What most say; none where several labels tie.
+    #[default]
+    Majority,
+    /// Every person is gold in turn.
+    Each,
+    /// The majority without one person, for every person in turn, who is compared as well.
+    LeaveOneOut,
+}
+
+/// Which sources are compared with each other.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compare {
+    /// None.
+    #[default]
+    None,
+    /// All pairs.
+    All,
+    /// These pairs.
+    Pairs(Vec<(String, String)>),
+}
+
+/// Settings of the alternative annotator test.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct AltTestSettings {
+    /// What an LLM may be worse for being cheaper.
+    pub epsilon: f64,
+    /// Items that a person needs.
+    pub least_items: usize,
+    /// False discovery rate over the people.
+    pub false_discovery_rate: f64,
+}
+
+impl Default for AltTestSettings {
+    fn default() -> Self {
+        Self { epsilon: 0.2, least_items: LEAST_ITEMS, false_discovery_rate: FALSE_DISCOVERY_RATE }
+    }
+}
+
+/// A bound on every row of a metric, such as `kappa>=0.6`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Requirement {
+    /// Name of the metric as in the result.
+    pub metric: String,
+    /// How the value has to compare.
+    pub relation: Relation,
+    /// With what.
+    pub bound: f64,
+}
+
+/// How a value has to compare with a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Relation {
+    /// `>=`
+    #[serde(rename = ">=")]
+    AtLeast,
+    /// `<=`
+    #[serde(rename = "<=")]
+    AtMost,
+    /// `>`
+    #[serde(rename = ">")]
+    Above,
+    /// `<`
+    #[serde(rename = "<")]
+    Below,
+}
+
+impl Relation {
+    /// All, the longer signs first.
+    const ALL: [(Self, &'static str); 4] =
+        [(Self::AtLeast, ">="), (Self::AtMost, "<="), (Self::Above, ">"), (Self::Below, "<")];
+
+    fn sign(self) -> &'static str {
+        Self::ALL.iter().find(|(relation, _)| *relation == self).map_or("", |(_, sign)| sign)
+    }
+}
+
+impl Requirement {
+    /// Whether a value keeps the bound; an undefined one does not.
+    pub fn holds(&self, value: Option<f64>) -> bool {
+        value.is_some_and(|value| match self.relation {
+            Relation::AtLeast => value >= self.bound,
+            Relation::AtMost => value <= self.bound,
+            Relation::Above => value > self.bound,
+            Relation::Below => value < self.bound,
+        })
+    }
+}
+
+impl std::fmt::Display for Requirement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}{}", self.metric, self.relation.sign(), self.bound)
+    }
+}
+
+impl std::str::FromStr for Requirement {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // The last sign: names of labels, and so of metrics, may hold one.
+        let found = Relation::ALL
+            .iter()
+            .filter_map(|&(relation, sign)| Some((text.rfind(sign)?, relation, sign)))
+            .max_by_key(|&(at, _, sign)| (at + sign.len(), sign.len()));
+        let parsed = found.and_then(|(at, relation, sign)| {
+            let bound: f64 = text[at + sign.len()..].trim().parse().ok()?;
+            let metric = text[..at].trim();
+            let usable = bound.is_finite() && !metric.is_empty();
+            usable.then(|| Self { metric: metric.to_owned(), relation, bound })
+        });
+        parsed.ok_or_else(|| format!("`{text}` is no bound such as `kappa>=0.6`"))
+    }
+}
+
+impl std::str::FromStr for ScaleChoice {
+    type Err = String;
+
+    /// `auto`, `nominal`, `LOW..HIGH`, or names with commas.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => return Ok(Self::Auto),
+            "nominal" => return Ok(Self::Nominal),
+            _ => {}
+        }
+        if let Some((low, high)) = text.split_once("..") {
+            let ends = low.trim().parse::<f64>().ok().zip(high.trim().parse::<f64>().ok());
+            return match ends {
+                Some((low, high)) if low < high && low.is_finite() && high.is_finite() => {
+                    Ok(Self::Range(low, high))
+                }
+                _ => Err(format!("`{text}` is no scale such as 0..3, low end first")),
+            };
+        }
+        let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+        if names.len() < 2 || names.iter().any(String::is_empty) {
+            return Err(format!("`{text}` is no scale; give LOW..HIGH, nominal, or names A,B,C"));
+        }
+        Ok(Self::Names(names))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_read_and_kept() {
+        let parsed: Requirement = "change:kappa >= -0.02".parse().unwrap();
+        assert_eq!((parsed.metric.as_str(), parsed.bound), ("change:kappa", -0.02));
+        assert_eq!(parsed.to_string(), "change:kappa>=-0.02");
+        assert!(parsed.holds(Some(-0.02)) && !parsed.holds(Some(-0.03)) && !parsed.holds(None));
+        let parsed: Requirement = "recall:>=2<0.5".parse().unwrap();
+        assert_eq!((parsed.metric.as_str(), parsed.relation), ("recall:>=2", Relation::Below));
+        for bad in ["kappa", "kappa>=", ">=1", "kappa>=nan"] {
+            assert!(bad.parse::<Requirement>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn scales_are_read() {
+        assert_eq!("0..3".parse(), Ok(ScaleChoice::Range(0.0, 3.0)));
+        assert_eq!("-1..1".parse(), Ok(ScaleChoice::Range(-1.0, 1.0)));
+        assert_eq!("a, b".parse(), Ok(ScaleChoice::Names(vec!["a".into(), "b".into()])));
+        for bad in ["3..0", "x..y", "a", "a,,b"] {
+            assert!(bad.parse::<ScaleChoice>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Crowd workers by what their labels share with their peers' beyond the labels of an LLM.
+
+mod accuracy;
+mod choice;
+mod evidence;
+mod own;
+#[cfg(feature = "html")]
+mod page;
+mod report;
+mod rows;
+mod settings;
+
+use std::io::{self, Write};
+use std::sync::OnceLock;
+
+use self::choice::choose;
+pub use self::evidence::{SourceAgreement, TaskKind, WorkerEvidence, WorkerTask};
+pub use self::rows::{MechanismScores, TruthRow, WorkerRow};
+pub use self::settings::{LabelsError, LabelsSettings, MIN_TASKS};
+use crate::data::Labels;
+use crate::data::interruption::Interrupted;
+use crate::data::labels::Label;
+use crate::data::observer::Observer;
+use crate::data::warning::Warning;
+use crate::data::z::ZSource;
+use crate::error::Result;
+use crate::mechanism::{Bootstrap, MechanismError, MechanismName, Posteriors, build};
+use crate::report::guarded;
+
+/// The scores of a crowd, with all that explains them.
+#[derive(Debug)]
+pub struct LabelsRun {
+    set: Labels,
+    settings: LabelsSettings,
+    scored: Vec<MechanismScores>,
+    /// Which mechanisms were chosen and why, if none was asked for.
+    choice: Option<String>,
+    /// That a mechanism was asked for in a crowd that is too small for it.
+    caution: Option<Warning>,
+    /// What every LLM says about each task, by source.
+    conditioning: Vec<Vec<Option<Label>>>,
+    /// What the crowd says about each task; made when evidence is first asked for.
+    consensus: OnceLock<Vec<Option<Label>>>,
+}
+
+/// Scores the workers of `set` with every mechanism of `settings`, or, if it names none, with those
+/// that fit the crowd: `own` where there are enough workers, and `ca_z`.
+///
+/// # Errors
+///
+/// [`LabelsError`] for settings out of range, [`MechanismError`] if a mechanism needs labels of an
+/// LLM and there are none, cannot score the labels, or `observer` asks to stop.
+///
+/// # Examples
+///
+/// ```
+/// use caz::data::observer::Silent;
+/// use caz::data::{LabelRow, Labels, ZLabelRow};
+/// use caz::mechanism::MechanismName;
+/// use caz::screen::{LabelsSettings, labels};
+///
+/// // a and b agree where the LLM says the same of both tasks; c hands in the LLM.
+/// let rows = [
+///     ("q", "a", "x"), ("q", "b", "x"), ("q", "c", "x"),
+///     ("r", "a", "y"), ("r", "b", "y"), ("r", "c", "x"),
+/// ];
+/// let rows = rows.map(|(task, worker, label)| LabelRow::new(task, worker, label));
+/// let z = [ZLabelRow::new("q", "x"), ZLabelRow::new("r", "x")];
+/// let run = labels(Labels::from_rows(rows, z)?, &LabelsSettings::default(), &Silent)?;
+/// let scores = run.scores(MechanismName::CaZ).expect("it was asked for");
+/// assert_eq!(scores.rows[0].worker, "c");
+/// # Ok::<(), caz::Error>(())
+/// ```
+pub fn labels(
+    set: Labels,
+    settings: &LabelsSettings,
+    observer: &dyn Observer,
+) -> Result<LabelsRun> {
+    settings.check()?;
+    let choice = choose(&set, settings);
+    let settings = &LabelsSettings { mechanism: choice.names, ..settings.clone() };
+    let options = settings.options();
+    let mut scored = Vec::new();
+    for &name in &settings.mechanism {
+        if observer.interrupted() {
+            return Err(MechanismError::from(Interrupted).into());
+        }
+        let mechanism = build(name, &set.z.sources, &options)?;
+        let scores = match settings.bootstrap.filter(|_| name.is_fitted()) {
+            None => mechanism.score(&set.table)?,
+            Some(replicates) => {
+                let progress = observer.stage("bootstrap", u64::from(replicates));
+                let bootstrap = Bootstrap { replicates, seed: settings.seed };
+                bootstrap.score(mechanism.as_ref(), &set.table, progress.as_ref())?
+            }
+        };
+        let zero_is_chance = mechanism.zero_is_chance();
+        scored.push(MechanismScores::new(&set, (name, zero_is_chance), scores, &settings.flags()));
+    }
+    let conditioning = set.z.sources.iter().map(ZSource::conditioning).collect();
+    let settings = settings.clone();
+    Ok(LabelsRun {
+        set,
+        settings,
+        scored,
+        choice: choice.sentence,
+        caution: choice.warning,
+        conditioning,
+        consensus: OnceLock::new(),
+    })
+}
+
+impl LabelsRun {
+    /// The labels that were scored.
+    pub fn data(&self) -> &Labels {
+        &self.set
+    }
+
+    /// The settings of the run, with the mechanisms that were chosen if none was asked for.
+    pub fn settings(&self) -> &LabelsSettings {
+        &self.settings
+    }
+
+    /// What a mechanism says about every worker; `None` if it was not asked for.
+    pub fn scores(&self, name: MechanismName) -> Option<&MechanismScores> {
+        self.scored.iter().find(|scored| scored.mechanism == name)
+    }
+
+    /// The same for all mechanisms, in the order asked for.
+    pub fn all_scores(&self) -> &[MechanismScores] {
+        &self.scored
+    }
+
+    /// Probability of every label for every task, by the first mechanism that estimates them.
+    pub fn posteriors(&self) -> Option<&Posteriors> {
+        self.scored.iter().find_map(|scored| scored.posteriors.as_ref())
+    }
+
+    /// Writes [`Self::posteriors`] as CSV, `task,label,probability`, by task and label number;
+    /// the header alone if there are none.
+    ///
+    /// # Errors
+    ///
+    /// What `out` reports.
+    pub fn write_posteriors(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(out);
+        writer.write_record(["task", "label", "probability"])?;
+        if let Some(posteriors) = self.posteriors() {
+            let labels = self.set.table.labels().names();
+            for (task, name) in (0..).zip(self.set.table.tasks().names()) {
+                for (label, probability) in labels.iter().zip(posteriors.of_task(task)) {
+                    let probability = probability.to_string();
+                    writer.write_record([&*guarded(name), &*guarded(label), &*probability])?;
+                }
+            }
+        }
+        writer.flush()
+    }
+
+    /// What was left out or assumed, by reading and by the mechanisms.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.set.warnings.clone();
+        warnings.extend(self.caution.clone());
+        for scored in &self.scored {
+            // One mechanism may say the same twice; two should not.
+            let known = warnings.clone();
+            warnings.extend(scored.warnings.iter().filter(|w| !known.contains(w)).cloned());
+        }
+        warnings
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! What the mechanism `own` says, in words.
+
+use super::{MechanismScores, WorkerRow};
+use crate::data::warning::first_names;
+use crate::mechanism::{AnswerKind, OwnCrowd, OwnFlag, OwnScore};
+
+/// Workers whose reasons are given; the table has the others.
+const SHOWN: usize = 20;
+
+/// Sentences under the table: what was found, who is flagged and why, what a flag is worth here.
+pub(super) fn footer(scored: &MechanismScores) -> Vec<String> {
+    let Some(crowd) = scored.own else { return Vec::new() };
+    let mut footer = vec![found(&crowd)];
+    let flagged = |flag: OwnFlag| -> Vec<String> {
+        let rows = scored.rows.iter().filter_map(|row| Some((row, row.own?)));
+        rows.filter(|(_, own)| own.flag == flag).map(|(row, own)| reason(row, &own)).collect()
+    };
+    for flag in [OwnFlag::Look, OwnFlag::Unsure] {
+        let reasons = flagged(flag);
+        if !reasons.is_empty() {
+            let more = match reasons.len().saturating_sub(SHOWN) {
+                0 => String::new(),
+                more => format!("; and {more} more"),
+            };
+            let shown = &reasons[..reasons.len().min(SHOWN)];
+            footer.push(format!("{}: {}{more}.", flag.as_str(), shown.join("; ")));
+        }
+    }
+    let not_judged = flagged(OwnFlag::NotJudged);
+    if !not_judged.is_empty() {
+        footer.push(format!("not_judged: {}.", first_names(&not_judged)));
+    }
+    footer.push(
+        "look: read these answers; unsure: more likely not the worker's own than own, but not \
+         surely enough; clear: nothing stands out; not_judged: nothing can be said. What an LLM \
+         that is not in your files would answer is assumed, not measured here: beyond what people \
+         do, .4 of the room there is to agree with yours, give or take .2. Labels of a second LLM \
+         replace part of that."
+            .into(),
+    );
+    footer
+}
+
+/// What the answers of a worker read as, and by how much; or why nobody can say.
+fn reason(row: &WorkerRow, own: &OwnScore) -> String {
+    let name = &row.worker;
+    if let Some(why) = own.not_judged {
+        return format!("{name} ({})", why.as_words());
+    }
+    let copied = own.copied.map_or(String::new(), |copied| {
+        let interval = copied
+            .interval()
+            .map_or(String::new(), |(low, high)| format!(", {low:.2} to {high:.2}"));
+        format!("copied {:.2}{interval}; ", copied.value)
+    });
+    // Of somebody who is flagged the likeliest reason, even where own is likelier than each alone.
+    let probabilities = own.probabilities.unwrap_or_default();
+    let kinds = AnswerKind::EACH[1..].iter().zip(&probabilities[1..]);
+    let words = kinds.max_by(|a, b| a.1.total_cmp(b.1)).map_or("", |(kind, _)| kind.as_words());
+    let agreement = own.agreement.map_or(String::new(), |share| format!("{share:.2}"));
+    format!("{name} {words} ({copied}says what {agreement} of the others say)")
+}
+
+/// What was found, and what the flag is worth on this crowd.
+fn found(crowd: &OwnCrowd) -> String {
+    let Some(share) = crowd.estimated_share else {
+        return "own judges nobody here.".to_owned();
+    };
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let caught: Vec<String> = AnswerKind::EACH[1..]
+        .iter()
+        .zip(crowd.planted.flagged)
+        .filter_map(|(kind, share)| Some(format!("{} {}", kind.as_str(), percent(share?))))
+        .collect();
+    let people = crowd.planted.people.map_or(String::new(), |people| {
+        format!(", and {} of people who answer alone", percent(people))
+    });
+    format!(
+        "About {} of the workers judged do not read as answering alone. The flag look would find \
+         these shares of ghosts in the workers' own tasks: {}{people}.",
+        percent(share),
+        caught.join(", ")
+    )
+}

@@ -1,0 +1,198 @@
+//! The table and the words of a run on labels.
+
+use serde::Serialize;
+
+use super::{LabelsRun, LabelsSettings, MechanismScores, WorkerRow, accuracy, own};
+use crate::data::Labels;
+use crate::data::import::Imports;
+use crate::data::label_reader::LabelReading;
+use crate::data::warning::first_names;
+use crate::mechanism::{AnswerKind, MechanismName};
+use crate::report::{Cell, Report, Table, estimate_cells, settings_map};
+
+/// Columns of the result, a contract with scripts.
+const COLUMNS: [&str; 18] = [
+    "worker",
+    "mechanism",
+    "score",
+    "se",
+    "ci_low",
+    "ci_high",
+    "n_tasks",
+    "n_z_tasks",
+    "rank",
+    "flag",
+    "lambda",
+    "copied",
+    "p_own",
+    "p_copy",
+    "p_llm",
+    "p_guess",
+    "p_constant",
+    "reads_as",
+];
+
+/// Columns that follow when the truth is known.
+const TRUTH_COLUMNS: [&str; 3] = ["n_truth_tasks", "accuracy", "consensus_accuracy"];
+
+/// What a result is made of beside its inputs: the settings, and what was read how.
+#[derive(Serialize)]
+struct Provenance<'a> {
+    #[serde(flatten)]
+    settings: &'a LabelsSettings,
+    #[serde(flatten)]
+    reading: LabelReading,
+    #[serde(flatten)]
+    imports: &'a Imports,
+    z: Vec<SourceNames<'a>>,
+}
+
+/// An LLM and the names of its samples.
+#[derive(Serialize)]
+struct SourceNames<'a> {
+    source: &'a str,
+    samples: Vec<&'a str>,
+}
+
+impl LabelsRun {
+    /// The result for people and programs.
+    pub fn report(&self) -> Report {
+        let mut footer = vec![scope(&self.set)];
+        footer.extend(self.choice.clone());
+        for scored in &self.scored {
+            footer.push(scored.mechanism.meaning());
+            footer.extend(consensus(scored));
+            footer.extend(own::footer(scored));
+            // Who is not judged by own stands with a reason already.
+            if scored.mechanism != MechanismName::Own {
+                footer.extend(left_out(&self.set, scored));
+            }
+        }
+        footer.extend(accuracy::sentence(&self.scored, self.settings.min_tasks));
+        footer.push(self.closing());
+        let provenance = Provenance {
+            settings: &self.settings,
+            reading: self.set.reading,
+            imports: &self.set.imports,
+            z: source_names(&self.set),
+        };
+        Report {
+            command: "labels",
+            inputs: self.set.inputs.clone(),
+            settings: settings_map(&provenance),
+            table: self.table(),
+            warnings: self.warnings(),
+            footer,
+            prose: None,
+        }
+    }
+
+    fn table(&self) -> Table {
+        let mut columns = COLUMNS.to_vec();
+        if self.set.truth.is_some() {
+            columns.extend(TRUTH_COLUMNS);
+        }
+        let mut table = Table::new(&columns);
+        for scored in &self.scored {
+            for row in &scored.rows {
+                table.push(cells(scored.mechanism.as_str(), row));
+            }
+        }
+        table
+    }
+
+    fn closing(&self) -> String {
+        let interval = if self.scored.iter().any(|scored| scored.zero_is_chance) {
+            "ci_low to ci_high is a 95 % interval over tasks. "
+        } else {
+            ""
+        };
+        let too_few = if self.scored.iter().any(|scored| scored.own.is_none()) {
+            format!("Flag too_few: fewer than {} tasks behind the score. ", self.settings.min_tasks)
+        } else {
+            String::new()
+        };
+        format!(
+            "Worst first; rank 1 is the best. {interval}{too_few}A flag is a reason to look, never a verdict."
+        )
+    }
+}
+
+/// The cells of a row under [`COLUMNS`] and, if the truth is known, [`TRUTH_COLUMNS`].
+fn cells(mechanism: &str, row: &WorkerRow) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = vec![row.worker.as_str().into(), mechanism.into()];
+    cells.extend(estimate_cells(row.estimate));
+    cells.extend([
+        row.n_tasks.into(),
+        row.n_z_tasks.into(),
+        row.rank.into(),
+        row.flag_word().into(),
+        row.lambda.into(),
+        row.copied.into(),
+    ]);
+    let probabilities = row.own.and_then(|own| own.probabilities);
+    cells.extend((0..5).map(|kind| Cell::from(probabilities.map(|p| p[kind]))));
+    cells.push(row.own.and_then(|own| own.reads_as).map(AnswerKind::as_str).into());
+    if let Some(truth) = row.truth {
+        cells.extend([
+            truth.own.n_tasks.into(),
+            truth.own.share.into(),
+            truth.consensus.share.into(),
+        ]);
+    }
+    cells
+}
+
+fn source_names(set: &Labels) -> Vec<SourceNames<'_>> {
+    set.z
+        .sources
+        .iter()
+        .map(|source| SourceNames {
+            source: &source.name,
+            samples: source.samples.iter().map(|sample| sample.name.as_str()).collect(),
+        })
+        .collect()
+}
+
+/// What was scored, in a sentence.
+pub(super) fn scope(set: &Labels) -> String {
+    let table = &set.table;
+    let crowd = format!(
+        "Scored {} workers by {} labels of {} tasks, {} different labels",
+        table.worker_count(),
+        table.report_count(),
+        table.task_count(),
+        table.label_count()
+    );
+    let names: Vec<&str> = set.z.sources.iter().map(|source| source.name.as_str()).collect();
+    match names.len() {
+        0 => format!("{crowd}, without labels of an LLM."),
+        1 => format!("{crowd}, given the labels of the LLM {}.", names[0]),
+        count => format!(
+            "{crowd}, given the labels of {count} LLMs ({}); own takes them together, others give \
+             each worker the lowest score over them.",
+            first_names(&names)
+        ),
+    }
+}
+
+/// How right the crowd is as a whole, in a sentence, if the truth is known.
+fn consensus(scored: &MechanismScores) -> Option<String> {
+    let consensus = scored.consensus?;
+    let what = if scored.posteriors.is_some() { "most probable label" } else { "majority" };
+    let share = consensus.share? * 100.0;
+    let tasks = consensus.n_tasks;
+    Some(format!("The {what} is right on {share:.1} % of {tasks} tasks with known truth."))
+}
+
+/// Who has no score, by number of the worker, and why.
+fn left_out(set: &Labels, scored: &MechanismScores) -> Option<String> {
+    let mut without: Vec<usize> =
+        scored.rows.iter().filter(|row| row.estimate.is_none()).map(|row| row.number).collect();
+    without.sort_unstable();
+    let workers = set.table.workers().names();
+    let names: Vec<&str> = without.iter().map(|&number| workers[number].as_str()).collect();
+    let (count, name, why) = (names.len(), scored.mechanism, scored.mechanism.unscored());
+    (count > 0)
+        .then(|| format!("{count} workers have no {name} score ({why}): {}.", first_names(&names)))
+}

@@ -1,0 +1,156 @@
+use super::*;
+use crate::data::observer::Silent;
+use crate::data::progress::{NoProgress, Progress};
+use crate::data::{LabelRow, ZLabelRow};
+use crate::error::ErrorKind;
+use crate::mechanism::AnswerKind;
+use crate::stats::seed::stream;
+use rand::RngExt;
+
+/// a and b agree on four tasks of which the LLM says the same; c hands in the LLM.
+fn set() -> Labels {
+    let tasks = [("q", "x"), ("r", "y"), ("s", "x"), ("t", "y")];
+    let rows = tasks.into_iter().flat_map(|(task, label)| {
+        [("a", label), ("b", label), ("c", "x")]
+            .map(|(worker, label)| LabelRow::new(task, worker, label))
+    });
+    let z = tasks.map(|(task, _)| ZLabelRow::new(task, "x"));
+    Labels::from_rows(rows, z).unwrap()
+}
+
+fn all() -> LabelsSettings {
+    let mechanism = MechanismName::EACH.to_vec();
+    LabelsSettings { mechanism, min_tasks: 2, ..LabelsSettings::default() }
+}
+
+#[test]
+fn a_run_is_owned_and_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync + 'static>(_: &T) {}
+    let run = labels(set(), &all(), &Silent).unwrap();
+    shared(&run);
+    assert_eq!(run.all_scores().len(), MechanismName::EACH.len());
+}
+
+#[test]
+fn scores_evidence_and_table_say_the_same_by_hand() {
+    let run = labels(set(), &all(), &Silent).unwrap();
+    // All tasks have Z = x: one stratum. T(x, x) and T(y, y) hold. a meets b and c on every task:
+    // on q, b says x, against 1 of 3 other tasks of b, 1 - 1/3; c says x always, 1 - 1.
+    let a = run.scores(MechanismName::CaZ).unwrap().row("a").unwrap();
+    // Both labels are as frequent, so every task is worth the mean of 2/3 and 0.
+    let expected = 1.0 / 3.0;
+    assert!((a.estimate.unwrap().value - expected).abs() < 1e-12, "{a:?}");
+    assert_eq!((a.n_tasks, a.n_z_tasks), (4, Some(4)));
+    let c = run.evidence("c").unwrap();
+    assert_eq!(c.with_z, [SourceAgreement { source: "z".into(), n_tasks: 4, share: Some(1.0) }]);
+    assert_eq!(run.evidence("a").unwrap().with_z[0].share, Some(0.5));
+    assert_eq!(c.with_consensus.agreement(), Some(0.5));
+    // c equals Z always; of the others, on q and s all do, on r and t none: (1 - 1/2) / (1/2).
+    // a equals Z on q and s, as b does; c always: o = 3/4, (1/2 - 3/4) / (1/4).
+    let excess = run.scores(MechanismName::ExcessZ).unwrap();
+    assert_eq!(excess.row("c").unwrap().copied, Some(1.0));
+    assert_eq!(excess.row("a").unwrap().copied, Some(-1.0));
+    assert_eq!(excess.rows[0].worker, "c");
+    let unknown = run.evidence("nobody").unwrap_err();
+    assert_eq!(unknown.to_string(), "no worker is called `nobody`");
+    let report = run.report();
+    assert_eq!(report.table.rows().len(), 3 * MechanismName::EACH.len());
+    assert_eq!(report.table.rows()[0][0], "c".into());
+    assert_eq!(report.settings["mechanism"][0], "ca_z");
+    assert_eq!(report.settings["duplicates"], "error");
+}
+
+#[test]
+fn a_mechanism_without_the_z_it_needs_and_bad_settings_are_usage_errors() {
+    let rows = [LabelRow::new("q", "a", "x"), LabelRow::new("q", "b", "x")];
+    let without = Labels::from_rows(rows, []).unwrap();
+    let error = labels(without, &LabelsSettings::default(), &Silent).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    let settings = LabelsSettings { fdr: 2.0, ..LabelsSettings::default() };
+    assert_eq!(labels(set(), &settings, &Silent).unwrap_err().kind(), ErrorKind::Usage);
+}
+
+#[test]
+fn who_listens_can_stop_a_run() {
+    struct Stop;
+    impl Observer for Stop {
+        fn stage(&self, _doing: &'static str, _total: u64) -> Box<dyn Progress> {
+            Box::new(NoProgress)
+        }
+        fn say(&self, _line: &str) {}
+        fn interrupted(&self) -> bool {
+            true
+        }
+    }
+    let error = labels(set(), &all(), &Stop).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Interrupted);
+}
+
+#[test]
+fn posteriors_are_those_of_the_first_fitted_mechanism() {
+    let run = labels(set(), &all(), &Silent).unwrap();
+    let fitted = run.scores(MechanismName::Ds).unwrap();
+    assert_eq!(run.posteriors(), fitted.posteriors.as_ref());
+    let mut text = Vec::new();
+    run.write_posteriors(&mut text).unwrap();
+    assert_eq!(String::from_utf8(text).unwrap().lines().count(), 1 + 4 * 2);
+    let settings = LabelsSettings { mechanism: vec![MechanismName::Ca], ..all() };
+    assert!(labels(set(), &settings, &Silent).unwrap().posteriors().is_none());
+}
+
+#[cfg(feature = "html")]
+#[test]
+fn the_page_shows_what_the_table_says() {
+    let run = labels(set(), &all(), &Silent).unwrap();
+    let page = run.page();
+    let people = page.people.unwrap();
+    assert_eq!(people.names, ["a", "b", "c"]);
+    for (view, scored) in people.views.iter().zip(run.all_scores()) {
+        assert_eq!(view.name, scored.mechanism.as_str());
+        for row in &scored.rows {
+            let shown = &view.rows[row.number];
+            assert_eq!(shown.score, row.estimate.map(|e| e.value));
+            assert_eq!((shown.rank, shown.count), (row.rank, Some(row.n_tasks as u64)));
+        }
+    }
+}
+
+#[test]
+fn own_flags_who_hands_in_another_sample_and_says_what_the_flag_is_worth() {
+    // 24 workers and the LLM label 60 tasks with three labels, right with probability .8; the first
+    // two workers hand in the LLM.
+    let mut random = stream(1, "test", 0);
+    let names = ["x", "y", "z"];
+    let (mut rows, mut z) = (Vec::new(), Vec::new());
+    for task in 0..60 {
+        let mut said =
+            || if random.random_bool(0.7) { task % 3 } else { random.random_range(0..3) };
+        let (name, llm) = (format!("q{task}"), said());
+        z.push(ZLabelRow::new(&name, names[llm]));
+        for who in 0..24 {
+            let label = if who < 2 { llm } else { said() };
+            rows.push(LabelRow::new(&name, format!("w{who:02}"), names[label]));
+        }
+    }
+    let set = Labels::from_rows(rows, z).unwrap();
+    let settings =
+        LabelsSettings { mechanism: vec![MechanismName::Own], ..LabelsSettings::default() };
+    let run = labels(set, &settings, &Silent).unwrap();
+    let scored = run.scores(MechanismName::Own).unwrap();
+    for row in &scored.rows {
+        let own = row.own.unwrap();
+        let copies = row.number < 2;
+        assert_eq!(row.flag_word() == Some("look"), copies, "{row:?}");
+        assert_eq!(own.reads_as == Some(AnswerKind::Copy), copies, "{row:?}");
+        assert!((own.probabilities.unwrap().iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        assert_eq!(row.copied == Some(1.0), copies, "{row:?}");
+    }
+    let report = run.report();
+    let columns = report.table.columns();
+    let cell = |name: &str| {
+        let at = columns.iter().position(|column| *column == name).unwrap();
+        report.table.rows()[0][at].clone()
+    };
+    assert_eq!((cell("flag"), cell("reads_as")), ("look".into(), "copy".into()));
+    assert!(report.footer.iter().any(|line| line.contains("ghosts")), "{:?}", report.footer);
+}

@@ -1,0 +1,28 @@
+//! What a user asks for, as a library: data and settings in, a run out that gives scores, evidence,
+//! warnings, a report and a page.
+//!
+//! Nothing here prints, reads the environment or ends the process. Whoever asks hears of progress by
+//! an [`Observer`](crate::data::observer::Observer) and hands in models behind servers as a
+//! [`ModelSource`](crate::embed::catalogue::ModelSource). A run owns all it needs and can be sent to
+//! another thread and kept.
+
+pub mod agreement;
+pub mod assumptions;
+pub mod labels;
+pub mod reviews;
+pub mod vectors;
+
+pub use self::assumptions::{AssumptionsRun, AssumptionsSettings, assumptions};
+pub use self::labels::{LabelsRun, LabelsSettings, labels};
+pub use self::reviews::{
+    Asking, ReviewsRun, ReviewsSettings, Sentences, UnknownReviewer, reviews, reviews_with,
+};
+pub use self::vectors::{VectorFormat, VectorsRun, vectors};
+#[cfg(feature = "html")]
+pub use crate::report::html::ReviewText as ReportText;
+pub use crate::text::score::ScoreName;
+
+/// A sentence that closes every page about people.
+#[cfg(feature = "html")]
+pub(crate) const NOT_A_VERDICT: &str = "A flag is a reason to look, never a verdict: open a person, read what there is, and decide by \
+     reading.";

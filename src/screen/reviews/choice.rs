@@ -1,0 +1,146 @@
+//! Which scores a run gives: those asked for, or the one that fits the venue.
+
+use std::collections::HashSet;
+
+use super::ReviewsSettings;
+use crate::data::reviews::ReviewSet;
+use crate::data::warning::Warning;
+use crate::error::{Error, Result};
+use crate::text::own::{ENOUGH_PAPERS, ENOUGH_REVIEWERS};
+use crate::text::score::ScoreName;
+
+/// The scores of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Choice {
+    /// In the order of the table.
+    pub(super) names: Vec<ScoreName>,
+    /// Which was chosen and why, if none was asked for.
+    pub(super) sentence: Option<String>,
+    /// What was asked for and cannot be had.
+    pub(super) warning: Option<Warning>,
+}
+
+/// Chooses the scores for a set.
+///
+/// # Errors
+///
+/// A usage error if own work alone is asked for and there are no texts.
+pub(super) fn choose(set: &ReviewSet, settings: &ReviewsSettings) -> Result<Choice> {
+    let texts = set.contents().all(|content| content.text.is_some());
+    let Some(mut names) = settings.names() else {
+        let (name, sentence) = fitting(set, texts);
+        return Ok(Choice { names: vec![name], sentence: Some(sentence), warning: None });
+    };
+    let mut warning = None;
+    if !texts && names.contains(&ScoreName::Own) {
+        let message = "the score own compares texts, and some reviews or Z have none";
+        names.retain(|name| *name != ScoreName::Own);
+        if names.is_empty() {
+            return Err(Error::usage(message));
+        }
+        warning = Some(Warning::new("own_without_text", 1, format!("{message}: it is left out")));
+    }
+    Ok(Choice { names, sentence: None, warning })
+}
+
+/// Own work where the venue gives it a scale, else the paper's score.
+fn fitting(set: &ReviewSet, texts: bool) -> (ScoreName, String) {
+    let papers: HashSet<u32> = set.reviews.iter().map(|review| review.paper).collect();
+    let with_z: HashSet<u32> =
+        set.z.iter().map(|z| z.paper).filter(|paper| papers.contains(paper)).collect();
+    let (reviewers, papers, with_z) = (set.reviewers.len(), papers.len(), with_z.len());
+    let mut missing = Vec::new();
+    if !texts {
+        missing.push("texts of all reviews and LLM reviews".to_owned());
+    }
+    if reviewers < ENOUGH_REVIEWERS {
+        missing.push(format!("{ENOUGH_REVIEWERS} reviewers (there are {reviewers})"));
+    }
+    if papers < ENOUGH_PAPERS {
+        missing.push(format!("{ENOUGH_PAPERS} papers (there are {papers})"));
+    }
+    if 2 * with_z <= papers {
+        missing.push(format!("an LLM review of most papers (there is one of {with_z})"));
+    }
+    if missing.is_empty() {
+        let mut sentence = format!(
+            "Score own, chosen because {reviewers} reviewers and {papers} papers, {with_z} of them \
+             with an LLM review, are enough for a scale."
+        );
+        let mut pairs: Vec<(u32, u32)> = set.z.iter().map(|z| (z.paper, z.source)).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        if pairs.len() < 2 * papers {
+            sentence.push_str(
+                " A second LLM review of each paper, by another LLM or prompt, makes it surer.",
+            );
+        }
+        (ScoreName::Own, sentence)
+    } else {
+        let sentence = format!(
+            "Score projected, chosen because the better one, own, needs {}: add what is missing.",
+            missing.join(", ")
+        );
+        (ScoreName::Projected, sentence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::content::Content;
+    use crate::data::reviews::{Review, ZReview};
+
+    /// `reviewers` people, each with one review, dealt to `papers`; Z of the first `with_z`.
+    fn venue(reviewers: usize, papers: usize, with_z: usize, text: bool) -> ReviewSet {
+        let mut set = ReviewSet::default();
+        let content = || Content { text: text.then(|| "words".into()), ..Content::default() };
+        for number in 0..reviewers {
+            let paper = set.papers.intern(&format!("p{}", number % papers));
+            let reviewer = set.reviewers.intern(&format!("r{number}"));
+            set.reviews.push(Review { paper, reviewer, content: content() });
+        }
+        for paper in 0..with_z {
+            let paper = set.papers.intern(&format!("p{paper}"));
+            let source = set.sources.intern("llm");
+            set.z.push(ZReview { paper, source, content: content() });
+        }
+        set
+    }
+
+    fn chosen(set: &ReviewSet) -> (ScoreName, String) {
+        let choice = choose(set, &ReviewsSettings::default()).unwrap();
+        assert_eq!(choice.names.len(), 1);
+        (choice.names[0], choice.sentence.unwrap())
+    }
+
+    #[test]
+    fn own_is_chosen_where_the_venue_is_large_enough_and_else_what_is_missing_is_said() {
+        let (name, sentence) = chosen(&venue(20, 10, 6, true));
+        assert_eq!(name, ScoreName::Own);
+        assert!(sentence.contains("A second LLM review"), "{sentence}");
+        for (set, words) in [
+            (venue(19, 10, 10, true), "20 reviewers (there are 19)"),
+            (venue(20, 9, 9, true), "10 papers (there are 9)"),
+            (venue(20, 10, 5, true), "an LLM review of most papers (there is one of 5)"),
+            (venue(20, 10, 10, false), "needs texts of all"),
+        ] {
+            let (name, sentence) = chosen(&set);
+            assert_eq!(name, ScoreName::Projected);
+            assert!(sentence.contains(words), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn without_texts_own_is_left_out_with_a_warning_or_refused() {
+        let set = venue(4, 2, 2, false);
+        let with = |score: &[ScoreName]| {
+            let score = Some(score.to_vec());
+            choose(&set, &ReviewsSettings { score, ..ReviewsSettings::default() })
+        };
+        let choice = with(&ScoreName::EACH).unwrap();
+        assert_eq!(choice.names, ScoreName::EACH[..4]);
+        assert_eq!(choice.warning.unwrap().code, "own_without_text");
+        assert!(with(&[ScoreName::Own]).is_err());
+    }
+}

@@ -1,0 +1,283 @@
+//! The evidence for one reviewer as a report, for people and for scripts.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::{ReviewsRun, own};
+use crate::data::reviews::ReviewSet;
+use crate::error::{ErrorKind, Kinded, Result};
+use crate::report::{Cell, Report, Table, printable, three_decimals};
+use crate::text::explain::{PaperEvidence, SentenceEvidence};
+use crate::text::score::ScoreName;
+
+/// Nobody has this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no reviewer is called `{name}`; {hint}")]
+pub struct UnknownReviewer {
+    /// The name.
+    pub name: String,
+    /// Names that are close, or one of those there are.
+    pub hint: String,
+}
+
+impl Kinded for UnknownReviewer {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
+    }
+}
+
+/// The number of the reviewer called `name`.
+pub(super) fn number_of(set: &ReviewSet, name: &str) -> Result<u32, UnknownReviewer> {
+    set.reviewers.get(name).ok_or_else(|| unknown_reviewer(set.reviewers.names(), name))
+}
+
+fn unknown_reviewer(names: &[String], name: &str) -> UnknownReviewer {
+    let close: Vec<String> = names
+        .iter()
+        .filter(|other| other.to_lowercase().contains(&name.to_lowercase()))
+        .take(3)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let hint = match (close.as_slice(), names.first()) {
+        ([], None) => "there are none".to_owned(),
+        ([], Some(first)) => format!("there are {}, e.g. `{first}`", names.len()),
+        (close, _) => format!("did you mean {}?", close.join(" or ")),
+    };
+    UnknownReviewer { name: name.to_owned(), hint }
+}
+
+/// The evidence for the reviewer called `name`.
+pub(super) fn report(run: &ReviewsRun, name: &str) -> Result<Report> {
+    let reviewer = number_of(run.set(), name)?;
+    let papers = run.evidence(name)?;
+    let mut settings = run.settings();
+    settings.insert("explain".into(), Value::from(name));
+    Ok(Report {
+        command: "reviews",
+        inputs: run.inputs.clone(),
+        settings,
+        table: table(run.set(), &papers),
+        warnings: Vec::new(),
+        footer: footer(),
+        prose: Some(prose(run, reviewer, &papers)),
+    })
+}
+
+/// One row per comparison: what it was compared with, and the numbers.
+fn table(set: &ReviewSet, papers: &[PaperEvidence]) -> Table {
+    let mut table = Table::new(&[
+        "paper",
+        "kind",
+        "with",
+        "similarity",
+        "similarity_beyond_z",
+        "z_similarity",
+        "peer_support",
+        "text",
+    ]);
+    for paper in papers {
+        let name = || Cell::from(set.papers.name(paper.paper));
+        for peer in &paper.peers {
+            table.push(vec![
+                name(),
+                "peer".into(),
+                set.reviewers.name(peer.reviewer).into(),
+                peer.before.into(),
+                peer.after.into(),
+                Cell::Missing,
+                Cell::Missing,
+                Cell::Missing,
+            ]);
+        }
+        for z in &paper.z {
+            let mut row = vec![name(), "z".into(), set.sources.name(z.source).into()];
+            row.push(z.similarity.into());
+            row.resize(8, Cell::Missing);
+            table.push(row);
+        }
+        let kinds =
+            [("said_by_z", paper.said_by_z()), ("supported_by_peers", paper.supported_by_peers())];
+        for (kind, sentences) in kinds {
+            for sentence in sentences {
+                table.push(vec![
+                    name(),
+                    kind.into(),
+                    Cell::Missing,
+                    Cell::Missing,
+                    Cell::Missing,
+                    sentence.z_similarity.into(),
+                    sentence.peer_support.into(),
+                    sentence.text.as_str().into(),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+fn prose(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> String {
+    let set = run.set();
+    let name = set.reviewers.name(reviewer);
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "Reviewer {}, embedder {}", printable(name), run.embedder());
+    for name in run.score_names() {
+        score_of_reviewer(&mut text, run, (name, reviewer));
+    }
+    own_of_reviewer(&mut text, run, reviewer);
+    for paper in papers {
+        let _ = writeln!(text, "\nPaper {}", printable(set.papers.name(paper.paper)));
+        own_of_review(&mut text, run, reviewer, paper.paper);
+        if paper.peers.is_empty() {
+            let _ = writeln!(text, "  no peer reviewed it");
+        } else {
+            let _ = writeln!(text, "  similarity with peers     as is   beyond the LLM");
+        }
+        for peer in &paper.peers {
+            let _ = writeln!(
+                text,
+                "    {:<22} {:>6}   {:>6}",
+                printable(set.reviewers.name(peer.reviewer)),
+                number(peer.before),
+                number(peer.after)
+            );
+        }
+        if paper.z.is_empty() {
+            let _ = writeln!(text, "  no LLM review of it");
+        } else {
+            let _ = writeln!(text, "  similarity with the LLM");
+        }
+        for z in &paper.z {
+            let source = printable(set.sources.name(z.source));
+            let _ = writeln!(text, "    {source:<22} {:>6.3}", z.similarity);
+        }
+        sentences(&mut text, "sentences closest to the LLM's", &paper.said_by_z());
+        sentences(
+            &mut text,
+            "sentences with most support by peers beyond the LLM",
+            &paper.supported_by_peers(),
+        );
+    }
+    text
+}
+
+/// One of the scores that were asked for; own has a line of its own.
+fn score_of_reviewer(text: &mut String, run: &ReviewsRun, (name, reviewer): (ScoreName, u32)) {
+    if name == ScoreName::Own {
+        return;
+    }
+    let score = &run.scored(name).scores[reviewer as usize];
+    let name = name.as_str();
+    let _ = match score.estimate {
+        Some(estimate) => {
+            let interval = estimate.interval().map_or_else(
+                || "no interval".into(),
+                |(low, high)| {
+                    format!("95 % interval {} to {}", three_decimals(low), three_decimals(high))
+                },
+            );
+            writeln!(
+                text,
+                "{name} score {}, {interval}, from {} pairs on {} papers",
+                three_decimals(estimate.value),
+                score.n_pairs,
+                score.n_papers
+            )
+        }
+        None => writeln!(text, "no {name} score: there is nothing to compare with"),
+    };
+}
+
+/// What the score own says about a reviewer, if it was asked for.
+fn own_of_reviewer(text: &mut String, run: &ReviewsRun, reviewer: u32) {
+    let Some(own) = run.own() else { return };
+    let found = &own.reviewers[reviewer as usize];
+    let _ = match (found.posterior, found.reads_as) {
+        (Some(posterior), Some(class)) => writeln!(
+            text,
+            "own work: p_own {:.3}, p_copy {:.3}, p_llm {:.3}, p_off_topic {:.3}; reads as {}; \
+             flag {}; from {} papers",
+            posterior.own,
+            posterior.copy,
+            posterior.llm,
+            posterior.off_topic,
+            class.as_str(),
+            found.flag.as_str(),
+            found.n_papers
+        ),
+        _ => writeln!(text, "own work: not judged, {}", own::reason(found.reason)),
+    };
+}
+
+/// Where the review of one paper stands for the score own.
+fn own_of_review(text: &mut String, run: &ReviewsRun, reviewer: u32, paper: u32) {
+    let Some(own) = run.own() else { return };
+    let set = run.set();
+    let wanted = |review: &crate::data::reviews::Review| {
+        (review.reviewer, review.paper) == (reviewer, paper)
+    };
+    let Some(index) = set.reviews.iter().position(wanted) else { return };
+    let review = &own.reviews[index];
+    let first =
+        |values: &Option<Vec<f64>>| number(values.as_ref().and_then(|v| v.first().copied()));
+    let _ = writeln!(
+        text,
+        "  own work: closer than to other papers' by {} to peers, by {} to the LLM",
+        first(&review.features.peers),
+        first(&review.features.z)
+    );
+    if let Some(reason) = review.reason {
+        let _ = writeln!(text, "    not judged: {reason}");
+    }
+    if let Some(peer) = review.peer {
+        let name = printable(set.reviewers.name(set.reviews[peer.index].reviewer));
+        let _ = writeln!(text, "    most similar peer: {name} ({:.3})", peer.cosine);
+    }
+    if let Some(z) = review.z {
+        let name = printable(set.sources.name(set.z[z.index].source));
+        let _ = writeln!(text, "    most similar LLM review: {name} ({:.3})", z.cosine);
+    }
+}
+
+fn sentences(text: &mut String, title: &str, sentences: &[&SentenceEvidence]) {
+    if sentences.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "  {title}");
+    for sentence in sentences {
+        let _ = writeln!(
+            text,
+            "    LLM {:>6}  peers {:>6}  {}",
+            number(sentence.z_similarity),
+            number(sentence.peer_support),
+            printable(&excerpt(&sentence.text))
+        );
+    }
+}
+
+/// The sentence on one line, cut where it would fill the screen.
+fn excerpt(sentence: &str) -> String {
+    const SHOWN_CHARACTERS: usize = 240;
+    let line = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN_CHARACTERS) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".into(), three_decimals)
+}
+
+fn footer() -> Vec<String> {
+    vec![
+        "Similarities are cosines from -1 to 1; `-` means undefined: no LLM review, or nothing left \
+         beyond it."
+            .into(),
+        "For a sentence, LLM is the closest sentence of an LLM review, peers the mean over peers of \
+         their closest sentence. Read the review before you judge: this is a reason to look, never \
+         a verdict."
+            .into(),
+    ]
+}

@@ -1,0 +1,137 @@
+//! The page of reviewers: scores, and the evidence for everybody.
+
+mod details;
+mod first;
+mod scatter;
+mod sections;
+
+use self::details::details;
+use self::first::first;
+use self::scatter::scatter;
+use self::sections::sections;
+use super::ReviewsRun;
+use super::rows::ReviewerRow;
+use super::words::{meaning, scope};
+use crate::report::html::{Details, Measure, Page, People, PersonRow, ReviewText, View};
+use crate::screen::NOT_A_VERDICT;
+use crate::text::score::ScoreName;
+use crate::text::scorer::ScoreDetail;
+
+/// The page.
+pub(super) fn page(run: &ReviewsRun, text: ReviewText) -> Page {
+    let names = run.score_names();
+    let people = People {
+        noun: "reviewer",
+        counted: "papers",
+        names: run.set().reviewers.names().to_vec(),
+        views: names.iter().map(|&name| view(run, name)).collect(),
+        measures: measures(run, names.contains(&ScoreName::Projected)),
+        scatter: scatter(run),
+        details: Details::Reviews(details(run, text)),
+    };
+    Page {
+        title: "What reviewers add beyond the LLM".into(),
+        first: Some(first(run, text)),
+        lead: vec![scope(run)],
+        reading: reading(names.contains(&ScoreName::Own)),
+        people: Some(people),
+        sections: sections(run),
+        ..Page::default()
+    }
+}
+
+/// One score of all reviewers, by number.
+fn view(run: &ReviewsRun, name: ScoreName) -> View {
+    let mut rows = vec![PersonRow::default(); run.set().reviewers.len()];
+    for row in run.scores(name) {
+        rows[row.number] = person(&row);
+    }
+    View { name: name.as_str().into(), meaning: meaning(name, run.centered()).into(), rows }
+}
+
+fn person(row: &ReviewerRow) -> PersonRow {
+    PersonRow {
+        score: row.estimate.map(|estimate| estimate.value),
+        interval: row.interval(),
+        rank: row.rank,
+        flag: row.flag_word().map(str::to_owned),
+        count: Some(row.n_papers as u64),
+    }
+}
+
+fn reading(own: bool) -> Vec<String> {
+    if own {
+        return [
+            "The own score says whose work the reviews read as, by where an LLM's reviews and reviews \
+             of other papers fall when they are planted in the place of every review of this venue. \
+             Far below 0 they do not read as the reviewer's own.",
+            "The flag look means: read these reviews. unsure: more likely not their own work than own, \
+             but not surely enough. clear: nothing stands out. not judged: nothing can be said.",
+            "A flag can be a false alarm, and who rewrites every thought of an LLM is not seen.",
+            "In the scatter plot, who hands in what the LLM says is on the right, at any height; who \
+             writes about something else than the paper is at the bottom left. The faint dots show \
+             where planted texts of each kind stand in this venue.",
+            NOT_A_VERDICT,
+        ]
+        .map(str::to_owned)
+        .to_vec();
+    }
+    [
+        "The projected score says how much of what a reviewer writes the other reviewers of the \
+         same papers write too, once everything that the LLM's reviews say is taken out; near 0 \
+         means that nothing was found beyond the LLM.",
+        "Read the interval before the score: with few papers it is wide, and the flags \
+         inconclusive and too few mean that these data cannot tell.",
+        "A low score has innocent causes: an expertise that no peer shares, a very short review, \
+         another language than that of the peers.",
+        "In the scatter plot, who hands in what the LLM says is on the right, at any height: a \
+         copier can share much with peers who say the same; who writes about something else than \
+         the paper is at the bottom left.",
+        NOT_A_VERDICT,
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
+fn values(run: &ReviewsRun, name: ScoreName, sign: f64) -> Vec<Option<f64>> {
+    let scores = &run.scored(name).scores;
+    scores.iter().map(|score| score.estimate.map(|estimate| sign * estimate.value)).collect()
+}
+
+/// Closeness to the topic and distance from Z, by reviewer.
+type Parts<'a> = (&'a [Option<f64>], &'a [Option<f64>]);
+
+/// The parts of the combined score.
+fn parts(run: &ReviewsRun) -> Option<Parts<'_>> {
+    match &run.scored(ScoreName::Combined).detail {
+        ScoreDetail::Combined { topic, away, .. } => Some((topic, away)),
+        ScoreDetail::None | ScoreDetail::Own(_) => None,
+    }
+}
+
+fn measures(run: &ReviewsRun, has_projected: bool) -> Vec<Measure> {
+    let measure = |name: &str, meaning: &str, values| Measure {
+        name: name.into(),
+        meaning: meaning.into(),
+        values,
+    };
+    let mut measures = vec![measure(
+        "LLM similarity",
+        "mean similarity with the LLM's reviews of the same papers, as they are",
+        values(run, ScoreName::Negative, -1.0),
+    )];
+    if !has_projected {
+        measures.push(measure(
+            "beyond the LLM",
+            "mean similarity with the other reviews of the same papers beyond what the LLM says",
+            values(run, ScoreName::Projected, 1.0),
+        ));
+    }
+    let combined = run.score_names().contains(&ScoreName::Combined);
+    if let Some((topic, away)) = combined.then(|| parts(run)).flatten() {
+        let words = ["about the paper, in robust standard deviations", "unlike the LLM, likewise"];
+        measures.push(measure("part topic", words[0], topic.to_vec()));
+        measures.push(measure("part Z", words[1], away.to_vec()));
+    }
+    measures
+}

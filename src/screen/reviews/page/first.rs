@@ -1,0 +1,159 @@
+//! Whom to look at first, in a sentence each, and how many there may be.
+
+use super::super::ReviewsRun;
+use super::super::rows::{ReviewerRow, RowDetail};
+use super::details::excerpt;
+use crate::report::html::{First, FirstPerson, ReviewText, SentencePair};
+use crate::text::own::{Class, OwnScores};
+use crate::text::sentence_evidence::{OtherText, TextMatches};
+
+/// Most people who are named.
+const NAMED: usize = 10;
+
+/// Characters of each sentence of a pair.
+const PAIR_CHARACTERS: usize = 72;
+
+/// Fewest words of a sentence that is the strongest evidence: short ones are alike by chance.
+const FEWEST_WORDS: usize = 6;
+
+/// The people flagged by the first score, worst first.
+pub(super) fn first(run: &ReviewsRun, text: ReviewText) -> First {
+    let Some(&name) = run.score_names().first() else { return First::default() };
+    let rows = run.scores(name);
+    let flagged: Vec<&ReviewerRow> = rows
+        .iter()
+        .filter(|row| matches!(row.flag_word(), Some("look" | "uninformative")))
+        .collect();
+    let person = |row: &&ReviewerRow| FirstPerson {
+        person: row.number,
+        says: says(run, row),
+        // Who writes about something else is not close to what the LLM says of the paper.
+        pair: match reads_as(row) {
+            Some(Class::OffTopic | Class::OffTopicLlm) => None,
+            _ if text == ReviewText::None => None,
+            _ => strongest_pair(run, row.number),
+        },
+    };
+    First {
+        people: flagged.iter().take(NAMED).map(person).collect(),
+        more: flagged.len().saturating_sub(NAMED),
+        estimate: run.own().map(estimate).unwrap_or_default(),
+    }
+}
+
+fn reads_as(row: &ReviewerRow) -> Option<Class> {
+    match &row.detail {
+        RowDetail::Own { reads_as, .. } => *reads_as,
+        _ => None,
+    }
+}
+
+/// What follows the name.
+fn says(run: &ReviewsRun, row: &ReviewerRow) -> String {
+    let RowDetail::Own { posterior, .. } = &row.detail else {
+        return format!("nothing found beyond what the LLM says, on {}", papers(row.n_papers));
+    };
+    let what = match reads_as(row) {
+        Some(Class::Copy) => "reads as the LLM's review word for word",
+        Some(Class::Llm) => "reads as an LLM's review",
+        Some(Class::OffTopic) => "reads as a review of another paper",
+        Some(Class::OffTopicLlm) => "reads as an LLM's review of another paper",
+        Some(Class::Own) | None => "does not read as their own work",
+    };
+    let on = match run.own().and_then(|own| papers_like(run, own, row)) {
+        Some((like, all)) if like < all => format!("on {like} of {}", papers(all)),
+        _ => format!("on {}", papers(row.n_papers)),
+    };
+    let own = posterior.as_ref().map(|posterior| match 100.0 * posterior.own {
+        percent if percent < 0.1 => "less than 0.1 %".to_owned(),
+        percent => format!("{percent:.1} %"),
+    });
+    match own {
+        Some(own) => format!("{what} {on}; the chance that it is their own work is {own}"),
+        None => format!("{what} {on}"),
+    }
+}
+
+fn papers(count: usize) -> String {
+    match count {
+        1 => "1 paper".into(),
+        count => format!("{count} papers"),
+    }
+}
+
+/// On how many papers the review is more like what the reviewer reads as than like own work, and
+/// how many were judged.
+fn papers_like(run: &ReviewsRun, own: &OwnScores, row: &ReviewerRow) -> Option<(usize, usize)> {
+    let place = |class: Class| own.classes.iter().position(|&known| known == class);
+    let (of_class, of_own) = (place(reads_as(row)?)?, place(Class::Own)?);
+    let (mut like, mut all) = (0, 0);
+    for (review, found) in run.set().reviews.iter().zip(&own.reviews) {
+        if review.reviewer as usize != row.number {
+            continue;
+        }
+        let density = |place: usize| found.log_densities.get(place);
+        if let (Some(class), Some(own)) = (density(of_class), density(of_own)) {
+            all += 1;
+            like += usize::from(class > own);
+        }
+    }
+    (all > 0).then_some((like, all))
+}
+
+/// The sentence that is closest to one of an LLM, of all that the reviewer wrote.
+fn strongest_pair(run: &ReviewsRun, reviewer: usize) -> Option<SentencePair> {
+    let set = run.set();
+    let evidence = run.all_evidence(&run.sentences);
+    let of_z = |matches: &&TextMatches| matches!(matches.text, OtherText::Z(_));
+    let mut best: Option<(f64, String, usize, u32, u32)> = None;
+    for paper in evidence.of_reviewer(u32::try_from(reviewer).ok()?) {
+        for matches in paper.matches.iter().filter(of_z) {
+            let OtherText::Z(z) = matches.text else { continue };
+            for (sentence, found) in paper.sentences.iter().zip(&matches.sentences) {
+                let long = sentence.text.split_whitespace().count() >= FEWEST_WORDS;
+                let better = best.as_ref().is_none_or(|best| found.cosine > best.0);
+                if long && better && !sentence.is_form {
+                    let own = sentence.text.clone();
+                    best = Some((found.cosine, own, z, found.position, paper.paper));
+                }
+            }
+        }
+    }
+    let (cosine, own, z, position, paper) = best?;
+    let text = set.z[z].content.text.as_deref()?;
+    let other = crate::embed::sentences::sentences(text).nth(position as usize)?;
+    let (source, paper) = (set.sources.name(set.z[z].source), set.papers.name(paper));
+    Some(SentencePair {
+        own: excerpt(&own, PAIR_CHARACTERS),
+        other: excerpt(other, PAIR_CHARACTERS),
+        whose: format!("{source} on {paper}"),
+        cosine,
+    })
+}
+
+/// How many people did not hand in their own work, and how well that can be seen here.
+fn estimate(own: &OwnScores) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if let Some(prevalence) = own.prevalence {
+        let judged = prevalence.judged as f64;
+        let people = |share: f64| format!("{:.0}", share * judged);
+        let (low, high) = prevalence.interval;
+        sentences.push(format!(
+            "An estimated {} of the {} reviewers judged did not hand in their own work (95 % \
+             interval {} to {}).",
+            people(prevalence.share),
+            prevalence.judged,
+            people(low),
+            people(high)
+        ));
+    }
+    if let (Some(ghosts), Some(people)) = (own.planted.ghosts, own.planted.people) {
+        sentences.push(format!(
+            "Of texts planted in this venue that nobody wrote, {:.0} % would be flagged; of people, \
+             {:.1} %.",
+            100.0 * ghosts,
+            100.0 * people
+        ));
+    }
+    sentences
+}

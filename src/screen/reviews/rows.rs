@@ -1,0 +1,185 @@
+//! One row per reviewer and score, with types: what the table, the page and programs read.
+
+use crate::report::Cell;
+use crate::report::estimate_cells;
+use crate::stats::flag::{Flag, FlagSettings, flags};
+use crate::stats::interval::Estimate;
+use crate::stats::rank::descending_ranks;
+use crate::stats::rank::worst_first;
+use crate::text::own::{Class, NotJudged, OwnFlag, OwnScores, Posterior};
+use crate::text::score::ScoreName;
+use crate::text::scorer::{ScoreDetail, Scored};
+
+/// The score of one reviewer by one name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReviewerRow {
+    /// Name of the reviewer.
+    pub reviewer: String,
+    /// Number of the reviewer in the set.
+    pub number: usize,
+    /// Which score.
+    pub score_name: ScoreName,
+    /// The score with its standard error; `None` if it is undefined.
+    pub estimate: Option<Estimate>,
+    /// Papers with at least one comparison.
+    pub n_papers: usize,
+    /// Comparisons.
+    pub n_pairs: usize,
+    /// Those of them that count as 0 because nothing is left of one side.
+    pub n_zero: usize,
+    /// 1 is the best; `None` without a score.
+    pub rank: Option<u64>,
+    /// Whether the score is worth a look; `None` for scores whose 0 means nothing, and for
+    /// [`ScoreName::Own`], whose flag is in `detail`.
+    pub flag: Option<Flag>,
+    /// What only this score has.
+    pub detail: RowDetail,
+}
+
+/// What the rows of one score have beyond those of others. A new score with columns of its own is
+/// a variant here, with its [`Self::columns`] and cells.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum RowDetail {
+    /// Nothing.
+    None,
+    /// The parts of [`ScoreName::Combined`], in robust standard deviations.
+    Combined {
+        /// About the paper.
+        topic: Option<f64>,
+        /// Unlike Z.
+        away: Option<f64>,
+    },
+    /// What [`ScoreName::Own`] says.
+    Own {
+        /// Probabilities; missing if not judged.
+        posterior: Option<Posterior>,
+        /// The class with the largest probability.
+        reads_as: Option<Class>,
+        /// What to do.
+        flag: OwnFlag,
+        /// Why they are not judged.
+        reason: Option<NotJudged>,
+    },
+}
+
+/// Columns of all rows, empty but for those of [`ScoreName::Own`].
+pub(super) const OWN_COLUMNS: [&str; 5] = ["p_own", "p_copy", "p_llm", "p_off_topic", "reads_as"];
+
+impl RowDetail {
+    /// Columns that follow those of all scores where a score is asked for.
+    pub fn columns(score: ScoreName) -> &'static [&'static str] {
+        match score {
+            ScoreName::Combined => &["part_topic", "part_z"],
+            ScoreName::Projected | ScoreName::Cosine | ScoreName::Negative | ScoreName::Own => &[],
+        }
+    }
+
+    /// The cells under [`Self::columns`] of the row's own score.
+    pub(super) fn cells(&self) -> Vec<Cell> {
+        match self {
+            Self::None | Self::Own { .. } => Vec::new(),
+            Self::Combined { topic, away } => vec![(*topic).into(), (*away).into()],
+        }
+    }
+
+    fn of(detail: &ScoreDetail, reviewer: usize) -> Self {
+        match detail {
+            ScoreDetail::None => Self::None,
+            ScoreDetail::Combined { topic, away, .. } => {
+                Self::Combined { topic: topic[reviewer], away: away[reviewer] }
+            }
+            ScoreDetail::Own(own) => Self::of_own(own, reviewer),
+        }
+    }
+
+    fn of_own(own: &OwnScores, reviewer: usize) -> Self {
+        let found = &own.reviewers[reviewer];
+        Self::Own {
+            posterior: found.posterior,
+            reads_as: found.reads_as,
+            flag: found.flag,
+            reason: found.reason,
+        }
+    }
+
+    /// The cells under [`OWN_COLUMNS`], which every row has.
+    fn own_cells(&self) -> [Cell; OWN_COLUMNS.len()] {
+        let Self::Own { posterior, reads_as, .. } = self else {
+            return [const { Cell::Missing }; OWN_COLUMNS.len()];
+        };
+        let part = |part: fn(&Posterior) -> f64| Cell::from(posterior.as_ref().map(part));
+        [
+            part(|posterior| posterior.own),
+            part(|posterior| posterior.copy),
+            part(|posterior| posterior.llm),
+            part(|posterior| posterior.off_topic),
+            reads_as.map(Class::as_str).into(),
+        ]
+    }
+}
+
+impl ReviewerRow {
+    /// The 95 % interval of the score, low end first.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        self.estimate.and_then(|estimate| estimate.interval())
+    }
+
+    /// The flag in a word, whichever score has it.
+    pub fn flag_word(&self) -> Option<&'static str> {
+        match &self.detail {
+            RowDetail::Own { flag, .. } => Some(flag.as_str()),
+            RowDetail::None | RowDetail::Combined { .. } => self.flag.map(Flag::as_str),
+        }
+    }
+
+    /// The cells under the columns of all scores.
+    pub(super) fn cells(&self, embedder: &str) -> Vec<Cell> {
+        let mut cells: Vec<Cell> =
+            vec![self.reviewer.as_str().into(), self.score_name.as_str().into(), embedder.into()];
+        cells.extend(estimate_cells(self.estimate));
+        cells.extend([
+            self.n_papers.into(),
+            self.n_pairs.into(),
+            self.n_zero.into(),
+            self.rank.into(),
+            self.flag_word().into(),
+        ]);
+        cells.extend(self.detail.own_cells());
+        cells
+    }
+}
+
+/// The rows of one score, worst first, reviewers without a score last.
+pub(super) fn rows(
+    names: &[String],
+    score_name: ScoreName,
+    scored: &Scored,
+    settings: &FlagSettings,
+) -> Vec<ReviewerRow> {
+    let people: Vec<_> =
+        scored.scores.iter().map(|score| (score.estimate, score.n_papers)).collect();
+    let flags = flags(&people, settings);
+    let values: Vec<Option<f64>> =
+        scored.scores.iter().map(|score| score.estimate.map(|estimate| estimate.value)).collect();
+    let ranks = descending_ranks(&values);
+    let row = |number: usize| {
+        let score = &scored.scores[number];
+        // Only scores whose zero means "adds nothing" can be called informative or not.
+        let flagged = score_name != ScoreName::Own
+            && (score_name.has_zero() || flags[number] == Flag::TooFew);
+        ReviewerRow {
+            reviewer: names[number].clone(),
+            number,
+            score_name,
+            estimate: score.estimate,
+            n_papers: score.n_papers,
+            n_pairs: score.n_pairs,
+            n_zero: score.n_zero,
+            rank: ranks[number],
+            flag: flagged.then_some(flags[number]),
+            detail: RowDetail::of(&scored.detail, number),
+        }
+    };
+    worst_first(&values, names).into_iter().map(row).collect()
+}

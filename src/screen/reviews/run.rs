@@ -1,0 +1,239 @@
+//! A run over reviews: everything there is to ask about it.
+
+use std::sync::{Arc, OnceLock};
+
+use serde_json::{Map, Value, json};
+
+use super::choice::Choice;
+use super::rows::{ReviewerRow, rows};
+use super::{ReviewsSettings, cautions, explain, own, size, table};
+use crate::data::duplicates::Duplicates;
+use crate::data::import::Imports;
+use crate::data::input::Input;
+use crate::data::reviews::ReviewSet;
+use crate::data::warning::Warning;
+use crate::embed::catalogue::Embedded;
+use crate::error::Result;
+use crate::report::{Report, settings_map};
+use crate::text::explain::{Evidence, PaperEvidence};
+use crate::text::forms::Forms;
+use crate::text::own::OwnScores;
+use crate::text::score::ScoreName;
+use crate::text::scorer::{Projection, Scored, Scorer};
+use crate::text::sentence_evidence::SentenceTable;
+
+/// What computes the scores.
+pub(super) struct Scorers {
+    /// All of them, but for what follows.
+    pub(super) scorer: Scorer<Arc<ReviewSet>>,
+    /// The combined score, where it has word weights of its own.
+    pub(super) combined: Option<Scorer<Arc<ReviewSet>>>,
+    /// What the score own, which the first holds, was computed with.
+    pub(super) own_embedder: Option<String>,
+}
+
+/// Reviews with their vectors, ready to be scored and looked at.
+pub struct ReviewsRun {
+    settings: ReviewsSettings,
+    choice: Choice,
+    scorers: Scorers,
+    projection: Projection,
+    pub(super) sentences: SentenceTable,
+    pub(super) embedded: Embedded,
+    pub(super) inputs: Vec<Input>,
+    duplicates: Duplicates,
+    imports: Imports,
+    /// What was to be said before any score was computed.
+    warnings: Vec<Warning>,
+    /// What many reviews share, once evidence is asked for.
+    forms: OnceLock<Forms>,
+    /// Scores by [`ScoreName`], once they are asked for.
+    scored: [OnceLock<Scored>; ScoreName::EACH.len()],
+}
+
+impl ReviewsRun {
+    pub(super) fn new(
+        settings: ReviewsSettings,
+        choice: Choice,
+        scorers: Scorers,
+        sentences: SentenceTable,
+        embedded: Embedded,
+        (inputs, (duplicates, imports), warnings): (
+            Vec<Input>,
+            (Duplicates, Imports),
+            Vec<Warning>,
+        ),
+    ) -> Self {
+        let centered = settings.center.centers(embedded.kind);
+        let projection = Projection { centered, combine: settings.z_combine };
+        let scored = Default::default();
+        Self {
+            settings,
+            choice,
+            scorers,
+            projection,
+            sentences,
+            embedded,
+            inputs,
+            duplicates,
+            imports,
+            warnings,
+            forms: OnceLock::new(),
+            scored,
+        }
+    }
+
+    /// The reviews and Z.
+    pub fn set(&self) -> &ReviewSet {
+        self.scorers.scorer.set()
+    }
+
+    /// The settings as they were asked for.
+    pub fn asked(&self) -> &ReviewsSettings {
+        &self.settings
+    }
+
+    /// Name of the embedder.
+    pub fn embedder(&self) -> &str {
+        &self.embedded.name
+    }
+
+    /// Name of the embedder that a score rests on.
+    pub fn embedder_of(&self, name: ScoreName) -> &str {
+        match name {
+            ScoreName::Own => self.scorers.own_embedder.as_deref().unwrap_or(self.embedder()),
+            ScoreName::Combined if self.scorers.combined.is_some() => own::WORD_WEIGHTS,
+            _ => self.embedder(),
+        }
+    }
+
+    /// What the score own says beyond its rows; `None` unless it is among [`Self::score_names`].
+    pub fn own(&self) -> Option<&OwnScores> {
+        self.scorers.scorer.own()
+    }
+
+    /// Which score was chosen for the venue and why; `None` where one was asked for.
+    pub fn choice(&self) -> Option<&str> {
+        self.choice.sentence.as_deref()
+    }
+
+    /// The scores in the order of the table.
+    pub fn score_names(&self) -> Vec<ScoreName> {
+        self.choice.names.clone()
+    }
+
+    /// Whether projected scores are of centered vectors.
+    pub fn centered(&self) -> bool {
+        self.projection.centered
+    }
+
+    /// The scores of all reviewers by a name, one per reviewer by number; the name need not be
+    /// among [`Self::score_names`], but nobody has a score by `own` unless it is.
+    pub fn scored(&self, name: ScoreName) -> &Scored {
+        let scorer = match (&self.scorers.combined, name) {
+            (Some(combined), ScoreName::Combined) => combined,
+            _ => &self.scorers.scorer,
+        };
+        self.scored[name as usize].get_or_init(|| scorer.scores(name, self.projection))
+    }
+
+    /// The scores of all reviewers by a name with ranks and flags, worst first, reviewers without
+    /// a score last.
+    pub fn scores(&self, name: ScoreName) -> Vec<ReviewerRow> {
+        rows(self.set().reviewers.names(), name, self.scored(name), &self.settings.flags())
+    }
+
+    /// The evidence for a reviewer, paper by paper.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownReviewer`](super::UnknownReviewer) if there is nobody of this name,
+    /// [`PaperTooLarge`](super::PaperTooLarge) for a paper with tens of thousands of reviews.
+    pub fn evidence(&self, reviewer: &str) -> Result<Vec<PaperEvidence>> {
+        let number = explain::number_of(self.set(), reviewer)?;
+        let reviews = &self.set().reviews;
+        let papers = self.scorers.scorer.papers();
+        size::check_pairs(self.set(), papers, |paper| {
+            paper.reviews.iter().any(|&review| reviews[review].reviewer == number)
+        })?;
+        Ok(self.all_evidence(&self.sentences).of_reviewer(number))
+    }
+
+    pub(super) fn all_evidence<'a>(&'a self, sentences: &'a SentenceTable) -> Evidence<'a> {
+        Evidence {
+            set: self.set(),
+            papers: self.scorers.scorer.papers(),
+            plain: self.scorers.scorer.plain(),
+            projected: self.scorers.scorer.projected(self.projection),
+            combine: self.projection.combine,
+            sentences,
+            forms: self.forms.get_or_init(|| Forms::of(self.set())),
+        }
+    }
+
+    /// What was left out or assumed, and reasons not to trust the scores of the settings.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let names = self.score_names();
+        let mut warnings = self.warnings.clone();
+        warnings.extend(cautions::short_reviews(self.set(), &names));
+        warnings.extend(cautions::one_paper_each(self.set()));
+        warnings.extend(self.own().into_iter().flat_map(|own| own::warnings(self.set(), own)));
+        for name in names {
+            warnings.extend(cautions::of_score(self.scored(name), self.set().reviews.len()));
+        }
+        warnings
+    }
+
+    /// Every setting that decides the result, with what was chosen where nothing was.
+    pub fn settings(&self) -> Map<String, Value> {
+        let mut settings = self.embedded.settings.clone();
+        settings.insert("dims".into(), self.scorers.scorer.plain().dims().into());
+        for (key, value) in settings_map(&self.settings) {
+            settings.entry(key).or_insert(value);
+        }
+        let asked = self.settings.names().map_or_else(|| json!("auto"), |names| json!(names));
+        settings.insert("score_asked".into(), asked);
+        settings.insert("score".into(), json!(self.choice.names));
+        if self.own().is_some() {
+            let mut own = settings_map(&self.settings.own());
+            own.insert("embedder".into(), self.embedder_of(ScoreName::Own).into());
+            settings.insert("own".into(), own.into());
+        }
+        if self.scorers.combined.is_some() {
+            settings.insert("combined_embedder".into(), own::WORD_WEIGHTS.into());
+        }
+        settings.insert("centered".into(), self.projection.centered.into());
+        settings.insert("duplicates".into(), json!(self.duplicates));
+        settings.extend(settings_map(&self.imports));
+        settings
+    }
+
+    /// The scores as a table, with inputs, settings, warnings and sentences on how to read it.
+    ///
+    /// # Errors
+    ///
+    /// If a score cannot be computed; none of today's fails.
+    pub fn report(&self) -> Result<Report> {
+        Ok(table::report(self))
+    }
+
+    /// The evidence for a reviewer as a report, with a text for people.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownReviewer`](super::UnknownReviewer) if there is nobody of this name.
+    pub fn explain(&self, reviewer: &str) -> Result<Report> {
+        explain::report(self, reviewer)
+    }
+
+    /// What one HTML file shows beside the [`Self::report`]: scores, and the evidence for everybody.
+    ///
+    /// # Errors
+    ///
+    /// [`PaperTooLarge`](super::PaperTooLarge) for a paper with thousands of reviews.
+    #[cfg(feature = "html")]
+    pub fn page(&self, text: crate::report::html::ReviewText) -> Result<crate::report::html::Page> {
+        size::check_pairs(self.set(), self.scorers.scorer.papers(), |_| true)?;
+        Ok(super::page::page(self, text))
+    }
+}

@@ -1,0 +1,135 @@
+//! What decides the scores of reviewers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::embed::VectorKind;
+use crate::embed::settings::{EmbedderSettings, EmbedderSpec};
+use crate::error::{Error, Result};
+use crate::stats::flag::{FALSE_DISCOVERY_RATE, FlagSettings};
+use crate::text::own::OwnSettings;
+use crate::text::pairs::ZCombine;
+use crate::text::score::ScoreName;
+
+/// Whether the mean review is subtracted before projecting.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Centering {
+    /// For embeddings and word weights, not for judgments.
+    #[default]
+    Auto,
+    /// Yes.
+    On,
+    /// No.
+    Off,
+}
+
+impl Centering {
+    /// Whether vectors of this kind are centered.
+    pub fn centers(self, kind: VectorKind) -> bool {
+        match self {
+            Self::Auto => kind != VectorKind::Judgments,
+            Self::On => true,
+            Self::Off => false,
+        }
+    }
+}
+
+/// Everything that decides the scores and flags of given reviews.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReviewsSettings {
+    /// Which scores, in the order of the table; one named twice counts once. `None` for the one
+    /// that fits the venue: own work where it is large enough, else projected.
+    pub score: Option<Vec<ScoreName>>,
+    /// Whether the mean review is subtracted before projecting.
+    pub center: Centering,
+    /// How several Z of one paper are used together.
+    pub z_combine: ZCombine,
+    /// Fewer papers than this give the flag `too_few`.
+    pub min_papers: usize,
+    /// False discovery rate of the flags `informative` and `look`, from 0 to 1; for `look` neither.
+    pub fdr: f64,
+    /// Bound of the flag `uninformative`; `None` for a quarter of the median score.
+    pub margin: Option<f64>,
+    /// Reviews with fewer words are not judged by the score own.
+    pub min_words: usize,
+    /// What makes vectors of texts.
+    #[serde(flatten)]
+    pub embedding: EmbedderSettings,
+    /// Further embedders on this machine, whose vectors stand beside those of the first in the score
+    /// own and in no other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<EmbedderSpec>,
+}
+
+impl Default for ReviewsSettings {
+    fn default() -> Self {
+        Self {
+            score: None,
+            center: Centering::Auto,
+            z_combine: ZCombine::Span,
+            min_papers: 2,
+            fdr: FALSE_DISCOVERY_RATE,
+            margin: None,
+            min_words: OwnSettings::default().min_words,
+            embedding: EmbedderSettings::default(),
+            beside: Vec::new(),
+        }
+    }
+}
+
+impl ReviewsSettings {
+    /// Refuses settings that make no sense.
+    ///
+    /// # Errors
+    ///
+    /// A usage error with the name of the setting and its value.
+    pub fn check(&self) -> Result<()> {
+        if self.score.as_ref().is_some_and(Vec::is_empty) {
+            return Err(Error::usage("no score is asked for"));
+        }
+        if !(0.0..=1.0).contains(&self.fdr) {
+            let message = format!("the setting fdr is {}, it must be from 0 to 1", self.fdr);
+            return Err(Error::usage(message));
+        }
+        let here = |spec: &&EmbedderSpec| {
+            matches!(spec, EmbedderSpec::Tfidf | EmbedderSpec::Static(_) | EmbedderSpec::Bert(_))
+        };
+        let all = self.embedding.embedder.iter().chain(&self.beside);
+        if !self.beside.is_empty() && !all.clone().all(|spec| here(&spec)) {
+            let message = "several embedders stand side by side only if each is on this machine: \
+                           tfidf, static or bert";
+            return Err(Error::usage(message));
+        }
+        if let Some(margin) = self.margin.filter(|margin| !margin.is_finite()) {
+            let message = format!("the setting margin is {margin}, it must be a finite number");
+            return Err(Error::usage(message));
+        }
+        Ok(())
+    }
+
+    /// The scores that are asked for in the order of the table, each once; `None` if none is.
+    pub fn names(&self) -> Option<Vec<ScoreName>> {
+        let mut names = Vec::new();
+        for name in self.score.as_ref()? {
+            if !names.contains(name) {
+                names.push(*name);
+            }
+        }
+        Some(names)
+    }
+
+    /// What decides the score own.
+    pub fn own(&self) -> OwnSettings {
+        OwnSettings { fdr: self.fdr, min_words: self.min_words, ..OwnSettings::default() }
+    }
+
+    /// When a flag is raised.
+    pub fn flags(&self) -> FlagSettings {
+        FlagSettings {
+            false_discovery_rate: self.fdr,
+            margin: self.margin,
+            min_count: self.min_papers,
+        }
+    }
+}

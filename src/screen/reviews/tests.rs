@@ -1,0 +1,197 @@
+use super::*;
+use crate::data::observer::Silent;
+use crate::data::{ReviewRow, ZRow};
+use crate::embed::settings::EmbedderSettings;
+use crate::text::score::ScoreName;
+
+fn vectors() -> Reviews {
+    // z = (0, 0, 3); a = (1, 2, 2) leaves (1, 2, 0), b = (2, 1, 0) leaves itself: 4 / 5.
+    let review = |reviewer: &str, vector: [f64; 3]| ReviewRow {
+        paper: "p".into(),
+        reviewer: reviewer.into(),
+        vector: Some(vector.to_vec()),
+        ..ReviewRow::default()
+    };
+    let z = ZRow { paper: "p".into(), vector: Some(vec![0.0, 0.0, 3.0]), ..ZRow::default() };
+    Reviews::from_rows([review("a", [1.0, 2.0, 2.0]), review("b", [2.0, 1.0, 0.0])], [z]).unwrap()
+}
+
+fn uncentered() -> ReviewsSettings {
+    ReviewsSettings { center: Centering::Off, ..ReviewsSettings::default() }
+}
+
+#[test]
+fn a_score_by_hand_from_rows_in_memory() {
+    let run = reviews(vectors(), &uncentered(), &Silent).unwrap();
+    let rows = run.scores(ScoreName::Projected);
+    assert_eq!(rows.len(), 2);
+    assert!((rows[0].estimate.unwrap().value - 0.8).abs() < 1e-12);
+    // Equal scores share the rank; one paper is too few for a flag.
+    assert_eq!((rows[0].reviewer.as_str(), rows[0].rank, rows[1].rank), ("a", Some(1), Some(1)));
+    assert_eq!(rows[0].flag, Some(crate::stats::flag::Flag::TooFew));
+    let evidence = run.evidence("a").unwrap();
+    assert!((evidence[0].peers[0].after.unwrap() - 0.8).abs() < 1e-12);
+    assert!((evidence[0].z[0].similarity - 2.0 / 3.0).abs() < 1e-12);
+    let unknown = run.evidence("c").unwrap_err();
+    assert_eq!(unknown.to_string(), "no reviewer is called `c`; there are 2, e.g. `a`");
+}
+
+#[test]
+fn a_run_can_be_sent_to_another_thread_and_outlives_what_it_was_made_from() {
+    fn check<T: Send + Sync + 'static>(_: &T) {}
+    let run = reviews(vectors(), &uncentered(), &Silent).unwrap();
+    check(&run);
+    let report = std::thread::spawn(move || run.report().unwrap()).join().unwrap();
+    assert_eq!(report.table.rows().len(), 2);
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    for (settings, word) in [
+        (ReviewsSettings { margin: Some(f64::NAN), ..uncentered() }, "margin is NaN"),
+        (ReviewsSettings { margin: Some(f64::INFINITY), ..uncentered() }, "margin is inf"),
+        (ReviewsSettings { fdr: f64::NAN, ..uncentered() }, "fdr is NaN"),
+        (ReviewsSettings { fdr: 1.5, ..uncentered() }, "fdr is 1.5"),
+        (ReviewsSettings { score: Some(vec![]), ..uncentered() }, "no score"),
+    ] {
+        let Err(error) = reviews(vectors(), &settings, &Silent) else { panic!("{word}") };
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        assert!(error.to_string().contains(word), "{error}");
+    }
+}
+
+#[test]
+fn settings_are_read_back_and_every_one_of_them_is_in_the_report() {
+    let settings = ReviewsSettings {
+        score: Some(vec![ScoreName::Cosine, ScoreName::Combined, ScoreName::Cosine]),
+        min_papers: 3,
+        embedding: EmbedderSettings {
+            embedder: Some("given".parse().unwrap()),
+            ..Default::default()
+        },
+        ..uncentered()
+    };
+    let json = serde_json::to_value(&settings).unwrap();
+    assert_eq!(serde_json::from_value::<ReviewsSettings>(json.clone()).unwrap(), settings);
+    assert_eq!(serde_json::from_str::<ReviewsSettings>("{}").unwrap(), ReviewsSettings::default());
+    let run = reviews(vectors(), &settings, &Silent).unwrap();
+    let found = run.report().unwrap().settings;
+    for key in json.as_object().unwrap().keys() {
+        assert!(found.contains_key(key), "{key} is missing");
+    }
+    assert_eq!(found["score"], serde_json::json!(["cosine", "combined"]));
+    assert_eq!((&found["centered"], &found["duplicates"]), (&false.into(), &"error".into()));
+}
+
+#[cfg(feature = "llm")]
+mod served {
+    use std::cell::Cell;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::embed::catalogue::Served;
+    use crate::embed::sentences::sentences;
+    use crate::embed::settings::{EmbedderSpec, Granularity};
+    use crate::llm::{ChatError, EmbeddingModel};
+
+    /// Counts letters; keeps every text it was asked for and how many requests came together.
+    #[derive(Default)]
+    struct Letters {
+        asked: Mutex<Vec<String>>,
+        under_way: AtomicUsize,
+        most: AtomicUsize,
+    }
+
+    impl EmbeddingModel for Letters {
+        fn model(&self) -> &'static str {
+            "letters"
+        }
+
+        fn vectors(&self, texts: &[&str]) -> Result<Vec<Vec<f64>>, ChatError> {
+            let now = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
+            self.most.fetch_max(now, Ordering::SeqCst);
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            self.asked.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
+            let count = |text: &str, letter| text.matches(letter).count() as f64 + 0.1;
+            let vectors = texts.iter().map(|text| vec![count(text, 'a'), count(text, 'e')]);
+            self.under_way.fetch_sub(1, Ordering::SeqCst);
+            Ok(vectors.collect())
+        }
+    }
+
+    struct Server {
+        letters: Arc<Letters>,
+        announced: Cell<usize>,
+    }
+
+    impl ModelSource for Server {
+        fn embedding_model(
+            &self,
+            _model: &str,
+        ) -> crate::error::Result<Served<dyn EmbeddingModel>> {
+            let model: Arc<dyn EmbeddingModel> = Arc::clone(&self.letters) as _;
+            Ok(Served { model, concurrency: 1, place: serde_json::Map::new() })
+        }
+
+        fn sending(&self, _spec: &EmbedderSpec, texts: usize) {
+            self.announced.set(self.announced.get() + texts);
+        }
+    }
+
+    fn sample() -> Reviews {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
+        Reviews::from_files(root.join("reviews.jsonl"), &[root.join("llm-reviews.jsonl")]).unwrap()
+    }
+
+    fn asked(granularity: Granularity, wanted: Sentences) -> (ReviewsRun, Vec<String>) {
+        let server = Server { letters: Arc::default(), announced: Cell::new(0) };
+        let embedding = EmbedderSettings {
+            embedder: Some("openai:letters".parse().unwrap()),
+            granularity: Some(granularity),
+            ..EmbedderSettings::default()
+        };
+        let settings = ReviewsSettings { embedding, ..ReviewsSettings::default() };
+        let asking = Asking { models: &server, observer: &Silent, sentences: wanted };
+        let run = reviews_with(sample(), &settings, &asking).unwrap();
+        // Everything there is to see is made of what was already asked for.
+        run.report().unwrap();
+        run.explain("finn").unwrap();
+        #[cfg(feature = "html")]
+        run.page(crate::report::html::ReviewText::Full).unwrap();
+        assert_eq!(server.letters.most.load(Ordering::SeqCst), 1, "one request at a time");
+        let mut asked = server.letters.asked.lock().unwrap().clone();
+        assert_eq!(asked.len(), server.announced.get(), "what was announced is what was sent");
+        asked.sort();
+        (run, asked)
+    }
+
+    #[test]
+    fn every_sentence_is_asked_for_once_whatever_is_shown_of_it() {
+        let set = sample().set;
+        let texts: Vec<String> = set.contents().filter_map(|c| c.text.clone()).collect();
+        let mut all: Vec<String> =
+            texts.iter().flat_map(|text| sentences(text)).map(str::to_owned).collect();
+        all.sort();
+        let (with, asked_with) = asked(Granularity::Sentence, Sentences::Everybody);
+        assert_eq!(asked_with, all);
+        let (without, asked_without) = asked(Granularity::Sentence, Sentences::None);
+        assert_eq!(asked_without, all);
+        assert_eq!(with.scores(ScoreName::Projected), without.scores(ScoreName::Projected));
+        assert!(with.evidence("ada").unwrap().iter().all(|paper| !paper.sentences.is_empty()));
+        assert!(without.evidence("ada").unwrap().iter().all(|paper| paper.sentences.is_empty()));
+
+        let mut whole: Vec<String> = texts.iter().cloned().chain(all).collect();
+        whole.sort();
+        let (_, asked_whole) = asked(Granularity::Text, Sentences::Everybody);
+        assert_eq!(asked_whole, whole);
+    }
+
+    #[test]
+    fn for_one_reviewer_only_the_sentences_of_their_papers_are_compared() {
+        let (one, asked_one) = asked(Granularity::Text, Sentences::Of("finn".into()));
+        let (all, asked_all) = asked(Granularity::Text, Sentences::Everybody);
+        assert!(asked_one.len() <= asked_all.len());
+        assert_eq!(one.evidence("finn").unwrap(), all.evidence("finn").unwrap());
+    }
+}
