@@ -6,10 +6,10 @@
 use std::hint::black_box;
 
 use caz::data::progress::NoProgress;
-use caz::text::embed::Embedder;
-use caz::text::embed::static_model::StaticModel;
-use caz::text::pooling::embed_by_sentence;
-use caz::text::sentences::sentences;
+use caz::embed::Embedder;
+use caz::embed::pooling::embed_by_sentence;
+use caz::embed::sentences::sentences;
+use caz::embed::static_model::StaticModel;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -13,8 +13,10 @@ use caz::data::duplicates::Duplicates;
 use caz::data::label_reader::{LabelFiles, LoadedLabels, read_labels};
 use caz::data::labels::Label;
 use caz::data::source::Source;
+use caz::data::z::{ZSample, ZSource};
 use caz::mechanism::{
     Conditioning, CorrelatedAgreement, CorrelatedAgreementOptions, Mechanism, OutputAgreement,
+    OwnAnswers, OwnSettings,
 };
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
@@ -104,13 +106,17 @@ fn scoring(criterion: &mut Criterion) {
     let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread");
     for crowd in &CROWDS {
         let (loaded, z) = crowd.load();
+        let sample = ZSample { name: String::new(), labels: z.clone() };
+        let sources = [ZSource { name: "llm".into(), samples: vec![sample] }];
+        // With the ghosts that tell what its flag is worth, as `caz labels` asks for them.
+        let own = OwnAnswers::new(&sources, OwnSettings { draws: 60, ..OwnSettings::default() });
         let conditioning = Conditioning::on(z);
         let options = CorrelatedAgreementOptions::default();
         let ca_z = CorrelatedAgreement::new(conditioning.clone(), options.clone());
         let ca = CorrelatedAgreement::new(Conditioning::Nothing, options);
         let oa_z = OutputAgreement::new(conditioning);
-        let mechanisms: [(&str, &dyn Mechanism); 3] =
-            [("ca_z", &ca_z), ("ca", &ca), ("oa_z", &oa_z)];
+        let mechanisms: [(&str, &dyn Mechanism); 4] =
+            [("ca_z", &ca_z), ("ca", &ca), ("oa_z", &oa_z), ("own", &own)];
         for (name, mechanism) in mechanisms {
             let mut group = criterion.benchmark_group(name);
             group.sample_size(10);

@@ -15,8 +15,15 @@
 //! paper, in (2) one cheater uses the LLM of Z (its second sample) and the other one any LLM (its
 //! first sample, or the third if that is the LLM of Z).
 //!
-//! Values are plug-in. `excess` is a value minus its null, the mean under permutation of B inside
-//! the strata. Intervals are 95 % bootstrap intervals over tasks: quantiles of the replicates,
+//! Values are plug-in, biased upwards where little is shared, and a little downwards where much is:
+//! a difference between a share and a product of shares loses 1 part in `n` in a stratum of `n`
+//! tasks, so that `excess` may be above the value. The *null* is the mean under permutation of B inside the
+//! strata. `excess` is what is shared beyond chance, the value less its bias. Where nothing is
+//! shared the bias is the null; where something is, it is what bootstrap replicates have above the
+//! value (`2 value - mean of the replicates` is the corrected value), 2 to 4 times closer than the
+//! null, which takes away too much. Between the two the weight of the second is
+//! `x^4 / (x^4 + (2 s)^4)` with `x` the value above the null and `s` the standard deviation of the
+//! replicates: alone it would leave a third of the bias where nothing is shared. Intervals are 95 % bootstrap intervals over tasks: quantiles of the replicates,
 //! moved so that their mean is the estimate, because a replicate of a plug-in value is biased
 //! upwards once more. All values of a replicate come from the same drawn tasks, so differences
 //! are paired.
@@ -29,7 +36,8 @@ use crate::data::progress::Progress;
 use crate::data::z::{ZLabels, ZSource};
 use crate::mechanism::ConditionalPairs;
 use crate::stats::interval::CONFIDENCE;
-use crate::stats::rank::quantile;
+use crate::stats::interval::sample_variance;
+use crate::stats::rank::{mean, quantile};
 use crate::stats::seed::stream;
 
 /// Default of [`AssumptionSettings::permutations`].
@@ -40,6 +48,9 @@ pub const REPLICATES: u32 = 1000;
 
 /// "About 0" means: at most this share of what two people share beyond Z.
 pub const ABOUT_ZERO_SHARE: f64 = 0.25;
+
+/// What each side of the interval behind a verdict leaves out.
+const VERDICT_TAIL: f64 = 0.01;
 
 /// How much to draw, and from where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +72,7 @@ impl Default for AssumptionSettings {
 /// What the data say about a hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The whole interval is on the side of the hypothesis.
+    /// The whole 98 % interval is on the side of the hypothesis.
     Holds,
     /// The whole interval is on the other side.
     Fails,
@@ -94,15 +105,6 @@ impl Verdict {
             Some(_) => Self::Unclear,
         }
     }
-
-    /// Whether `low..high` is below `bound` as a whole.
-    fn below(bound: f64, interval: Option<(f64, f64)>) -> Self {
-        match Self::above(bound, interval) {
-            Self::Holds => Self::Fails,
-            Self::Fails => Self::Holds,
-            other => other,
-        }
-    }
 }
 
 /// A conditional mutual information with its null and interval.
@@ -114,14 +116,16 @@ pub struct Measured {
     pub value: Option<f64>,
     /// Its mean under permutation.
     pub null: Option<f64>,
+    /// Estimated bias of the value.
+    pub bias: Option<f64>,
     /// 95 % interval of [`Self::excess`], low end first.
     pub interval: Option<(f64, f64)>,
 }
 
 impl Measured {
-    /// Value minus null: what is shared beyond chance.
+    /// What is shared beyond chance: the value less its bias.
     pub fn excess(&self) -> Option<f64> {
-        Some(self.value? - self.null?)
+        Some(self.value? - self.bias?)
     }
 }
 
@@ -132,12 +136,12 @@ pub struct Comparison {
     pub measured: Measured,
     /// Value of two people minus this value, both plug-in, as in Tables 2-5 of the paper.
     pub difference: Option<f64>,
-    /// The same difference of the values minus their nulls.
+    /// The same difference less its bias: twice it minus the mean of its replicates.
     pub excess_difference: Option<f64>,
     /// 95 % interval of [`Self::excess_difference`], low end first.
     pub interval: Option<(f64, f64)>,
-    /// Hypothesis 1 or 2: the interval of the excess is below [`ABOUT_ZERO_SHARE`] of the excess
-    /// of two people.
+    /// Hypothesis 1 or 2: the interval of [`ABOUT_ZERO_SHARE`] of the excess of two people minus
+    /// this excess is above 0.
     pub about_zero: Verdict,
     /// Hypothesis 3 or 4: the interval of the difference is above 0.
     pub below_humans: Verdict,
@@ -206,6 +210,44 @@ pub fn best_source(checks: &[SourceCheck]) -> Option<&SourceCheck> {
     best.map(|(check, _)| check)
 }
 
+/// The answer in one sentence: can conditioning work on this crowd, and on which LLM?
+///
+/// Looks at the best source (see [`best_source`]) and says the weakest of what its cheaters show.
+pub fn verdict_sentence(checks: &[SourceCheck]) -> String {
+    let Some(best) = best_source(checks) else {
+        return "Nothing can be said: there are too few tasks, or no LLM has a second sample to \
+                stand for a cheater."
+            .to_owned();
+    };
+    let comparisons = || best.cheaters.iter().flat_map(|check| [&check.human, &check.llm]);
+    let any = |wanted: fn(Verdict) -> bool| {
+        comparisons().any(|comparison| wanted(comparison.below_humans))
+    };
+    let z = &best.z;
+    if any(|verdict| verdict == Verdict::Fails) {
+        let cheater = best.worst_case().map_or("", |(check, _)| check.cheater.as_str());
+        format!(
+            "Conditioning does not work here, not even on {z}, the best choice: workers who copy \
+             {cheater} share as much beyond it as people do."
+        )
+    } else if any(|verdict| verdict == Verdict::Unclear) {
+        format!(
+            "Condition on {z}; whether that tells copies of every LLM from people's answers is \
+             unclear from these tasks."
+        )
+    } else if any(|verdict| verdict == Verdict::Holds)
+        && best.is_complete()
+        && comparisons().all(|c| c.below_humans == Verdict::Holds)
+    {
+        format!("Condition on {z}: beyond it people share more than workers who copy an LLM do.")
+    } else {
+        format!(
+            "Condition on {z}: nothing speaks against it, but not every kind of copying could be \
+             looked at (needs more samples of the LLMs)."
+        )
+    }
+}
+
 /// Checks the hypotheses for every source as Z and every source as the cheater.
 ///
 /// `z` is for the tasks of `table`. Time: `permutations + replicates` passes over the tasks for
@@ -225,11 +267,17 @@ pub fn check_assumptions(
         .zip(nulls)
         .enumerate()
         .map(|(index, (pairs, null))| {
-            let value = pairs.value();
-            let excess = value.zip(null).map(|(value, null)| value - null);
             let column: Vec<f64> = replicates.iter().filter_map(|row| row[index]).collect();
-            let interval = excess.and_then(|excess| centered_interval(excess, &column));
-            Measured { n_tasks: pairs.task_count(), value, null, interval }
+            let value = pairs.value();
+            let measured = Measured {
+                n_tasks: pairs.task_count(),
+                value,
+                null,
+                bias: bias(value, null, &column),
+                interval: None,
+            };
+            let interval = measured.excess().and_then(|excess| centered_interval(excess, &column));
+            Measured { interval, ..measured }
         })
         .collect();
     plan.sources
@@ -375,33 +423,65 @@ fn compared(
 ) -> Comparison {
     let (people, cheating) = (&measured[humans], &measured[cheater]);
     let minus = |a: Option<f64>, b: Option<f64>| Some(a? - b?);
-    let excess_difference = minus(people.excess(), cheating.excess());
     let differences: Vec<f64> =
         replicates.iter().filter_map(|row| minus(row[humans], row[cheater])).collect();
+    // Corrected as one: the two biases are measured on the same tasks and mostly cancel, where the
+    // weights of `bias` would take more from the noisier of the two.
+    let excess_difference = minus(people.value, cheating.value)
+        .zip(mean(&differences))
+        .map(|(difference, center)| 2.0 * difference - center);
     let interval = excess_difference.and_then(|center| centered_interval(center, &differences));
-    // Without anything that people share there is nothing to be small against.
-    let margin = people.excess().unwrap_or(0.0).max(0.0) * ABOUT_ZERO_SHARE;
+    // What people share is estimated too, from the same tasks: so the bound belongs in the
+    // difference. Without anything that people share there is nothing to be small against.
+    let room =
+        minus(people.excess().map(|excess| excess.max(0.0) * ABOUT_ZERO_SHARE), cheating.excess());
+    let rooms: Vec<f64> = replicates
+        .iter()
+        .filter_map(|row| minus(row[humans].map(|value| value * ABOUT_ZERO_SHARE), row[cheater]))
+        .collect();
+    let room = room.and_then(|center| verdict_interval(center, &rooms));
     Comparison {
         measured: *cheating,
         difference: minus(people.value, cheating.value),
         excess_difference,
         interval,
-        about_zero: Verdict::below(margin, cheating.interval),
-        below_humans: Verdict::above(0.0, interval),
+        about_zero: Verdict::above(0.0, room),
+        below_humans: Verdict::above(
+            0.0,
+            excess_difference.and_then(|center| verdict_interval(center, &differences)),
+        ),
     }
+}
+
+/// Estimated bias of a plug-in value: see the head of this file.
+fn bias(value: Option<f64>, null: Option<f64>, replicates: &[f64]) -> Option<f64> {
+    let (value, null, center) = (value?, null?, mean(replicates)?);
+    let above = (value - null).max(0.0).powi(4);
+    let noise = 16.0 * sample_variance(replicates)?.powi(2);
+    let weight = if above > 0.0 { above / (above + noise) } else { 0.0 };
+    Some(weight * (center - value) + (1.0 - weight) * null)
 }
 
 /// Percentile interval of bootstrap `replicates`, moved so that their mean is `estimate`.
 ///
 /// `None` for fewer than two replicates.
 fn centered_interval(estimate: f64, replicates: &[f64]) -> Option<(f64, f64)> {
-    if replicates.len() < 2 {
+    interval_between(estimate, replicates, (1.0 - CONFIDENCE) / 2.0)
+}
+
+/// The interval behind a verdict: wider, because percentile intervals are too narrow in small
+/// crowds, where 95 % ones said `holds` falsely in 3.5 % of crowds.
+fn verdict_interval(estimate: f64, replicates: &[f64]) -> Option<(f64, f64)> {
+    interval_between(estimate, replicates, VERDICT_TAIL)
+}
+
+fn interval_between(estimate: f64, replicates: &[f64], tail: f64) -> Option<(f64, f64)> {
+    let mut sorted = replicates.to_vec();
+    if sorted.len() < 2 {
         return None;
     }
-    let mut sorted = replicates.to_vec();
     sorted.sort_by(f64::total_cmp);
     let shift = estimate - sorted.iter().sum::<f64>() / sorted.len() as f64;
-    let tail = (1.0 - CONFIDENCE) / 2.0;
     Some((quantile(&sorted, tail)? + shift, quantile(&sorted, 1.0 - tail)? + shift))
 }
 

@@ -1,17 +1,14 @@
 //! The mechanisms that compete on contaminated crowds, and the data they compete on.
 
-use serde::{Deserialize, Serialize};
-
 use super::auc_summary::TrialAuc;
-use crate::data::labels::{Label, LabelTable};
-use crate::data::z::{ZLabels, ZSample, ZSource};
-use crate::mechanism::{
-    Conditioning, CopyMixture, CorrelatedAgreement, CorrelatedAgreementOptions, DawidSkene,
-    EmSettings, Mechanism, MechanismError, MinimumOverSources, NegativeAgreement, OutputAgreement,
-};
+use crate::data::labels::Label;
+use crate::data::z::{ZSample, ZSource};
+use crate::error::{ErrorKind, Kinded, Remedy};
+use crate::mechanism::{MechanismError, MechanismName, MechanismOptions, build};
 use crate::metrics::auc::auc;
 use crate::simulate::SimulateError;
-use crate::simulate::labels::{ContaminatedCrowd, CrowdToContaminate, Sample, WorkerKind};
+use crate::simulate::labels::{ContaminatedCrowd, WorkerKind};
+pub use crate::simulate::roles::{ExperimentData, Roles, RolesError};
 
 /// Why a trial failed.
 #[derive(Debug, thiserror::Error)]
@@ -23,178 +20,67 @@ pub enum ExperimentError {
     /// A mechanism could not score it.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
-    /// Cheaters have nothing to hand in but Z itself.
-    #[error(
-        "`{llm}` has no sample besides Z, so that cheaters would hand in Z itself; \
-         give more samples, choose another LLM for the cheaters with --llm-source, or add --copy-z"
-    )]
-    OnlyZ {
-        /// The LLM.
-        llm: String,
-    },
-    /// There is no such LLM in Z.
-    #[error("Z has no source `{name}`; it has: {known}")]
-    UnknownSource {
-        /// The name asked for.
-        name: String,
-        /// The names there are.
-        known: String,
+    /// The LLMs cannot play their parts.
+    #[error(transparent)]
+    Roles(#[from] RolesError),
+    /// A share of the tasks is not one.
+    #[error("the coverage {value} is not a number from 0 to 1")]
+    BadCoverage {
+        /// Its value.
+        value: f64,
     },
 }
 
-/// A mechanism with the settings of its paper.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Contender {
-    /// [`CorrelatedAgreement`] given Z.
-    CaZ,
-    /// [`CopyMixture`].
-    DsZ,
-    /// [`CorrelatedAgreement`].
-    Ca,
-    /// [`OutputAgreement`].
-    Oa,
-    /// [`OutputAgreement`] against Z.
-    OaZ,
-    /// [`DawidSkene`].
-    Ds,
-    /// [`NegativeAgreement`].
-    NegZ,
-}
-
-impl Contender {
-    /// All of them, in the order of tables.
-    pub const EACH: [Self; 7] =
-        [Self::CaZ, Self::DsZ, Self::Ca, Self::Oa, Self::OaZ, Self::Ds, Self::NegZ];
-
-    /// The name on the command line and in results.
-    pub fn as_str(self) -> &'static str {
+impl Kinded for ExperimentError {
+    fn kind(&self) -> ErrorKind {
         match self {
-            Self::CaZ => "ca_z",
-            Self::DsZ => "ds_z",
-            Self::Ca => "ca",
-            Self::Oa => "oa",
-            Self::OaZ => "oa_z",
-            Self::Ds => "ds",
-            Self::NegZ => "neg_z",
+            Self::Simulate(error) => error.kind(),
+            Self::Mechanism(error) => error.kind(),
+            Self::Roles(error) => error.kind(),
+            Self::BadCoverage { .. } => ErrorKind::Usage,
         }
     }
 
-    /// Whether its scores depend on Z.
-    pub fn uses_z(self) -> bool {
-        matches!(self, Self::CaZ | Self::DsZ | Self::OaZ | Self::NegZ)
-    }
-
-    /// The mechanism; given several sources, the lowest score over them counts.
-    pub fn mechanism(self, sources: &[ZSource]) -> Box<dyn Mechanism> {
-        let options = CorrelatedAgreementOptions::default;
-        let one = |source: &ZSource| -> Box<dyn Mechanism> {
-            let labels = source.conditioning();
-            match self {
-                Self::OaZ => Box::new(OutputAgreement::new(Conditioning::on(labels))),
-                Self::NegZ => Box::new(NegativeAgreement::new(labels)),
-                Self::DsZ => {
-                    let source = std::slice::from_ref(source);
-                    Box::new(CopyMixture::new(source, EmSettings::default()))
-                }
-                _ => Box::new(CorrelatedAgreement::new(Conditioning::on(labels), options())),
-            }
-        };
+    fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::Ca => Box::new(CorrelatedAgreement::new(Conditioning::Nothing, options())),
-            Self::Oa => Box::new(OutputAgreement::new(Conditioning::Nothing)),
-            Self::Ds => Box::new(DawidSkene { settings: EmSettings::default() }),
-            _ => match sources {
-                [source] => one(source),
-                _ => Box::new(MinimumOverSources::new(sources.iter().map(one).collect())),
-            },
+            Self::Simulate(error) => error.remedy(),
+            Self::Mechanism(error) => error.remedy(),
+            Self::Roles(error) => error.remedy(),
+            Self::BadCoverage { .. } => None,
         }
     }
-
-    /// How well the scores tell good workers from the others.
-    ///
-    /// # Errors
-    ///
-    /// What the mechanism reports.
-    pub fn trial_auc(
-        self,
-        crowd: &ContaminatedCrowd,
-        sources: &[ZSource],
-    ) -> Result<TrialAuc, MechanismError> {
-        let scores = self.mechanism(sources).score(&crowd.table)?;
-        let items: Vec<(Option<f64>, bool)> = scores
-            .workers
-            .iter()
-            .zip(&crowd.kinds)
-            .map(|(score, kind)| (score.estimate.map(|e| e.value), *kind == WorkerKind::Good))
-            .collect();
-        let n_missing = items.iter().filter(|(score, _)| score.is_none()).count();
-        Ok(TrialAuc { auc: auc(&items), n_missing })
-    }
 }
 
-/// A crowd with the principal's Z and what cheaters can hand in.
-#[derive(Debug, Clone)]
-pub struct ExperimentData<'a> {
-    /// The crowd and the samples of the cheaters.
-    pub crowd: CrowdToContaminate<'a>,
-    /// What the principal has: one sample per source.
-    pub z: Vec<ZSource>,
+/// All mechanisms, in the order of tables of experiments: those that find copies best come first.
+pub fn competitors() -> Vec<MechanismName> {
+    let mut each = MechanismName::EACH.to_vec();
+    each.sort_by_key(|name| {
+        !matches!(name, MechanismName::CaZ | MechanismName::ExcessZ | MechanismName::DsZ)
+    });
+    each
 }
 
-/// Which LLMs play which part.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Roles {
-    /// Names of the principal's LLMs; their first samples are Z.
-    pub z: Vec<String>,
-    /// Names of the cheaters' LLMs; they hand in any sample that is not Z.
-    pub cheaters: Vec<String>,
-    /// Cheaters may hand in Z itself where their LLM has no other sample.
-    pub copy_z: bool,
-}
-
-impl<'a> ExperimentData<'a> {
-    /// Gives every LLM its part.
-    ///
-    /// # Errors
-    ///
-    /// [`ExperimentError`] for a name that Z does not have, or cheaters without anything to hand
-    /// in.
-    pub fn new(
-        table: &'a LabelTable,
-        z: &'a ZLabels,
-        roles: &Roles,
-    ) -> Result<Self, ExperimentError> {
-        let find = |name: &String| {
-            z.sources.iter().find(|source| source.name == *name).ok_or_else(|| {
-                let names: Vec<&str> = z.sources.iter().map(|s| s.name.as_str()).collect();
-                ExperimentError::UnknownSource { name: name.clone(), known: names.join(", ") }
-            })
-        };
-        let principal = roles.z.iter().map(|name| Ok(first_sample(find(name)?)));
-        let principal = principal.collect::<Result<Vec<ZSource>, ExperimentError>>()?;
-        let samples = |name: &String| {
-            let source = find(name)?;
-            let taken = usize::from(roles.z.contains(name));
-            let mut left: Vec<Sample<'a>> =
-                source.samples.iter().skip(taken).map(|sample| sample.labels.as_slice()).collect();
-            if left.is_empty() && roles.copy_z {
-                left.extend(source.samples.first().map(|sample| sample.labels.as_slice()));
-            }
-            if left.is_empty() {
-                return Err(ExperimentError::OnlyZ { llm: name.clone() });
-            }
-            Ok(left)
-        };
-        let llms = roles.cheaters.iter().map(samples).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { crowd: CrowdToContaminate { table, labels: &z.labels, llms }, z: principal })
-    }
-}
-
-/// The source with its first sample alone: Z must not hold what cheaters hand in.
-fn first_sample(source: &ZSource) -> ZSource {
-    let samples = source.samples.iter().take(1).cloned().collect();
-    ZSource { name: source.name.clone(), samples }
+/// How well the scores of a mechanism, with the settings of its paper, tell good workers from the
+/// others. Given several sources, the lowest score over them counts.
+///
+/// # Errors
+///
+/// What the mechanism reports.
+pub fn trial_auc(
+    name: MechanismName,
+    crowd: &ContaminatedCrowd,
+    sources: &[ZSource],
+) -> Result<TrialAuc, MechanismError> {
+    let mechanism = build(name, sources, &MechanismOptions::default())?;
+    let scores = mechanism.score(&crowd.table)?;
+    let items: Vec<(Option<f64>, bool)> = scores
+        .workers
+        .iter()
+        .zip(&crowd.kinds)
+        .map(|(score, kind)| (score.estimate.map(|e| e.value), *kind == WorkerKind::Good))
+        .collect();
+    let n_missing = items.iter().filter(|(score, _)| score.is_none()).count();
+    Ok(TrialAuc { auc: auc(&items), n_missing })
 }
 
 /// The source on the tasks for which `keep` is true; other tasks have no Z.
@@ -210,6 +96,8 @@ pub(crate) fn on_part(source: &ZSource, keep: &[bool]) -> ZSource {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::data::labels::LabelTable;
+    use crate::data::z::ZLabels;
     use crate::simulate::crowd::{Confusion, CrowdPlan};
     use crate::stats::seed::stream;
 
@@ -256,7 +144,7 @@ pub(crate) mod tests {
         assert_eq!(data.crowd.llms[0], [z.sources[0].samples[1].labels.as_slice()]);
         assert_eq!(data.crowd.llms[1], [z.sources[1].samples[0].labels.as_slice()]);
         let only_z = ExperimentData::new(&table, &z, &roles(&["b"], &["b"], false)).unwrap_err();
-        assert!(matches!(only_z, ExperimentError::OnlyZ { llm } if llm == "b"));
+        assert!(matches!(only_z, RolesError::OnlyZ { llm } if llm == "b"));
         let copies = ExperimentData::new(&table, &z, &roles(&["b"], &["b"], true)).unwrap();
         assert_eq!(copies.crowd.llms[0], [copies.z[0].samples[0].labels.as_slice()]);
         let unknown = ExperimentData::new(&table, &z, &roles(&["c"], &["a"], false)).unwrap_err();
@@ -270,9 +158,9 @@ pub(crate) mod tests {
         let mut crowd = ContaminatedCrowd { table, kinds };
         crowd.kinds[0] = WorkerKind::Llm;
         let nothing = on_part(&z.sources[0], &vec![false; crowd.table.task_count()]);
-        let trial = Contender::CaZ.trial_auc(&crowd, &[nothing]).unwrap();
+        let trial = trial_auc(MechanismName::CaZ, &crowd, &[nothing]).unwrap();
         assert_eq!(trial, TrialAuc { auc: None, n_missing: 20 });
-        let trial = Contender::CaZ.trial_auc(&crowd, &z.sources[..1]).unwrap();
+        let trial = trial_auc(MechanismName::CaZ, &crowd, &z.sources[..1]).unwrap();
         assert!(trial.auc.is_some() && trial.n_missing == 0);
     }
 }

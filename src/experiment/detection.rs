@@ -8,10 +8,11 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use super::auc_summary::TrialAuc;
-use super::contenders::{Contender, ExperimentData, ExperimentError};
+use super::contenders::{ExperimentData, ExperimentError, competitors, trial_auc};
 use super::trials::{TrialError, TrialGrid, TrialId, TrialLog, run_trials};
 use crate::data::progress::Progress;
 use crate::data::z::ZSource;
+use crate::mechanism::MechanismName;
 use crate::simulate::labels::{ContaminatedCrowd, Shares, contaminate};
 
 /// Shares of LLM cheaters in the paper.
@@ -24,14 +25,17 @@ pub const OTHER_SHARE: f64 = 0.2;
 pub const REPETITIONS: u32 = 50;
 
 /// The grid of an experiment with a share of LLM cheaters.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct DetectionSettings {
     /// Shares of LLM cheaters.
     pub llm_shares: Vec<f64>,
     /// The shares of random and of biased workers are uniform from 0 to this.
+    #[serde(rename = "others")]
     pub other_share: f64,
     /// Who competes.
-    pub contenders: Vec<Contender>,
+    #[serde(rename = "mechanism")]
+    pub contenders: Vec<MechanismName>,
     /// Seed; every trial has its own streams.
     pub seed: u64,
 }
@@ -41,7 +45,7 @@ impl Default for DetectionSettings {
         Self {
             llm_shares: LLM_SHARES.to_vec(),
             other_share: OTHER_SHARE,
-            contenders: Contender::EACH.to_vec(),
+            contenders: competitors(),
             seed: 0,
         }
     }
@@ -122,7 +126,7 @@ pub(super) fn given_each(
     run_trials(settings.grid(repetitions), log, progress, |id| {
         let (shares, crowd) = settings.crowd(data, id)?;
         let row = |z: &&[ZSource]| {
-            let aucs = settings.contenders.iter().map(|contender| contender.trial_auc(&crowd, z));
+            let aucs = settings.contenders.iter().map(|&name| trial_auc(name, &crowd, z));
             aucs.collect::<Result<Vec<_>, _>>()
         };
         let aucs = variants.iter().map(row).collect::<Result<Vec<_>, _>>()?;
@@ -160,7 +164,7 @@ mod tests {
     fn good_workers_of_a_synthetic_crowd_are_found() {
         let (table, z) = crowd();
         let data = ExperimentData::new(&table, &z, &roles(&["b"], &["b"], true)).unwrap();
-        let contenders = vec![Contender::CaZ, Contender::NegZ];
+        let contenders = vec![MechanismName::CaZ, MechanismName::NegZ];
         let settings = DetectionSettings { contenders, ..DetectionSettings::default() };
         let trials = detection(&data, &settings, 10, None, &NoProgress).unwrap();
         let defined: Vec<f64> = trials.iter().filter_map(|trial| trial.aucs[0][0].auc).collect();

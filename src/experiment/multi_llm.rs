@@ -28,18 +28,18 @@ pub fn multi_llm(
 
 #[cfg(test)]
 mod tests {
-    use super::super::contenders::Contender;
     use super::super::contenders::tests::{crowd, roles};
     use super::super::detection::detection;
     use super::*;
     use crate::data::progress::NoProgress;
+    use crate::mechanism::MechanismName;
 
     #[test]
     fn each_source_alone_is_the_detection_experiment_given_that_source() {
         let (table, z) = crowd();
         let both = roles(&["a", "b"], &["a", "b"], true);
         let data = ExperimentData::new(&table, &z, &both).unwrap();
-        let contenders = vec![Contender::CaZ, Contender::OaZ];
+        let contenders = vec![MechanismName::CaZ, MechanismName::OaZ];
         let settings =
             DetectionSettings { llm_shares: vec![0.2], contenders, ..DetectionSettings::default() };
         let trials = multi_llm(&data, &settings, 3, None, &NoProgress).unwrap();

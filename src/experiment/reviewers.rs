@@ -13,12 +13,11 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use super::auc_summary::TrialAuc;
-pub use super::review_scores::ScoreVariant;
-use super::review_scores::Scorer;
 use super::trials::{TrialError, TrialGrid, TrialId, TrialLog, run_trials};
 use crate::data::content::Content;
-use crate::data::progress::Progress;
+use crate::data::progress::{NoProgress, Progress};
 use crate::data::reviews::ReviewSet;
+use crate::embed::vectors::Vectors;
 use crate::metrics::auc::auc;
 use crate::simulate::SimulateError;
 use crate::simulate::reviews::{
@@ -26,8 +25,10 @@ use crate::simulate::reviews::{
 };
 use crate::simulate::rewording::Rewriting;
 use crate::stats::rank::{mean, quantile};
+use crate::text::own::{OwnScores, OwnSettings, own_scores, plant, tfidf_vectors};
+pub use crate::text::scorer::ScoreVariant;
+use crate::text::scorer::Scorer;
 use crate::text::space::Space;
-use crate::text::vectors::Vectors;
 
 /// The grid of the experiment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -134,13 +135,45 @@ impl ReviewersSettings {
         vectors: &Vectors,
         simulated: &'a SimulatedReviewers,
         own_texts: bool,
-    ) -> Scorer<'a> {
+    ) -> Scorer<&'a ReviewSet> {
         let row = |origin: &Origin| match *origin {
             Origin::Rewritten(index) if own_texts => index,
             origin => self.row(real, origin),
         };
         let rows: Vec<usize> = simulated.origins.iter().map(row).collect();
-        Scorer::new(&simulated.set, Space::new(vectors.select(&rows), simulated.set.reviews.len()))
+        let space = Space::new(vectors.select(&rows), simulated.set.reviews.len());
+        let scorer = Scorer::new(&simulated.set, space);
+        if !self.scores.contains(&ScoreVariant::Own) {
+            return scorer;
+        }
+        match self.own(real, simulated, own_texts) {
+            Some(own) => scorer.with_own(own),
+            None => scorer,
+        }
+    }
+
+    /// What the score own says of a trial, which has texts of its own to plant; `None` without texts.
+    fn own(
+        &self,
+        real: &ReviewSet,
+        simulated: &SimulatedReviewers,
+        own_texts: bool,
+    ) -> Option<OwnScores> {
+        let mut filled = simulated.clone();
+        let rewriting = self.rewriting.map(|(rewriting, _)| rewriting);
+        filled.fill_contents(real, rewriting.unwrap_or(Rewriting::Formal));
+        if own_texts {
+            for (review, origin) in filled.set.reviews.iter_mut().zip(&filled.origins) {
+                if let Origin::Rewritten(index) = *origin {
+                    review.content = real.reviews[index].content.clone();
+                }
+            }
+        }
+        let settings = OwnSettings { seed: self.seed, ..OwnSettings::default() };
+        let planted = plant(&filled.set, &settings);
+        // Word weights never fail.
+        let vectors = tfidf_vectors(&filled.set, &planted, &NoProgress).ok()??;
+        own_scores(&filled.set, &planted, vec![vectors], &settings, &NoProgress).ok()
     }
 
     /// Who is who in one trial, and their scores by each of [`Self::scores`], for figures.
@@ -156,7 +189,7 @@ impl ReviewersSettings {
     ) -> Result<(Vec<ReviewerKind>, Vec<TrialScores>), SimulateError> {
         let simulated = self.reviewers(real, id)?;
         let scorer = self.scorer(real, vectors, &simulated, false);
-        let scores = self.scores.iter().map(|&score| scorer.scores(score)).collect();
+        let scores = self.scores.iter().map(|&score| scorer.values(score)).collect();
         drop(scorer);
         Ok((simulated.kinds, scores))
     }
@@ -214,11 +247,11 @@ pub fn reviewers(
         let (after, before) = (of(false), settings.rewriting.map(|_| of(true)));
         let (mut aucs, mut effects) = (Vec::new(), Vec::new());
         for &score in &settings.scores {
-            let scores = after.scores(score);
+            let scores = after.values(score);
             aucs.push(kind_aucs(&scores, &simulated.kinds));
             effects.extend(before.as_ref().map(|before| {
                 let people = People::of(&simulated);
-                people.effect(&before.scores(score), &scores)
+                people.effect(&before.values(score), &scores)
             }));
         }
         Ok(ReviewersTrial { n_reviewers: simulated.kinds.len(), aucs, effects })
@@ -299,9 +332,8 @@ fn kind_aucs(scores: &[Option<f64>], kinds: &[ReviewerKind]) -> KindAucs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::progress::NoProgress;
+    use crate::embed::vectors::DenseVectors;
     use crate::simulate::reviews::tests::real;
-    use crate::text::vectors::DenseVectors;
 
     fn settings(papers: u32) -> ReviewersSettings {
         ReviewersSettings {
@@ -425,9 +457,11 @@ mod tests {
     #[test]
     fn rewriting_changes_nothing_where_the_vectors_are_the_same() {
         let mut set = real(16, 4);
-        let plain = settings(16);
+        // Own reads the texts, whatever the vectors.
+        let of_vectors = ScoreVariant::EACH.into_iter().filter(|score| *score != ScoreVariant::Own);
+        let plain = ReviewersSettings { scores: of_vectors.collect(), ..settings(16) };
         let rewriting = Some((Rewriting::Polished, 0.5));
-        let changed = ReviewersSettings { rewriting, reword_copies: true, ..settings(16) };
+        let changed = ReviewersSettings { rewriting, reword_copies: true, ..plain.clone() };
         let contents = changed.contents(&set);
         assert_eq!(contents.len(), 2 * (set.reviews.len() + set.z.len()));
         assert_eq!(plain.contents(&set).len(), set.reviews.len() + set.z.len());

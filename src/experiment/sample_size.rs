@@ -8,11 +8,12 @@
 use rand::seq::SliceRandom;
 
 use super::auc_summary::TrialAuc;
-use super::contenders::{Contender, ExperimentData, ExperimentError, on_part};
+use super::contenders::{ExperimentData, ExperimentError, on_part, trial_auc};
 use super::detection::{CrowdTrial, DetectionSettings};
 use super::trials::{TrialError, TrialId, TrialLog, run_trials};
 use crate::data::progress::Progress;
 use crate::data::z::ZSource;
+use crate::mechanism::MechanismName;
 use crate::simulate::labels::{ContaminatedCrowd, count_of};
 
 /// Shares of the tasks with Z in the paper.
@@ -64,14 +65,14 @@ fn covering(data: &ExperimentData<'_>, tasks: &[usize]) -> Vec<ZSource> {
 
 /// AUCs given `z`; those of mechanisms without Z are taken from `first`, where there is one.
 fn with_z(
-    contenders: &[Contender],
+    contenders: &[MechanismName],
     crowd: &ContaminatedCrowd,
     z: &[ZSource],
     first: Option<&[TrialAuc]>,
 ) -> Result<Vec<TrialAuc>, ExperimentError> {
-    let aucs = contenders.iter().enumerate().map(|(index, contender)| match first {
-        Some(first) if !contender.uses_z() => Ok(first[index]),
-        _ => Ok(contender.trial_auc(crowd, z)?),
+    let aucs = contenders.iter().enumerate().map(|(index, &name)| match first {
+        Some(first) if !name.needs_z() => Ok(first[index]),
+        _ => Ok(trial_auc(name, crowd, z)?),
     });
     aucs.collect()
 }
@@ -86,7 +87,7 @@ mod tests {
     fn full_coverage_is_the_detection_experiment_and_ca_does_not_change() {
         let (table, z) = crowd();
         let data = ExperimentData::new(&table, &z, &roles(&["a"], &["a"], false)).unwrap();
-        let contenders = vec![Contender::CaZ, Contender::Ca];
+        let contenders = vec![MechanismName::CaZ, MechanismName::Ca];
         let settings = DetectionSettings {
             llm_shares: vec![0.15],
             contenders,
@@ -105,7 +106,7 @@ mod tests {
     fn no_coverage_leaves_nothing_to_score() {
         let (table, z) = crowd();
         let data = ExperimentData::new(&table, &z, &roles(&["a"], &["a"], false)).unwrap();
-        let contenders = vec![Contender::CaZ];
+        let contenders = vec![MechanismName::CaZ];
         let settings = DetectionSettings {
             llm_shares: vec![0.15],
             contenders,

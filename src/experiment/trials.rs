@@ -10,25 +10,25 @@
 //! are threads. However a run ends, the file holds the first trials and a later run can go on;
 //! the bytes are those of a run that was not interrupted.
 
-use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rand_chacha::ChaCha8Rng;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::data::progress::Progress;
+use crate::data::work::{Next, in_order};
+use crate::error::{ErrorKind, Kinded, Remedy};
+use crate::report::Input;
 use crate::stats::seed::stream;
 
 /// Why trials could not be run or kept. `E` is what a trial reports.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum TrialError<E: std::error::Error + 'static> {
+pub enum TrialError<E: Kinded> {
     /// A trial failed; of several the first.
     #[error("trial {repetition} at point {point} of the grid failed")]
     Trial {
@@ -43,8 +43,16 @@ pub enum TrialError<E: std::error::Error + 'static> {
     /// The log could not be used.
     #[error(transparent)]
     Log(#[from] LogError),
+    /// The run was asked to stop; the finished trials are in the log, if there is one.
+    #[error("interrupted after {finished} of {trials} trials")]
+    Interrupted {
+        /// Trials that are finished.
+        finished: u64,
+        /// Trials that were asked for.
+        trials: u64,
+    },
     /// The system gave no threads.
-    #[error("cannot start threads; try --threads 1")]
+    #[error("cannot start threads")]
     Threads {
         /// What the system said.
         #[source]
@@ -52,12 +60,32 @@ pub enum TrialError<E: std::error::Error + 'static> {
     },
 }
 
+impl<E: Kinded> Kinded for TrialError<E> {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Trial { source, .. } => source.kind(),
+            Self::Log(error) => error.kind(),
+            Self::Interrupted { .. } => ErrorKind::Interrupted,
+            Self::Threads { .. } => ErrorKind::Usage,
+        }
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Trial { source, .. } => source.remedy(),
+            Self::Log(error) => error.remedy(),
+            Self::Interrupted { .. } => None,
+            Self::Threads { .. } => Some(Remedy::FewerThreads),
+        }
+    }
+}
+
 /// Why a file of trials could not be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LogError {
     /// There is such a file, and the run was not asked to go on with it.
-    #[error("`{}` exists; add --resume to go on with it, or remove it", path.display())]
+    #[error("`{}` exists", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -94,6 +122,20 @@ pub enum LogError {
         #[source]
         source: io::Error,
     },
+}
+
+impl Kinded for LogError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Exists { .. } => ErrorKind::Usage,
+            Self::Io { .. } => ErrorKind::Missing,
+            _ => ErrorKind::Input,
+        }
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        matches!(self, Self::Exists { .. }).then_some(Remedy::Resume)
+    }
 }
 
 /// One trial of a grid.
@@ -150,6 +192,41 @@ struct Line<T> {
     #[serde(flatten)]
     id: TrialId,
     result: T,
+}
+
+/// Where the finished trials of a run are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrialFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Whether to go on with the trials that it holds.
+    pub resume: bool,
+}
+
+impl TrialFile {
+    /// Opens the file for a run of `command` with these inputs and settings; what is not in
+    /// `settings` does not matter to a run that goes on with it.
+    ///
+    /// # Errors
+    ///
+    /// As [`TrialLog::open`].
+    pub fn open(
+        &self,
+        command: &str,
+        inputs: &[Input],
+        settings: &Map<String, Value>,
+    ) -> Result<TrialLog, LogError> {
+        // The contents of the inputs, not their names: files may move between two runs.
+        let inputs: Vec<Value> =
+            inputs.iter().map(|i| json!({ "sha256": i.sha256, "rows": i.rows })).collect();
+        let header = json!({
+            "command": command,
+            "version": env!("CARGO_PKG_VERSION"),
+            "inputs": inputs,
+            "settings": settings,
+        });
+        TrialLog::open(&self.path, &header, self.resume)
+    }
 }
 
 /// A file of finished trials: JSON lines, the first of which says what run they are of.
@@ -250,7 +327,8 @@ fn first_difference(known: &Value, header: &Value) -> Option<String> {
 /// # Errors
 ///
 /// [`TrialError::Trial`] with the first trial that failed; those before it are in the log.
-/// [`TrialError::Log`] if the log cannot be read or written.
+/// [`TrialError::Log`] if the log cannot be read or written. [`TrialError::Interrupted`] if
+/// `progress` asked to stop.
 pub fn run_trials<T, E>(
     grid: TrialGrid,
     log: Option<TrialLog>,
@@ -259,102 +337,52 @@ pub fn run_trials<T, E>(
 ) -> Result<Vec<T>, TrialError<E>>
 where
     T: Serialize + DeserializeOwned + Send,
-    E: std::error::Error + Send + 'static,
+    E: Kinded,
 {
-    let results: Vec<T> = log.as_ref().map(|log| log.read(grid)).transpose()?.unwrap_or_default();
+    let mut log = log;
+    let mut results: Vec<T> =
+        log.as_ref().map(|log| log.read(grid)).transpose()?.unwrap_or_default();
     progress.advance(results.len() as u64);
-    let first = results.len() as u64;
-    let threads =
-        rayon::current_num_threads().min(usize::try_from(grid.trials() - first).unwrap_or(1));
+    let jobs = results.len()..usize::try_from(grid.trials()).unwrap_or(usize::MAX);
+    let threads = rayon::current_num_threads().clamp(1, jobs.len().max(1));
+    // A pool of one thread each: a thread that waits for a part of its trial in a common pool would
+    // start other trials, and its own would finish last.
     let pools = (0..threads)
         .map(|_| rayon::ThreadPoolBuilder::new().num_threads(1).build())
         .collect::<Result<Vec<_>, _>>()
         .map_err(|source| TrialError::Threads { source })?;
-    let queue = Queue { next: AtomicU64::new(first), stopped: AtomicBool::new(false) };
-    let sink = Mutex::new(Sink { grid, results, log, waiting: BTreeMap::new(), failed: None });
-    std::thread::scope(|scope| {
-        for pool in &pools {
-            // A pool of one thread each: a thread that waits for a part of its trial in a common
-            // pool would start other trials, and its own would finish last.
-            let work = || {
-                while let Some(index) = queue.take(grid.trials()) {
-                    let result = trial(grid.id(index));
-                    if result.is_err() {
-                        queue.stop();
-                    }
-                    let mut sink = sink.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                    if sink.accept(index, result).is_err() {
-                        queue.stop();
-                    }
-                    progress.advance(1);
-                }
-            };
-            scope.spawn(move || pool.install(work));
-        }
-    });
-    let sink = sink.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    match sink.failed {
-        Some(error) => Err(error),
-        None => Ok(sink.results),
-    }
-}
-
-/// Hands out trials in order, until one fails.
-struct Queue {
-    next: AtomicU64,
-    stopped: AtomicBool,
-}
-
-impl Queue {
-    fn take(&self, end: u64) -> Option<u64> {
-        if self.stopped.load(Ordering::Relaxed) {
-            return None;
-        }
-        let index = self.next.fetch_add(1, Ordering::Relaxed);
-        (index < end).then_some(index)
-    }
-
-    fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Puts finished trials in order.
-struct Sink<T, E: std::error::Error + 'static> {
-    grid: TrialGrid,
-    results: Vec<T>,
-    log: Option<TrialLog>,
-    /// Finished trials of which an earlier one is not finished.
-    waiting: BTreeMap<u64, Result<T, E>>,
-    failed: Option<TrialError<E>>,
-}
-
-/// The run is over; why is in the sink.
-struct Stopped;
-
-impl<T: Serialize, E: std::error::Error + 'static> Sink<T, E> {
-    fn accept(&mut self, index: u64, result: Result<T, E>) -> Result<(), Stopped> {
-        self.waiting.insert(index, result);
-        while self.failed.is_none()
-            && let Some(result) = self.waiting.remove(&(self.results.len() as u64))
-        {
-            let id = self.grid.id(self.results.len() as u64);
-            match result {
-                Err(source) => {
-                    let TrialId { repetition, point } = id;
-                    self.failed = Some(TrialError::Trial { repetition, point, source });
-                }
-                Ok(result) => {
-                    if let Some(log) = &mut self.log
-                        && let Err(error) = log.append(id, &result)
-                    {
-                        self.failed = Some(error.into());
-                    }
-                    self.results.push(result);
-                }
+    let work = |job: usize, pool: &mut &rayon::ThreadPool| {
+        let result = pool.install(|| trial(grid.id(job as u64)));
+        progress.advance(1);
+        result
+    };
+    let mut failed = None;
+    let accept = |result: Result<T, E>| {
+        let id = grid.id(results.len() as u64);
+        match result {
+            // Those that were under way when the run failed.
+            _ if failed.is_some() => {}
+            Err(source) => {
+                let TrialId { repetition, point } = id;
+                failed = Some(TrialError::Trial { repetition, point, source });
+            }
+            Ok(result) => {
+                let logged = log.as_mut().map_or(Ok(()), |log| log.append(id, &result));
+                failed = logged.err().map(TrialError::from);
+                results.push(result);
             }
         }
-        if self.failed.is_some() { Err(Stopped) } else { Ok(()) }
+        if failed.is_some() { Next::Stop } else { Next::GoOn }
+    };
+    let interrupted = || progress.interrupted();
+    in_order(jobs, threads, &interrupted, |n| &pools[n], work, |_| Next::Stop, accept);
+    match failed {
+        Some(error) => Err(error),
+        None if (results.len() as u64) < grid.trials() => {
+            let finished = results.len() as u64;
+            Err(TrialError::Interrupted { finished, trials: grid.trials() })
+        }
+        None => Ok(results),
     }
 }
 
@@ -368,6 +396,12 @@ mod tests {
     #[derive(Debug, thiserror::Error)]
     #[error("bad luck")]
     struct BadLuck;
+
+    impl Kinded for BadLuck {
+        fn kind(&self) -> ErrorKind {
+            ErrorKind::Input
+        }
+    }
 
     const GRID: TrialGrid = TrialGrid { points: 3, repetitions: 40 };
 
@@ -443,6 +477,41 @@ mod tests {
         let error = run_trials(GRID, Some(log), &NoProgress, failing).unwrap_err();
         assert!(matches!(error, TrialError::Trial { repetition: 5, point: 0, .. }), "{error}");
         assert_eq!(open(&path, true).unwrap().finished(), 15);
+    }
+
+    /// Asks to stop after some trials.
+    struct Impatient {
+        seen: std::sync::atomic::AtomicU64,
+        patience: u64,
+    }
+
+    impl Progress for Impatient {
+        fn advance(&self, items: u64) {
+            self.seen.fetch_add(items, std::sync::atomic::Ordering::SeqCst);
+        }
+
+        fn interrupted(&self) -> bool {
+            self.seen.load(std::sync::atomic::Ordering::SeqCst) >= self.patience
+        }
+    }
+
+    #[test]
+    fn an_interrupted_run_keeps_the_first_trials_and_goes_on_to_the_same_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let whole = folder.path().join("whole.jsonl");
+        let expected = run(Some(open(&whole, false).unwrap()), GRID, 2);
+        let path = folder.path().join("t.jsonl");
+        let stopping = Impatient { seen: 0.into(), patience: 17 };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let log = open(&path, false).unwrap();
+        let error = pool.install(|| run_trials(GRID, Some(log), &stopping, draw)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Interrupted);
+        let TrialError::Interrupted { finished, trials: 120 } = error else { panic!("{error}") };
+        assert!((17..=19).contains(&finished), "one under way per thread: {finished}");
+        let log = open(&path, true).unwrap();
+        assert_eq!(log.finished() as u64, finished);
+        assert_eq!(run(Some(log), GRID, 2), expected);
+        assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&whole).unwrap());
     }
 
     #[test]

@@ -1,9 +1,14 @@
 //! Contaminated and synthetic crowds: data of which it is known who answered how.
 
+use crate::error::{ErrorKind, Kinded, Remedy};
+
 pub mod crowd;
 pub mod labels;
+pub mod making;
 pub mod reviews;
 pub mod rewording;
+pub mod roles;
+pub mod run;
 
 /// Why nothing could be simulated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -83,6 +88,30 @@ pub enum SimulateError {
         /// Rows of the matrix of the LLM.
         llm: usize,
     },
+    /// There is no such source of Z.
+    #[error("no source is called `{name}`; there are: {known}")]
+    UnknownSource {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// Rules rewrite texts, and there are none.
+    #[error("{without} reviews and Z have no text to rewrite")]
+    NoTexts {
+        /// How many have none.
+        without: usize,
+    },
+}
+
+impl Kinded for SimulateError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        matches!(self, Self::NoTexts { .. }).then_some(Remedy::DropRewriting)
+    }
 }
 
 /// A share as it should be.

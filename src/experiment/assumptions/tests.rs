@@ -160,3 +160,73 @@ fn the_interval_is_centred_on_the_estimate() {
     assert!((low + 19.0).abs() < 1e-12 && (high - 19.0).abs() < 1e-12, "{low} {high}");
     assert_eq!(centered_interval(0.0, &[1.0]), None);
 }
+
+#[test]
+fn holds_is_rarely_said_where_it_is_false() {
+    // Crowds of known truth on which hypotheses fail or just fail. The oracle answers as people
+    // do when its accuracy is theirs, so that it shares with a person what two people share:
+    // hypothesis 3 and hypothesis 1 are false for it. 200 crowds, at most 2.5 %.
+    let settings = AssumptionSettings { permutations: 2, replicates: 100, seed: 7 };
+    let (mut about_zero, mut below) = (0, 0);
+    for seed in 0..200 {
+        let checks = check(&peer_world(100, seed), &settings);
+        let human = &checks[0].cheaters[1].human;
+        about_zero += i32::from(human.about_zero == Verdict::Holds);
+        below += i32::from(human.below_humans == Verdict::Holds);
+    }
+    eprintln!("false holds of 200: about zero {about_zero}, below humans {below}");
+    assert!(about_zero <= 5 && below <= 5, "{about_zero} {below}");
+}
+
+/// As [`world`], with a cheater's LLM that is one more person.
+fn peer_world(tasks: u32, seed: u64) -> World {
+    let mut world = world(tasks, seed, &[("copied", 2, false), ("peer", 1, true)]);
+    // Worker 3 becomes the LLM: three people and a label like theirs.
+    let mut peer = vec![None; tasks as usize];
+    let mut reports = Vec::new();
+    for report in world.table.reports() {
+        if report.worker == 3 {
+            peer[report.task as usize] = Some(report.label);
+        } else {
+            reports.push(report);
+        }
+    }
+    let names = LabelNames {
+        tasks: world.table.tasks().clone(),
+        workers: world.table.workers().clone(),
+        labels: world.table.labels().clone(),
+    };
+    world.table = LabelTable::new(names, &reports);
+    world.z.sources[1].samples[0].labels = peer;
+    world
+}
+
+#[test]
+fn the_verdict_is_one_sentence_that_fits_the_checks() {
+    let good = check(&world(1500, 1, &[("copied", 3, false)]), &QUICK);
+    assert_eq!(
+        verdict_sentence(&good),
+        "Condition on copied: beyond it people share more than workers who copy an LLM do."
+    );
+    let bad = check(&world(1500, 1, &[("copied", 3, false), ("oracle", 3, true)]), &QUICK);
+    assert!(verdict_sentence(&bad).starts_with("Conditioning does not work here"));
+    assert!(verdict_sentence(&[]).starts_with("Nothing can be said"));
+    let single = check(&world(1500, 1, &[("copied", 1, false)]), &QUICK);
+    assert!(!verdict_sentence(&single).is_empty());
+}
+
+#[test]
+fn the_bias_goes_from_the_null_to_that_of_the_replicates_by_hand() {
+    // Mean 1.1, variance .01 over two replicates: s^2 = .01 with divisor n - 1.
+    let spread = 0.1 / 2.0_f64.sqrt();
+    let replicates = [1.1 - spread, 1.1 + spread];
+    let at = |value| bias(Some(value), Some(0.05), &replicates).unwrap();
+    // Not above the null: the null. Two standard deviations above: half of each.
+    assert!((at(0.04) - 0.05).abs() < 1e-12);
+    assert!((at(0.25) - (0.5 * 0.85 + 0.5 * 0.05)).abs() < 1e-12);
+    // Eight above: 8^4 / (8^4 + 2^4) = 256/257 of what the replicates have above the value.
+    assert!((at(0.85) - (256.0 * 0.25 + 0.05) / 257.0).abs() < 1e-12);
+    // Replicates below the value: it is too small, and the bias negative.
+    assert!(at(1.2) < 0.0);
+    assert_eq!(bias(None, Some(0.0), &replicates), None);
+}

@@ -1,0 +1,145 @@
+//! Reads runs: `item, success` and as options `provider, feedback, max_turns, task, turns,
+//! invalid_turns, tokens`.
+
+use std::collections::BTreeMap;
+
+use crate::data::problem::{DataError, Problems};
+use crate::data::rows::{Column, FileProblems, Row, read_rows};
+use crate::data::source::Source;
+
+/// One item worked on once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Whether it was solved within the budget.
+    pub solved: bool,
+    /// Turns that were used.
+    pub turns: Option<u32>,
+    /// Turns that could not be read or run.
+    pub invalid: Option<u32>,
+    /// Tokens of the run.
+    pub tokens: Option<u64>,
+}
+
+/// Runs of one budget, by number of the item.
+pub type ByItem = BTreeMap<u32, Run>;
+
+/// Runs with feedback of one provider and kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// Who gives feedback, as in the file; empty or `none` for nobody.
+    pub provider: String,
+    /// What kind; empty or `none` for none.
+    pub feedback: String,
+    /// By budget.
+    pub budgets: BTreeMap<u32, ByItem>,
+}
+
+impl Group {
+    /// Whether there is no feedback.
+    pub fn is_baseline(&self) -> bool {
+        let nobody = |name: &str| name.is_empty() || name.eq_ignore_ascii_case("none");
+        nobody(&self.provider) && nobody(&self.feedback)
+    }
+
+    /// The largest budget and its runs.
+    pub fn largest(&self) -> Option<(u32, &ByItem)> {
+        self.budgets.last_key_value().map(|(budget, runs)| (*budget, runs))
+    }
+}
+
+/// Everything that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Runs {
+    /// By provider and kind; the one without feedback first.
+    pub groups: Vec<Group>,
+    /// Number of items.
+    pub items: usize,
+    /// Rows read.
+    pub rows: u64,
+}
+
+const fn column(name: &'static str, synonyms: &'static [&'static str], required: bool) -> Column {
+    Column { name, synonyms, required }
+}
+
+const SCHEMA: [Column; 9] = [
+    column("provider", &[], false),
+    column("feedback", &["kind"], false),
+    column("max_turns", &["budget"], false),
+    column("task", &[], false),
+    column("item", &[], true),
+    column("success", &["solved"], true),
+    column("turns", &[], false),
+    column("invalid_turns", &[], false),
+    column("tokens", &[], false),
+];
+
+/// The budget where the file does not say.
+const ONE_BUDGET: u32 = 0;
+
+/// Reads runs.
+///
+/// # Errors
+///
+/// [`DataError`] with every problem of the file.
+#[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 items")]
+pub fn read(source: &Source) -> Result<Runs, DataError> {
+    type Key = (String, String);
+    let mut problems = Problems::new();
+    let mut found: Vec<(u64, Key, u32, Key, Run)> = Vec::new();
+    let mut file = FileProblems::new(source, &mut problems);
+    let rows = read_rows(source, &SCHEMA, &mut file, &mut |row, problems| {
+        let name = |index: usize| row.fields[index].as_name().unwrap_or_default().into_owned();
+        let Some(item) = row.fields[4].as_name() else {
+            problems.report(Some(row.line), Some("item"), "is empty; give every row one");
+            return;
+        };
+        let solved = match row.fields[5].as_name().as_deref() {
+            Some("1" | "true" | "True" | "yes") => true,
+            Some("0" | "false" | "False" | "no") => false,
+            _ => {
+                problems.report(Some(row.line), Some("success"), "is not 1 or 0");
+                return;
+            }
+        };
+        let mut number = |index: usize| whole(row, index, problems);
+        let budget = number(2).map_or(ONE_BUDGET, |budget| budget as u32);
+        let run = Run {
+            solved,
+            turns: number(6).map(|turns| turns as u32),
+            invalid: number(7).map(|turns| turns as u32),
+            tokens: number(8),
+        };
+        let item = (name(3), item.into_owned());
+        found.push((row.line, (name(0), name(1)), budget, item, run));
+    });
+    let mut numbers: BTreeMap<Key, u32> =
+        found.iter().map(|(_, _, _, item, _)| (item.clone(), 0)).collect();
+    numbers.values_mut().zip(0..).for_each(|(number, next)| *number = next);
+    let mut groups: BTreeMap<Key, BTreeMap<u32, ByItem>> = BTreeMap::new();
+    for (line, group, budget, item, run) in found {
+        let runs = groups.entry(group).or_default().entry(budget).or_default();
+        if runs.insert(numbers[&item], run).is_some() {
+            let message = "the same item stands twice with this provider, feedback and budget";
+            file.report(Some(line), None, message);
+        }
+    }
+    problems.into_result()?;
+    let group = |((provider, feedback), budgets)| Group { provider, feedback, budgets };
+    let mut groups: Vec<Group> = groups.into_iter().map(group).collect();
+    groups.sort_by_key(|group| !group.is_baseline());
+    Ok(Runs { groups, items: numbers.len(), rows })
+}
+
+/// A whole number of at least 0, if the cell is not empty.
+fn whole(row: &Row<'_>, index: usize, problems: &mut FileProblems<'_>) -> Option<u64> {
+    let field = &row.fields[index];
+    let number = field.as_name().and_then(|text| text.parse::<u64>().ok());
+    let number =
+        number.filter(|number| u32::try_from(*number).is_ok() || index == SCHEMA.len() - 1);
+    if number.is_none() && !field.is_missing() {
+        let column = SCHEMA[index].name;
+        problems.report(Some(row.line), Some(column), "is not a whole number of at least 0");
+    }
+    number
+}

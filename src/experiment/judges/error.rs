@@ -1,0 +1,29 @@
+//! Why there is no result.
+
+use crate::error::{ErrorKind, Kinded};
+
+/// Settings that do not fit the verdicts, or an interruption.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum JudgesError {
+    /// There is no such judge.
+    #[error("there is no judge `{name}`; there are: {known}")]
+    UnknownJudge {
+        /// The name.
+        name: String,
+        /// The first few of those there are.
+        known: String,
+    },
+    /// The run was stopped.
+    #[error("interrupted; nothing was written")]
+    Interrupted,
+}
+
+impl Kinded for JudgesError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::UnknownJudge { .. } => ErrorKind::Usage,
+            Self::Interrupted => ErrorKind::Interrupted,
+        }
+    }
+}

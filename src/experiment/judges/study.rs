@@ -1,0 +1,306 @@
+//! From files to rows.
+
+use serde_json::Value;
+
+use super::bias::{length_slope, observations};
+use super::compare::{Comparison, opponents};
+use super::tally::{MEASURES, Measure, Sums, by_cluster, missing, weighted};
+use super::verdicts::{Files, Judge, Verdicts, read};
+use super::{JudgesError, JudgesSettings, transcripts};
+use crate::data::observer::Observer;
+use crate::data::side::Side;
+use crate::data::warning::{Warning, first_names};
+use crate::error::Result;
+use crate::metrics::agreement::bootstrap::{interval, over_draws};
+use crate::metrics::agreement::paired::holm;
+use crate::report::{Cell, Input, Report, Table};
+
+/// Columns of the result.
+pub const COLUMNS: [&str; 7] =
+    ["method", "metric", "value", "ci_low", "ci_high", "n_items", "n_missing"];
+
+/// A row of the result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The judge; `None` for what concerns the people.
+    pub method: Option<String>,
+    /// Name of the metric.
+    pub metric: String,
+    /// The metric; `None` where undefined.
+    pub value: Option<f64>,
+    /// 95 % interval, low end first.
+    pub interval: Option<(f64, f64)>,
+    /// Pairs behind it; verdicts for what is counted by verdict.
+    pub items: u64,
+    /// Verdicts that are missing.
+    pub missing: Option<u64>,
+}
+
+/// Everything that a study found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgesRun {
+    /// The settings.
+    pub settings: JudgesSettings,
+    /// What was read.
+    pub inputs: Vec<Input>,
+    /// Names of the judges.
+    pub judges: Vec<String>,
+    /// The result.
+    pub rows: Vec<Row>,
+    /// The debate with most to read: its title, and who said what.
+    pub exchange: Option<(String, Vec<(String, String)>)>,
+    /// Clusters that were drawn.
+    pub clusters: usize,
+    /// What was left out.
+    pub warnings: Vec<Warning>,
+}
+
+/// Measures judges by their recorded verdicts.
+///
+/// # Errors
+///
+/// [`crate::data::problem::DataError`] for files that cannot be used, [`JudgesError`] for settings
+/// that do not fit them and for an interruption.
+pub fn study(
+    files: &Files<'_>,
+    settings: &JudgesSettings,
+    observer: &dyn Observer,
+) -> Result<JudgesRun> {
+    let verdicts = read(files, settings)?;
+    let measured: Vec<String> = verdicts.judges.iter().map(|judge| judge.name.clone()).collect();
+    let wanted = settings.methods.iter().map(|name| (name, &verdicts.names));
+    let wanted = wanted.chain(settings.against.iter().map(|name| (name, &measured)));
+    for (name, known) in wanted {
+        if !known.contains(name) {
+            let known = first_names(known);
+            return Err(JudgesError::UnknownJudge { name: name.clone(), known }.into());
+        }
+    }
+    let mut rows = Vec::new();
+    let total = u64::from(settings.draws) * verdicts.judges.len() as u64;
+    let progress = observer.stage("bootstrap", total);
+    for judge in &verdicts.judges {
+        let of = Measured::new(&verdicts, judge);
+        let drawn: Vec<Vec<Option<f64>>> = if verdicts.clusters < 2 {
+            Vec::new()
+        } else {
+            let draws = (settings.draws, settings.seed);
+            over_draws(verdicts.clusters, draws, progress.as_ref(), |weights| of.values(weights))
+        };
+        if observer.interrupted() {
+            return Err(JudgesError::Interrupted.into());
+        }
+        rows.extend(of.rows(judge, &drawn));
+    }
+    rows.extend(comparisons(&verdicts, settings, observer)?);
+    rows.extend(ceiling(&verdicts));
+    let mut exchange = None;
+    let mut inputs = verdicts.inputs.clone();
+    if let Some(source) = files.transcripts {
+        let said = transcripts::read(source)?;
+        rows.extend(transcripts::rows(&said));
+        exchange = transcripts::longest(&said);
+        inputs.push(Input::new(source, said.len() as u64));
+    }
+    let warnings = warnings(&verdicts);
+    let judges = verdicts.judges.iter().map(|judge| judge.name.clone()).collect();
+    let (settings, clusters) = (settings.clone(), verdicts.clusters);
+    Ok(JudgesRun { settings, inputs, judges, rows, exchange, clusters, warnings })
+}
+
+/// What is measured of one judge.
+struct Measured {
+    clusters: Vec<(u32, Sums)>,
+    observations: Vec<super::bias::Observation>,
+    whole: Vec<u32>,
+    measures: Vec<Measure>,
+}
+
+impl Measured {
+    fn new(verdicts: &Verdicts, judge: &Judge) -> Self {
+        let clusters = by_cluster(verdicts, judge);
+        let whole = vec![1; verdicts.clusters];
+        let total = weighted(&clusters, &whole);
+        let has_gold = verdicts.pairs.iter().any(|pair| pair.gold().is_some());
+        // What nobody could know is not a row; what turned out undefined is.
+        let measures = MEASURES.into_iter().filter(|measure| match measure {
+            Measure::Cost(_) | Measure::OwnFamily | Measure::OwnFamilyExcess => {
+                measure.items(&total) > 0
+            }
+            measure => has_gold || !measure.needs_gold(),
+        });
+        let measures = measures.collect();
+        Self { observations: observations(verdicts, judge), clusters, whole, measures }
+    }
+
+    /// All measures, the slope last if there is one.
+    fn values(&self, weights: &[u32]) -> Vec<Option<f64>> {
+        let sums = weighted(&self.clusters, weights);
+        let mut values: Vec<Option<f64>> =
+            self.measures.iter().map(|measure| measure.of(&sums)).collect();
+        if !self.observations.is_empty() {
+            values.push(length_slope(&self.observations, weights));
+        }
+        values
+    }
+
+    fn rows(&self, judge: &Judge, drawn: &[Vec<Option<f64>>]) -> Vec<Row> {
+        let sums = weighted(&self.clusters, &self.whole);
+        let slope = ("length_slope", self.observations.len() as u64);
+        let named = self.measures.iter().map(|m| (m.name(), m.items(&sums)));
+        let values = self.values(&self.whole);
+        named
+            .chain([slope])
+            .zip(values)
+            .enumerate()
+            .map(|(index, ((metric, items), value))| Row {
+                method: Some(judge.name.clone()),
+                metric: metric.to_owned(),
+                value,
+                interval: interval_of(value, drawn, index),
+                items,
+                missing: Some(missing(&sums)),
+            })
+            .collect()
+    }
+}
+
+fn interval_of(value: Option<f64>, drawn: &[Vec<Option<f64>>], index: usize) -> Option<(f64, f64)> {
+    value?;
+    interval(&drawn.iter().map(|draw| draw[index]).collect::<Vec<_>>())
+}
+
+/// Every judge against its controls: paired differences, exact tests, Holm's correction over all.
+fn comparisons(
+    verdicts: &Verdicts,
+    settings: &JudgesSettings,
+    observer: &dyn Observer,
+) -> Result<Vec<Row>, JudgesError> {
+    let mut found: Vec<(String, String, Comparison)> = Vec::new();
+    for judge in &verdicts.judges {
+        for other in opponents(&judge.name, &verdicts.judges, &settings.against) {
+            let comparison = Comparison::new(verdicts, judge, other);
+            found.push((judge.name.clone(), other.name.clone(), comparison));
+        }
+    }
+    let adjusted = holm(&found.iter().map(|(_, _, c)| c.p_value()).collect::<Vec<_>>());
+    let progress = observer.stage("comparing", u64::from(settings.draws) * found.len() as u64);
+    let mut rows = Vec::new();
+    for ((name, other, comparison), adjusted) in found.into_iter().zip(adjusted) {
+        let drawn: Vec<Vec<Option<f64>>> = if verdicts.clusters < 2 {
+            Vec::new()
+        } else {
+            let draws = (settings.draws, settings.seed);
+            over_draws(verdicts.clusters, draws, progress.as_ref(), |weights| {
+                comparison.differences(Some(weights)).to_vec()
+            })
+        };
+        if observer.interrupted() {
+            return Err(JudgesError::Interrupted);
+        }
+        let differences = comparison.differences(None);
+        let row = |metric: &str, value: Option<f64>, index: Option<usize>| Row {
+            method: Some(name.clone()),
+            metric: format!("{metric}:{other}"),
+            value,
+            interval: index.and_then(|index| interval_of(value, &drawn, index)),
+            items: comparison.pairs,
+            missing: None,
+        };
+        rows.push(row("difference:accuracy", differences[0], Some(0)));
+        rows.push(row("difference:accuracy_combined", differences[1], Some(1)));
+        rows.push(row("p_mcnemar", comparison.p_value(), None));
+        rows.push(row("p_mcnemar_holm", adjusted, None));
+    }
+    Ok(rows)
+}
+
+/// The largest share of people's verdicts that any verdict per pair can agree with.
+fn ceiling(verdicts: &Verdicts) -> Option<Row> {
+    let (mut most, mut all) = (0, 0);
+    for pair in &verdicts.pairs {
+        let count = |side: Side| pair.votes.iter().filter(|vote| **vote == side).count();
+        most += [Side::A, Side::B, Side::Tie].map(count).into_iter().max().unwrap_or(0);
+        all += pair.votes.len();
+    }
+    let several = verdicts.pairs.iter().any(|pair| pair.votes.len() > 1);
+    several.then(|| Row {
+        method: None,
+        metric: "vote_ceiling".into(),
+        value: Some(most as f64 / all as f64),
+        interval: None,
+        items: all as u64,
+        missing: None,
+    })
+}
+
+fn warnings(verdicts: &Verdicts) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let without = verdicts.pairs.iter().filter(|pair| pair.gold().is_none()).count();
+    if without == verdicts.pairs.len() {
+        let message = "no pair has a gold verdict: who is right is not measured";
+        warnings.push(Warning::new("no_gold", without, message));
+    } else if without > 0 {
+        let message = format!("{without} pairs have no gold verdict and count for flips only");
+        warnings.push(Warning::new("pairs_without_gold", without, message));
+    }
+    let missing = |judge: &&Judge| {
+        let judged = judge.judged.values();
+        judged.flat_map(|judged| judged.orders).filter(|order| *order == Some(None)).count()
+    };
+    let unread: Vec<&Judge> = verdicts.judges.iter().filter(|judge| missing(judge) > 0).collect();
+    if !unread.is_empty() {
+        let count: usize = unread.iter().map(missing).sum();
+        let names: Vec<&str> = unread.iter().map(|judge| judge.name.as_str()).collect();
+        let message = format!("{count} verdicts are missing, of {}", first_names(&names));
+        warnings.push(Warning::new("missing_verdicts", count, message));
+    }
+    warnings
+}
+
+impl JudgesRun {
+    /// The row of a judge and a metric.
+    pub fn row(&self, method: &str, metric: &str) -> Option<&Row> {
+        let is = |row: &&Row| row.method.as_deref() == Some(method) && row.metric == metric;
+        self.rows.iter().find(is)
+    }
+
+    /// The result as a table.
+    pub fn report(&self) -> Report {
+        let mut table = Table::new(&COLUMNS);
+        for row in &self.rows {
+            let (low, high) = row.interval.unzip();
+            table.push(vec![
+                row.method.clone().map_or(Cell::Missing, Cell::from),
+                row.metric.clone().into(),
+                row.value.into(),
+                low.into(),
+                high.into(),
+                row.items.into(),
+                row.missing.into(),
+            ]);
+        }
+        let JudgesSettings { draws, seed, .. } = self.settings;
+        let value = serde_json::to_value(&self.settings).ok();
+        let settings = value.as_ref().and_then(Value::as_object).cloned().unwrap_or_default();
+        Report {
+            command: "experiment judges",
+            inputs: self.inputs.clone(),
+            settings,
+            table,
+            warnings: self.warnings.clone(),
+            footer: vec![
+                format!(
+                    "Intervals: 95 %, percentile bootstrap over {} clusters, the same draws for all \
+                     judges, B = {draws}, seed {seed}.",
+                    self.clusters
+                ),
+                "accuracy: each order by itself; accuracy_combined: a verdict that changes with the \
+                 order is a tie. first_place .5: the place does not matter. length_slope: log-odds \
+                 for an answer twice as long, at the same place and gold verdict."
+                    .into(),
+            ],
+            prose: None,
+        }
+    }
+}

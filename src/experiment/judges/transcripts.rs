@@ -1,0 +1,178 @@
+//! What was said in debates, as `caz judge` writes it: one JSON object per verdict.
+//!
+//! `{item, method, order, turns: [{speaker, round, text, scores}]}`; a speaker is `"judge"`,
+//! `{"advocate": [number, side]}`, `{"aggregator": side}` or `{"juror": name}`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::study::Row;
+use crate::data::problem::{DataError, Problems};
+use crate::data::rows::FileProblems;
+use crate::data::side::Side;
+use crate::data::source::Source;
+use crate::stats::rank::mean;
+
+/// Who spoke.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Speaker {
+    Advocate(u32, Side),
+    Aggregator(Side),
+    Judge,
+    Juror(String),
+}
+
+impl Speaker {
+    fn words(&self) -> String {
+        match self {
+            Self::Advocate(number, side) => format!("Advocate {number} of {}", side.word()),
+            Self::Aggregator(side) => format!("The case for {}", side.word()),
+            Self::Judge => "Judge".into(),
+            Self::Juror(who) => format!("Juror ({who})"),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct Turn {
+    speaker: Speaker,
+    round: u32,
+    text: String,
+    scores: Option<[f64; 2]>,
+}
+
+/// One debate.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Transcript {
+    item: String,
+    method: String,
+    order: String,
+    verdict: Option<Side>,
+    turns: Vec<Turn>,
+}
+
+/// Reads transcripts.
+///
+/// # Errors
+///
+/// [`DataError`] with every line that is none.
+pub fn read(source: &Source) -> Result<Vec<Transcript>, DataError> {
+    let mut problems = Problems::new();
+    let mut file = FileProblems::new(source, &mut problems);
+    let mut found: Vec<Transcript> = Vec::new();
+    for (line, bytes) in (1..).zip(source.bytes.split(|byte| *byte == b'\n')) {
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        match serde_json::from_slice(bytes) {
+            Ok(transcript) => found.push(transcript),
+            Err(error) => {
+                file.report(Some(line), None, format!("is not a transcript of a debate: {error}"));
+            }
+        }
+    }
+    problems.into_result()?;
+    found.sort_by(|a, b| (&a.method, &a.item, &a.order).cmp(&(&b.method, &b.item, &b.order)));
+    Ok(found)
+}
+
+/// By method and round: the mean gap between the scores, and how much the arguments of both sides
+/// share, the words of both over the words of either.
+pub fn rows(transcripts: &[Transcript]) -> Vec<Row> {
+    let mut gaps: BTreeMap<(&str, u32), Vec<f64>> = BTreeMap::new();
+    let mut shared: BTreeMap<(&str, u32), Vec<f64>> = BTreeMap::new();
+    for transcript in transcripts {
+        let rounds: BTreeSet<u32> = transcript.turns.iter().map(|turn| turn.round).collect();
+        for round in rounds {
+            let key = (transcript.method.as_str(), round);
+            let turns = || transcript.turns.iter().filter(|turn| turn.round == round);
+            // Repeated calls are one round; their mean gap is that of the method.
+            let of_turn = |turn: &Turn| turn.scores.map(|[a, b]| (a - b).abs());
+            let found: Vec<f64> = turns().filter_map(of_turn).collect();
+            gaps.entry(key).or_default().extend(mean(&found));
+            let words = |side: Side| -> BTreeSet<String> {
+                turns()
+                    .filter(|turn| matches!(turn.speaker, Speaker::Advocate(_, of) if of == side))
+                    .flat_map(|turn| turn.text.split_whitespace())
+                    .map(str::to_lowercase)
+                    .collect()
+            };
+            let (a, b) = (words(Side::A), words(Side::B));
+            if !a.is_empty() && !b.is_empty() {
+                let both = a.intersection(&b).count() as f64 / a.union(&b).count() as f64;
+                shared.entry(key).or_default().push(both);
+            }
+        }
+    }
+    let row = |metric: &str, ((method, round), values): ((&str, u32), Vec<f64>)| Row {
+        method: Some(method.to_owned()),
+        metric: format!("{metric}:{round}"),
+        value: mean(&values),
+        interval: None,
+        items: values.len() as u64,
+        missing: None,
+    };
+    let gaps = gaps.into_iter().filter(|(_, values)| !values.is_empty());
+    let gaps = gaps.map(|of| row("score_gap_round", of));
+    gaps.chain(shared.into_iter().map(|of| row("advocates_share_round", of))).collect()
+}
+
+/// The debate with most to read: its title, and who said what.
+pub fn longest(transcripts: &[Transcript]) -> Option<(String, Vec<(String, String)>)> {
+    let most = transcripts.iter().map(|transcript| transcript.turns.len()).max()?;
+    let longest = transcripts.iter().find(|transcript| transcript.turns.len() == most)?;
+    let Transcript { item, method, order, verdict, turns } = longest;
+    let verdict = verdict.map_or("none", Side::word);
+    let title = format!("One debate: {method} on {item}, order {order}, verdict {verdict}");
+    let turn = |turn: &Turn| {
+        let scores = turn.scores.map(|[a, b]| format!("a {a}, b {b}"));
+        let parts: Vec<String> =
+            scores.into_iter().chain((!turn.text.is_empty()).then(|| turn.text.clone())).collect();
+        (format!("{}, round {}", turn.speaker.words(), turn.round), parts.join("\n"))
+    };
+    Some((title, turns.iter().map(turn).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    const LINES: &str = concat!(
+        r#"{"item":"1","method":"samre","order":"ab","verdict":"a","failure":null,"turns":["#,
+        r#"{"speaker":{"advocate":[1,"a"]},"round":1,"text":"the cat sat","scores":null},"#,
+        r#"{"speaker":{"advocate":[1,"b"]},"round":1,"text":"The dog","scores":null},"#,
+        r#"{"speaker":"judge","round":1,"text":"more","scores":[70.0,60.0]},"#,
+        r#"{"speaker":"judge","round":2,"text":"","scores":[60.0,64.0]}]}"#,
+        "\n\n",
+        r#"{"item":"2","method":"samre","order":"ab","verdict":null,"failure":"x","turns":[]}"#,
+        "\n",
+    );
+
+    fn source(text: &str) -> Source {
+        Source::from_reader(Path::new("said.jsonl"), text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn gaps_and_shared_words_by_hand() {
+        let found = read(&source(LINES)).unwrap();
+        let rows = rows(&found);
+        let value = |metric: &str| rows.iter().find(|row| row.metric == metric).unwrap().value;
+        assert_eq!(value("score_gap_round:1"), Some(10.0));
+        assert_eq!(value("score_gap_round:2"), Some(4.0));
+        // the; the, cat, sat, dog.
+        assert_eq!(value("advocates_share_round:1"), Some(0.25));
+        assert_eq!(rows.len(), 3);
+        let (title, turns) = longest(&found).unwrap();
+        assert_eq!(title, "One debate: samre on 1, order ab, verdict a");
+        assert_eq!(turns[2], ("Judge, round 1".into(), "a 70, b 60\nmore".into()));
+    }
+
+    #[test]
+    fn a_line_that_is_no_transcript_is_named() {
+        let text = read(&source("{\"item\":1}\n")).unwrap_err().to_string();
+        assert!(text.contains("said.jsonl:1: is not a transcript"), "{text}");
+    }
+}

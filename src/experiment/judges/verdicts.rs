@@ -1,0 +1,353 @@
+//! Reads verdicts and pairs.
+//!
+//! Verdicts: `item, judge, winner` with `winner` one of `a`, `b`, `tie` or empty (missing), and as
+//! options
+//! - `winner_swapped`: the verdict with `b` shown first, named by the sides of the pair;
+//! - `order`: `ab` or `ba`, which side was shown first, for one verdict a row;
+//! - `a`, `b`: names of what was compared; then `(x, y)` and `(y, x)` are the same pair;
+//! - `tokens, calls, seconds, rounds`: what the row cost.
+//!
+//! Pairs: `item` and as options the texts `a` and `b`, `gold` and several rows per item, one for
+//! each person who gave a verdict.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::family::family;
+use super::{Cluster, JudgesSettings};
+use crate::data::problem::{DataError, Problems};
+use crate::data::rows::{Column, Field, FileProblems, header, read_rows};
+use crate::data::side::Side;
+use crate::data::source::Source;
+use crate::report::Input;
+
+/// What is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Files<'a> {
+    /// The verdicts.
+    pub verdicts: &'a Source,
+    /// The pairs, for gold verdicts and lengths.
+    pub pairs: Option<&'a Source>,
+    /// Clusters of items: `item, cluster`.
+    pub clusters: Option<&'a Source>,
+    /// What was said in the debates, see [`super::transcripts`].
+    pub transcripts: Option<&'a Source>,
+}
+
+/// A pair of answers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Pair {
+    /// The item.
+    pub item: String,
+    /// What was compared, if the verdicts name it: side a, side b.
+    pub names: Option<(String, String)>,
+    /// Words of either text, if they are known.
+    pub words: Option<(u32, u32)>,
+    /// Number of the cluster.
+    pub cluster: u32,
+    /// Verdicts of people.
+    pub votes: Vec<Side>,
+}
+
+impl Pair {
+    /// What most people say; a tie if several verdicts are equally common; `None` without people.
+    pub fn gold(&self) -> Option<Side> {
+        let count = |side: Side| self.votes.iter().filter(|vote| **vote == side).count();
+        let counts = [Side::A, Side::B, Side::Tie].map(|side| (count(side), side));
+        let most = counts.iter().map(|(count, _)| *count).max().filter(|&most| most > 0)?;
+        let mut first = counts.iter().filter(|(count, _)| *count == most);
+        let found = first.next().map(|(_, side)| *side);
+        if first.next().is_some() { Some(Side::Tie) } else { found }
+    }
+}
+
+/// What a judge said about a pair.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Judged {
+    /// With side a first, with side b first: not asked, missing, or a verdict.
+    pub orders: [Option<Option<Side>>; 2],
+    /// Sums over both orders; `None` where no row says so.
+    pub cost: [Option<f64>; COSTS.len()],
+}
+
+/// What a verdict may cost.
+pub const COSTS: [&str; 4] = ["tokens", "calls", "seconds", "rounds"];
+
+/// A judge and its verdicts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judge {
+    /// Its name.
+    pub name: String,
+    /// Its family, if the name says so.
+    pub family: Option<&'static str>,
+    /// By number of the pair.
+    pub judged: BTreeMap<u32, Judged>,
+}
+
+/// Everything that was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdicts {
+    /// By number, in the order of their names.
+    pub pairs: Vec<Pair>,
+    /// Those to measure, by name.
+    pub judges: Vec<Judge>,
+    /// Names of all judges of the file, those who are not measured among them.
+    pub names: Vec<String>,
+    /// Clusters.
+    pub clusters: usize,
+    /// Whether the gold verdicts are those of judges in the same file.
+    pub gold_of_others: bool,
+    /// What was read.
+    pub inputs: Vec<Input>,
+}
+
+const fn column(name: &'static str, synonyms: &'static [&'static str], required: bool) -> Column {
+    Column { name, synonyms, required }
+}
+
+const ITEM: Column = column("item", &["task", "question"], true);
+const VERDICTS: [Column; 11] = [
+    ITEM,
+    column("judge", &["method", "source"], true),
+    column("winner", &["verdict"], true),
+    column("winner_swapped", &[], false),
+    column("order", &[], false),
+    column("a", &[], false),
+    column("b", &[], false),
+    column(COSTS[0], &[], false),
+    column(COSTS[1], &[], false),
+    column(COSTS[2], &[], false),
+    column(COSTS[3], &[], false),
+];
+const PAIRS: [Column; 4] =
+    [ITEM, column("a", &["response_a"], false), column("b", &["response_b"], false), GOLD];
+const GOLD: Column = column("gold", &[], false);
+const CLUSTERS: [Column; 2] = [ITEM, column("cluster", &["topic", "group"], true)];
+
+/// One row of verdicts.
+struct Row {
+    line: u64,
+    item: String,
+    judge: String,
+    /// Names of both sides, in the order of their names; the verdicts are turned to it.
+    names: Option<(String, String)>,
+    #[expect(clippy::option_option, reason = "not asked, missing, or a verdict")]
+    orders: [Option<Option<Side>>; 2],
+    cost: [Option<f64>; COSTS.len()],
+}
+
+/// Reads everything.
+///
+/// # Errors
+///
+/// [`DataError`] with every problem of the files.
+pub fn read(files: &Files<'_>, settings: &JudgesSettings) -> Result<Verdicts, DataError> {
+    let mut problems = Problems::new();
+    let mut rows = Vec::new();
+    let count = read_verdicts(
+        files.verdicts,
+        &mut FileProblems::new(files.verdicts, &mut problems),
+        &mut rows,
+    );
+    let mut inputs = vec![Input::new(files.verdicts, count)];
+    let mut known: BTreeMap<String, Pair> = BTreeMap::new();
+    if let Some(source) = files.pairs {
+        let mut file = FileProblems::new(source, &mut problems);
+        inputs.push(Input::new(source, read_pairs(source, &mut file, &mut known)));
+    }
+    let mut clusters: HashMap<String, String> = HashMap::new();
+    if let Some(source) = files.clusters {
+        let mut file = FileProblems::new(source, &mut problems);
+        let count = read_rows(source, &CLUSTERS, &mut file, &mut |row, problems| {
+            let named = (row.fields[0].as_name(), row.fields[1].as_name());
+            let (Some(item), Some(cluster)) = named else {
+                problems.report(Some(row.line), None, "needs an item and its cluster");
+                return;
+            };
+            clusters.insert(item.into(), cluster.into());
+        });
+        inputs.push(Input::new(source, count));
+    }
+    let names: BTreeSet<String> = rows.iter().map(|row: &Row| row.judge.clone()).collect();
+    let names = names.into_iter().collect();
+    let gold_of_others = known.values().all(|pair| pair.votes.is_empty());
+    let mut file = FileProblems::new(files.verdicts, &mut problems);
+    let (mut pairs, judges) = gather(rows, (&known, gold_of_others), &settings.methods, &mut file);
+    let clusters = number_clusters(&mut pairs, settings.cluster, &clusters);
+    problems.into_result()?;
+    Ok(Verdicts { pairs, judges, names, clusters, gold_of_others, inputs })
+}
+
+fn read_verdicts(source: &Source, file: &mut FileProblems<'_>, rows: &mut Vec<Row>) -> u64 {
+    let both = header(source).iter().any(|name| name.eq_ignore_ascii_case("winner_swapped"));
+    read_rows(source, &VERDICTS, file, &mut |row, problems| {
+        let line = row.line;
+        let named = (row.fields[0].as_name(), row.fields[1].as_name());
+        let (Some(item), Some(judge)) = named else {
+            problems.report(Some(line), None, "needs an item and a judge");
+            return;
+        };
+        let mut side =
+            |index: usize| verdict(&row.fields[index], line, VERDICTS[index].name, problems);
+        let (winner, swapped) = (side(2), if both { side(3) } else { None });
+        let order = row.fields[4].as_name();
+        let mut orders = match order.as_deref() {
+            None | Some("ab") if both => [Some(winner), Some(swapped)],
+            None | Some("ab") => [Some(winner), None],
+            Some("ba") if !both => [None, Some(winner)],
+            _ => {
+                problems.report(
+                    Some(line),
+                    Some("order"),
+                    "is `ab` or `ba`, for one verdict a row",
+                );
+                return;
+            }
+        };
+        let mut cost = [None; COSTS.len()];
+        for (index, cost) in cost.iter_mut().enumerate() {
+            let field = &row.fields[7 + index];
+            let number = field.as_name().and_then(|text| text.parse::<f64>().ok());
+            *cost = number.filter(|number| number.is_finite() && *number >= 0.0);
+            if cost.is_none() && !field.is_missing() {
+                problems.report(Some(line), Some(COSTS[index]), "is not a number of at least 0");
+            }
+        }
+        let names = match (row.fields[5].as_name(), row.fields[6].as_name()) {
+            (Some(a), Some(b)) if a > b => {
+                // One name for the pair, whichever was shown first.
+                let turned = |order: Option<Option<Side>>| order.map(|v| v.map(Side::exchanged));
+                orders = [turned(orders[1]), turned(orders[0])];
+                Some((b.into_owned(), a.into_owned()))
+            }
+            (Some(a), Some(b)) => Some((a.into_owned(), b.into_owned())),
+            _ => None,
+        };
+        rows.push(Row { line, item: item.into(), judge: judge.into(), names, orders, cost });
+    })
+}
+
+/// A verdict, `None` if missing; anything else than a verdict is a problem.
+fn verdict(
+    field: &Field<'_>,
+    line: u64,
+    column: &str,
+    problems: &mut FileProblems<'_>,
+) -> Option<Side> {
+    if field.is_missing() {
+        return None;
+    }
+    let found = field.as_name().and_then(|text| Side::parse(&text));
+    if found.is_none() {
+        problems.report(
+            Some(line),
+            Some(column),
+            "is not a, b or tie; leave it empty if it could not be read",
+        );
+    }
+    found
+}
+
+fn read_pairs(
+    source: &Source,
+    file: &mut FileProblems<'_>,
+    pairs: &mut BTreeMap<String, Pair>,
+) -> u64 {
+    read_rows(source, &PAIRS, file, &mut |row, problems| {
+        let Some(item) = row.fields[0].as_name() else {
+            problems.report(Some(row.line), Some(ITEM.name), "is empty; give every pair a name");
+            return;
+        };
+        let words = |index: usize| {
+            let text = row.fields[index].as_text()?;
+            u32::try_from(text.split_whitespace().count()).ok()
+        };
+        let words = words(1).zip(words(2));
+        let vote = verdict(&row.fields[3], row.line, GOLD.name, problems);
+        match pairs.get_mut(item.as_ref()) {
+            None => {
+                let item = item.into_owned();
+                let votes = vote.into_iter().collect();
+                pairs.insert(item.clone(), Pair { item, words, votes, ..Pair::default() });
+            }
+            Some(pair) if pair.words != words => {
+                problems.report(Some(row.line), None, "the pair stands twice, with other texts");
+            }
+            Some(pair) => pair.votes.extend(vote),
+        }
+    })
+}
+
+/// Pairs by name, judges by name.
+#[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 pairs")]
+fn gather(
+    rows: Vec<Row>,
+    (known, gold_of_others): (&BTreeMap<String, Pair>, bool),
+    methods: &[String],
+    file: &mut FileProblems<'_>,
+) -> (Vec<Pair>, Vec<Judge>) {
+    let mut numbers: BTreeMap<(String, Option<(String, String)>), u32> =
+        rows.iter().map(|row| ((row.item.clone(), row.names.clone()), 0)).collect();
+    let mut pairs = Vec::with_capacity(numbers.len());
+    for ((item, names), number) in &mut numbers {
+        *number = pairs.len() as u32;
+        let pair = known.get(item).cloned().unwrap_or_default();
+        pairs.push(Pair { item: item.clone(), names: names.clone(), ..pair });
+    }
+    let mut judges: BTreeMap<String, Judge> = BTreeMap::new();
+    for row in rows {
+        let Row { line, item, judge: name, names, orders, cost } = row;
+        let number = numbers[&(item, names)];
+        if !methods.is_empty() && !methods.contains(&name) {
+            // Who is not measured is one of those to measure against.
+            if gold_of_others {
+                let votes = &mut pairs[number as usize].votes;
+                votes.extend(orders.iter().filter_map(|order| order.flatten()));
+            }
+            continue;
+        }
+        let judge = judges.entry(name).or_insert_with_key(|name| Judge {
+            name: name.clone(),
+            family: family(name),
+            judged: BTreeMap::new(),
+        });
+        let judged = judge.judged.entry(number).or_default();
+        for (there, new) in judged.orders.iter_mut().zip(orders) {
+            if there.is_some() && new.is_some() {
+                file.report(
+                    Some(line),
+                    None,
+                    "the same judge has two verdicts on this pair in this order",
+                );
+            }
+            *there = there.or(new);
+        }
+        for (there, new) in judged.cost.iter_mut().zip(cost) {
+            *there = there.map_or(new, |sum| Some(sum + new.unwrap_or(0.0)));
+        }
+    }
+    (pairs, judges.into_values().collect())
+}
+
+/// Numbers the clusters; returns how many there are.
+fn number_clusters(
+    pairs: &mut [Pair],
+    cluster: Cluster,
+    of_item: &HashMap<String, String>,
+) -> usize {
+    if cluster == Cluster::Pair {
+        pairs.iter_mut().zip(0..).for_each(|(pair, number)| pair.cluster = number);
+        return pairs.len();
+    }
+    // An item that the file does not name is a cluster of its own.
+    let name = |pair: &Pair| match of_item.get(&pair.item) {
+        Some(cluster) => (0, cluster.clone()),
+        None => (1, pair.item.clone()),
+    };
+    let mut numbers: BTreeMap<(u8, String), u32> =
+        pairs.iter().map(|pair| (name(pair), 0)).collect();
+    numbers.values_mut().zip(0..).for_each(|(number, next)| *number = next);
+    for pair in pairs.iter_mut() {
+        pair.cluster = numbers[&name(pair)];
+    }
+    numbers.len()
+}

@@ -1,0 +1,65 @@
+//! Simulations as a whole: settings in; tables, files and a report out.
+
+mod crowd;
+mod labels;
+mod reviews;
+
+use std::io::{self, Write};
+
+pub use self::crowd::{CrowdSettings, MatricesError, SimulatedCrowd, read_matrices};
+pub use self::labels::{LabelsSettings, SimulatedLabels};
+pub use self::reviews::{ReviewsSettings, SimulatedReviews};
+use crate::data::labels::LabelTable;
+
+/// What writes a whole file.
+type Writes<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
+
+/// A file of a simulation; it is written when it is asked for.
+pub struct SimulatedFile<'a> {
+    /// Its name, ending included.
+    pub name: &'static str,
+    write: Box<Writes<'a>>,
+}
+
+impl<'a> SimulatedFile<'a> {
+    fn new(name: &'static str, write: impl Fn(&mut dyn Write) -> io::Result<()> + 'a) -> Self {
+        Self { name, write: Box::new(write) }
+    }
+
+    /// Writes the whole file.
+    ///
+    /// # Errors
+    ///
+    /// What `out` reports.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        (self.write)(out)
+    }
+}
+
+/// Rows of text as CSV.
+fn write_rows<R: AsRef<[String]>>(
+    out: &mut dyn Write,
+    header: &[&str],
+    rows: impl Iterator<Item = R>,
+) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(header)?;
+    for row in rows {
+        writer.write_record(row.as_ref())?;
+    }
+    writer.flush()
+}
+
+/// `task,worker,label`, by task, then by worker.
+fn write_labels(out: &mut dyn Write, table: &LabelTable) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(["task", "worker", "label"])?;
+    for report in table.reports() {
+        writer.write_record([
+            table.tasks().name(report.task),
+            table.workers().name(report.worker),
+            table.labels().name(u32::from(report.label)),
+        ])?;
+    }
+    writer.flush()
+}
