@@ -7,7 +7,7 @@
 //! # The pipeline for reviews
 //!
 //! 1. [`data::source`] opens files, [`data::reviews`] reads reviews and Z and reports every problem.
-//! 2. An [`text::embed::Embedder`] and [`text::pooling`] make a vector of every text.
+//! 2. An [`embed::Embedder`] and [`embed::pooling`] make a vector of every text.
 //! 3. [`text::space`] puts all vectors of a run into one, centered space.
 //! 4. [`text::projection`] removes what the LLM says, [`text::pairs`] compares what is left.
 //! 5. [`text::score`] averages per reviewer, [`stats::flag`] says what is worth a look.
@@ -15,39 +15,55 @@
 //!
 //! # The pipeline for labels
 //!
-//! [`data::labels`] holds the reports, a [`mechanism::Mechanism`] scores the workers;
-//! [`experiment`] asks whether the assumptions hold.
+//! [`data::Labels`] are read or given, [`screen::labels()`] scores the workers by any
+//! [`mechanism::MechanismName`], [`screen::assumptions()`] asks whether the assumptions hold.
 //!
 //! # Layers
 //!
-//! `data -> stats -> { mechanism, text, metrics } -> experiment -> report -> cli` and
-//! `data -> llm -> judge -> text::embed`. A module uses only what stands to its left; only `cli`
+//! `data -> stats -> { mechanism, text, metrics } -> experiment -> report -> screen -> cli` and
+//! `data -> llm -> judge -> embed`. A module uses only what stands to its left; only `cli`
 //! prints, reads environment variables or decides exit codes.
 //!
 //! # Features
 //!
-//! `cli` (default): the command line. `bert` (default): transformer encoders and the Hugging Face
-//! hub. `llm` (default): LLMs over HTTP. Without any of them the library has no network code.
+//! Each is a capability; all are on by default, and without any of them the library has no network
+//! code, no database and no terminal. Scores, the built-in embedders, and the judges over any
+//! [`llm::ChatModel`] need none.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `bert` | transformer encoders from a folder |
+//! | `hub` | downloads from the Hugging Face hub, and its cache; turns on `bert` |
+//! | `http` | chat and embedding models behind a server |
+//! | `cache` | the cache of answers, one `SQLite` file |
+//! | `llm` | `http` and `cache` |
+//! | `html` | the report as one HTML file |
+//! | `cli` | the command line; turns on `html` |
 //!
 //! # Missing values
 //!
 //! What is undefined is `None`, an empty cell or `null`; never 0 and never NaN.
 
+#[cfg(feature = "http")]
+pub mod annotate;
 pub mod data;
+pub mod embed;
+pub mod error;
 pub mod experiment;
-#[cfg(feature = "llm")]
 pub mod judge;
-#[cfg(feature = "llm")]
 pub mod llm;
 pub mod mechanism;
 pub mod metrics;
 pub mod report;
+pub mod screen;
 pub mod simulate;
 pub mod stats;
 pub mod text;
 
 #[cfg(feature = "cli")]
 pub mod cli;
+
+pub use error::{Error, ErrorKind};
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

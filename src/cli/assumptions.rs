@@ -2,43 +2,18 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use crate::error::Result;
 use clap::Args;
-use serde_json::{Map, Value, json};
 
-use super::common::Common;
-use super::exit::{ExitStatus, UsageError};
+use super::common::{Common, check_read_once};
+use super::exit::ExitStatus;
+use super::exports::ExportArgs;
+use super::label_input::{ReadingArgs, read_label_files};
 use super::output::{check_output, emit};
 use super::page::PageArgs;
-use super::page::assumptions::page;
-use super::progress::Bar;
-use super::reviews::DuplicatesChoice;
-use crate::data::label_reader::{LabelFiles, LoadedLabels, read_labels};
-use crate::data::source::Source;
-use crate::experiment::assumptions::{
-    ABOUT_ZERO_SHARE, AssumptionSettings, CheaterCheck, Comparison, Measured, PERMUTATIONS,
-    REPLICATES, SourceCheck, Verdict, best_source, check_assumptions, progress_total,
-};
-use crate::report::{Cell, Input, Report, Table};
-
-/// Columns of the result, a contract with scripts.
-const COLUMNS: [&str; 15] = [
-    "z",
-    "cheater",
-    "quantity",
-    "n_tasks",
-    "value",
-    "null",
-    "excess",
-    "excess_low",
-    "excess_high",
-    "difference_to_humans",
-    "excess_difference",
-    "difference_low",
-    "difference_high",
-    "about_zero",
-    "below_humans",
-];
+use super::progress::Terminal;
+use crate::experiment::assumptions::{PERMUTATIONS, REPLICATES};
+use crate::screen::{AssumptionsSettings, assumptions};
 
 /// Check whether conditioning on an LLM can work on these labels, and on which LLM
 ///
@@ -56,7 +31,7 @@ Columns: value is the conditional mutual information (total variation) given Z o
   human_human      two people
   cheater_human    a cheater and a person
   cheater_cheater  a cheater with the LLM of Z and one with the LLM `cheater`
-null is its mean under permutation, excess = value - null; difference_to_humans is the value of two
+null is its mean under permutation, excess = value less its estimated bias; difference_to_humans is the value of two
 people minus this one, excess_difference the same of the excesses, with its interval. about_zero
 answers hypotheses 1 and 2, below_humans hypotheses 3 and 4.
 
@@ -75,9 +50,10 @@ pub(super) struct AssumptionsArgs {
     #[arg(long, value_name = "N", default_value_t = PERMUTATIONS,
         value_parser = clap::value_parser!(u32).range(1..))]
     permutations: u32,
-    /// What to do with a second label of the same worker for the same task
-    #[arg(long, value_enum, default_value_t)]
-    duplicates: DuplicatesChoice,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    exports: ExportArgs,
     #[command(flatten)]
     page: PageArgs,
 }
@@ -87,349 +63,16 @@ pub(super) fn run(args: &AssumptionsArgs, common: &Common) -> Result<ExitStatus>
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
     args.page.check(common)?;
-    let (loaded, inputs) = args.load()?;
-    let settings = AssumptionSettings {
+    let settings = AssumptionsSettings {
         permutations: args.permutations,
-        replicates: args.bootstrap,
+        bootstrap: args.bootstrap,
         seed: common.seed,
     };
-    let total = progress_total(loaded.z.sources.len(), &settings);
-    let bar = Bar::new(common, "comparing", total);
-    let checks = check_assumptions(&loaded.table, &loaded.z, &settings, &bar);
-    drop(bar);
-    let report = Report {
-        command: "assumptions",
-        inputs,
-        settings: settings_map(&settings, &checks),
-        table: table(&checks),
-        warnings: loaded.warnings,
-        footer: footer(&checks, &settings),
-        prose: None,
-    };
-    args.page.write(&report, || Ok(page(&checks)))?;
+    check_read_once(args.z.iter().chain([&args.labels]))?;
+    let set = read_label_files(&args.labels, &args.z, None, (args.reading, &args.exports))?;
+    let run = assumptions(set, &settings, &Terminal::new(common))?;
+    let report = run.report();
+    args.page.write(&report, || Ok(run.page()))?;
     emit(&report, common)?;
     Ok(ExitStatus::Done)
-}
-
-impl AssumptionsArgs {
-    /// Reads all files; their bytes are gone when this returns.
-    fn load(&self) -> Result<(LoadedLabels, Vec<Input>)> {
-        let files = self.z.iter().chain([&self.labels]);
-        if files.filter(|path| path.as_os_str() == "-").count() > 1 {
-            return Err(UsageError("standard input (`-`) can be read only once".into()).into());
-        }
-        let labels = Source::read(&self.labels)?;
-        let z = self.z.iter().map(|path| Source::read(path)).collect::<Result<Vec<_>, _>>()?;
-        let files = LabelFiles { labels: &labels, z: &z, truth: None };
-        let loaded = read_labels(&files, self.duplicates.into())?;
-        let inputs = std::iter::once(&labels)
-            .chain(&z)
-            .zip(&loaded.rows)
-            .map(|(source, &rows)| Input::new(source, rows))
-            .collect();
-        Ok((loaded, inputs))
-    }
-}
-
-fn settings_map(settings: &AssumptionSettings, checks: &[SourceCheck]) -> Map<String, Value> {
-    let sources: Vec<Value> =
-        checks.iter().map(|check| json!({ "source": check.z, "samples": check.samples })).collect();
-    [
-        ("sources".to_owned(), Value::from(sources)),
-        ("permutations".to_owned(), settings.permutations.into()),
-        ("bootstrap".to_owned(), settings.replicates.into()),
-        ("about_zero_share".to_owned(), ABOUT_ZERO_SHARE.into()),
-        ("best".to_owned(), best_source(checks).map(|check| check.z.clone()).into()),
-        ("seed".to_owned(), settings.seed.into()),
-    ]
-    .into_iter()
-    .collect()
-}
-
-fn table(checks: &[SourceCheck]) -> Table {
-    let mut table = Table::new(&COLUMNS);
-    for check in checks {
-        let mut row = vec![check.z.as_str().into(), Cell::Missing, "human_human".into()];
-        row.extend(measured_cells(&check.humans));
-        row.resize(COLUMNS.len(), Cell::Missing);
-        table.push(row);
-        for cheater in &check.cheaters {
-            for (quantity, comparison) in
-                [("cheater_human", &cheater.human), ("cheater_cheater", &cheater.llm)]
-            {
-                let mut row =
-                    vec![check.z.as_str().into(), cheater.cheater.as_str().into(), quantity.into()];
-                row.extend(measured_cells(&comparison.measured));
-                row.extend(comparison_cells(comparison));
-                table.push(row);
-            }
-        }
-    }
-    table
-}
-
-fn measured_cells(measured: &Measured) -> [Cell; 6] {
-    [
-        // Without the samples there is no task to count, which is not the same as none.
-        measured.value.map(|_| measured.n_tasks).into(),
-        measured.value.into(),
-        measured.null.into(),
-        measured.excess().into(),
-        measured.interval.map(|interval| interval.0).into(),
-        measured.interval.map(|interval| interval.1).into(),
-    ]
-}
-
-fn comparison_cells(comparison: &Comparison) -> [Cell; 6] {
-    [
-        comparison.difference.into(),
-        comparison.excess_difference.into(),
-        comparison.interval.map(|interval| interval.0).into(),
-        comparison.interval.map(|interval| interval.1).into(),
-        comparison.about_zero.as_str().into(),
-        comparison.below_humans.as_str().into(),
-    ]
-}
-
-fn footer(checks: &[SourceCheck], settings: &AssumptionSettings) -> Vec<String> {
-    let mut lines = vec![format!(
-        "Intervals: 95 %, bootstrap over tasks, B = {}, seed {}. Null: mean of {} permutations. \
-         About 0 means at most {} % of what two people share beyond Z.",
-        settings.replicates,
-        settings.seed,
-        settings.permutations,
-        ABOUT_ZERO_SHARE * 100.0
-    )];
-    for check in checks {
-        lines.extend(verdicts(check));
-    }
-    lines.extend(missing_samples(checks));
-    lines.push(recommendation(checks));
-    lines.push("This speaks of these LLMs on these tasks; a cheater may use another LLM.".into());
-    lines
-}
-
-/// The LLM to condition on, or that there is none, in a sentence.
-pub(super) fn recommendation(checks: &[SourceCheck]) -> String {
-    best_source(checks).map_or_else(
-        || "No LLM can be recommended to condition on: no comparison could be computed.".into(),
-        best,
-    )
-}
-
-/// What a hypothesis claims, and where its verdict is.
-type Hypothesis = (&'static str, fn(&CheaterCheck) -> Verdict);
-
-const HYPOTHESES: [Hypothesis; 4] = [
-    ("(1) a cheater shares about nothing with people", |check| check.human.about_zero),
-    ("(2) two cheaters share about nothing", |check| check.llm.about_zero),
-    ("(3) people share more with each other than with a cheater", |check| check.human.below_humans),
-    ("(4) people share more than two cheaters", |check| check.llm.below_humans),
-];
-
-/// A line on what people share, and one per hypothesis.
-fn verdicts(check: &SourceCheck) -> Vec<String> {
-    let humans = match (check.humans.excess(), check.humans.interval) {
-        (Some(excess), Some((low, high))) if low > 0.0 => {
-            format!("two people share {excess:.3} ({low:.3} to {high:.3})")
-        }
-        (Some(excess), Some((low, high))) => format!(
-            "two people share {excess:.3} ({low:.3} to {high:.3}), not shown to be above 0, so \
-             there may be nothing to score by"
-        ),
-        _ => "it cannot be computed what two people share".to_owned(),
-    };
-    let mut lines = vec![format!("Beyond {}, {humans}.", check.z)];
-    for (claim, verdict) in HYPOTHESES {
-        let words = [
-            (Verdict::Holds, "holds"),
-            (Verdict::Unclear, "unclear"),
-            (Verdict::Fails, "fails"),
-            (Verdict::NeedsSamples, "cannot be checked (too few samples)"),
-            (Verdict::TooFewTasks, "cannot be checked (too few tasks)"),
-        ];
-        let parts: Vec<String> = words
-            .iter()
-            .filter_map(|(wanted, words)| {
-                let names: Vec<&str> = check
-                    .cheaters
-                    .iter()
-                    .filter(|cheater| verdict(cheater) == *wanted)
-                    .map(|cheater| cheater.cheater.as_str())
-                    .collect();
-                (!names.is_empty()).then(|| format!("{words} for {}", names.join(", ")))
-            })
-            .collect();
-        lines.push(format!("  {claim}: {}.", parts.join("; ")));
-    }
-    lines
-}
-
-/// What another sample of the LLMs would allow; one line for all that have as many.
-fn missing_samples(checks: &[SourceCheck]) -> Vec<String> {
-    let names = |samples: std::ops::RangeInclusive<usize>| -> Vec<&str> {
-        let with = checks.iter().filter(|check| samples.contains(&check.samples));
-        with.map(|check| check.z.as_str()).collect()
-    };
-    let mut lines = Vec::new();
-    match names(0..=1)[..] {
-        [] => {}
-        [z] => lines.push(format!(
-            "{z} has one sample per task. With a second one a cheater who uses {z} itself could be \
-             checked against people, and two cheaters one of whom uses {z}; with a third one, two \
-             cheaters who both use {z}."
-        )),
-        ref several => lines.push(format!(
-            "One sample per task: {}. With a second one of an LLM, a cheater who uses it while it \
-             is Z could be checked against people, and two cheaters one of whom uses it; with a \
-             third one, two cheaters who both use it.",
-            several.join(", ")
-        )),
-    }
-    match names(2..=2)[..] {
-        [] => {}
-        [z] => lines.push(format!(
-            "{z} has two samples per task. With a third one, two cheaters who both use {z} could \
-             be checked."
-        )),
-        ref several => lines.push(format!(
-            "Two samples per task: {}. With a third one of an LLM, two cheaters who both use it \
-             while it is Z could be checked.",
-            several.join(", ")
-        )),
-    }
-    lines
-}
-
-/// The answer to "which LLM should I condition on?".
-fn best(check: &SourceCheck) -> String {
-    let z = &check.z;
-    let Some((cheater, comparison)) = check.worst_case() else { return String::new() };
-    let kind = if std::ptr::eq(comparison, &raw const cheater.human) {
-        format!("a cheater with {} against people", cheater.cheater)
-    } else if cheater.cheater == *z {
-        format!("two cheaters with {z}")
-    } else {
-        format!("a cheater with {z} and one with {}", cheater.cheater)
-    };
-    let difference = comparison.excess_difference.unwrap_or_default();
-    let size = difference.abs();
-    let sign = if difference < 0.0 { "less" } else { "more" };
-    let range = comparison
-        .interval
-        .map_or(String::new(), |(low, high)| format!(" (difference {low:.3} to {high:.3})"));
-    let judgment = match comparison.below_humans {
-        Verdict::Holds => "so conditioning on it works even there",
-        Verdict::Fails => "so conditioning on it fails there: such cheaters outscore people",
-        _ => "so it is not shown to work there; more tasks would tell",
-    };
-    let caveat = if check.is_complete() {
-        ""
-    } else {
-        " No LLM has a second sample, so cheaters who use the LLM of Z are not in this comparison."
-    };
-    format!(
-        "Best LLM to condition on: {z}. In its worst case, {kind}, two people share {size:.3} \
-         {sign}{range}, {judgment}.{caveat}"
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn measured(excess: f64) -> Measured {
-        let interval = Some((excess - 0.02, excess + 0.02));
-        Measured { n_tasks: 100, value: Some(excess + 0.01), null: Some(0.01), interval }
-    }
-
-    fn comparison(excess: f64, verdicts: (Verdict, Verdict)) -> Comparison {
-        let difference = 0.2 - excess;
-        Comparison {
-            measured: measured(excess),
-            difference: Some(difference),
-            excess_difference: Some(difference),
-            interval: Some((difference - 0.03, difference + 0.03)),
-            about_zero: verdicts.0,
-            below_humans: verdicts.1,
-        }
-    }
-
-    fn example() -> Vec<SourceCheck> {
-        let missing = Comparison {
-            measured: Measured::default(),
-            difference: None,
-            excess_difference: None,
-            interval: None,
-            about_zero: Verdict::NeedsSamples,
-            below_humans: Verdict::NeedsSamples,
-        };
-        vec![SourceCheck {
-            z: "a".into(),
-            samples: 2,
-            humans: measured(0.2),
-            cheaters: vec![
-                CheaterCheck {
-                    cheater: "a".into(),
-                    human: comparison(0.01, (Verdict::Holds, Verdict::Holds)),
-                    llm: missing,
-                },
-                CheaterCheck {
-                    cheater: "b".into(),
-                    human: comparison(0.18, (Verdict::Fails, Verdict::Unclear)),
-                    llm: comparison(0.02, (Verdict::Holds, Verdict::Holds)),
-                },
-            ],
-        }]
-    }
-
-    #[test]
-    fn every_hypothesis_has_a_sentence_and_the_best_llm_its_worst_case() {
-        let lines = footer(&example(), &AssumptionSettings::default());
-        insta::assert_snapshot!(lines.join("\n"), @r"
-        Intervals: 95 %, bootstrap over tasks, B = 1000, seed 0. Null: mean of 200 permutations. About 0 means at most 25 % of what two people share beyond Z.
-        Beyond a, two people share 0.200 (0.180 to 0.220).
-          (1) a cheater shares about nothing with people: holds for a; fails for b.
-          (2) two cheaters share about nothing: holds for b; cannot be checked (too few samples) for a.
-          (3) people share more with each other than with a cheater: holds for a; unclear for b.
-          (4) people share more than two cheaters: holds for b; cannot be checked (too few samples) for a.
-        a has two samples per task. With a third one, two cheaters who both use a could be checked.
-        Best LLM to condition on: a. In its worst case, a cheater with b against people, two people share 0.020 more (difference -0.010 to 0.050), so it is not shown to work there; more tasks would tell.
-        This speaks of these LLMs on these tasks; a cheater may use another LLM.
-        ");
-    }
-
-    #[test]
-    fn rows_that_cannot_be_computed_are_there_and_empty() {
-        let table = table(&example());
-        assert_eq!(table.rows().len(), 5);
-        assert_eq!(table.rows()[2][3], Cell::Missing);
-        assert_eq!(table.rows()[2][4], Cell::Missing);
-        assert_eq!(table.rows()[2][13], Cell::Text("needs_samples".into()));
-        assert_eq!(table.rows()[0][1], Cell::Missing);
-    }
-
-    #[test]
-    fn llms_with_as_many_samples_share_a_line() {
-        let check = |z: &str, samples| SourceCheck {
-            z: z.into(),
-            samples,
-            humans: measured(0.2),
-            cheaters: Vec::new(),
-        };
-        let checks = [check("a", 1), check("b", 2), check("c", 1), check("d", 3), check("e", 2)];
-        let lines = missing_samples(&checks);
-        assert_eq!(lines.len(), 2, "{lines:?}");
-        assert!(lines[0].starts_with("One sample per task: a, c. "), "{lines:?}");
-        assert!(lines[1].starts_with("Two samples per task: b, e. "), "{lines:?}");
-    }
-
-    #[test]
-    fn without_any_comparison_nothing_is_recommended() {
-        let lines = footer(&[], &AssumptionSettings::default());
-        assert!(
-            lines.iter().any(|line| line.starts_with("No LLM can be recommended")),
-            "{lines:?}"
-        );
-    }
 }

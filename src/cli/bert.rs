@@ -1,41 +1,19 @@
-//! Transformer encoders on the command line: finding, fetching and running them.
+//! Transformer encoders on the command line: finding and fetching them.
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use crate::error::Result;
 
 use super::common::Common;
-use super::embedding::{EmbeddingArgs, LongTextChoice, PoolingChoice};
 use super::progress::Bar;
 use crate::data::progress::Progress;
-use crate::text::embed::Embedder;
-use crate::text::embed::bert::{BertEmbedder, BertOptions, LongText, Pooling};
-use crate::text::embed::hub::{HubError, HubSettings, resolve};
+use crate::embed::hub::{HubSettings, resolve};
 
-impl EmbeddingArgs {
-    /// The encoder that `bert:MODEL` names, downloaded if it is nowhere on this machine.
-    pub(super) fn build_bert(&self, model: &str, common: &Common) -> Result<Box<dyn Embedder>> {
-        let options = BertOptions {
-            long_text: match self.long_text {
-                LongTextChoice::Window => LongText::Window,
-                LongTextChoice::Truncate => LongText::Truncate,
-                LongTextChoice::Error => LongText::Error,
-            },
-            pooling: self.pooling.map(|pooling| match pooling {
-                PoolingChoice::Mean => Pooling::Mean,
-                PoolingChoice::Cls => Pooling::Cls,
-            }),
-            ..BertOptions::default()
-        };
-        let folder = fetched(model, common)?;
-        Ok(Box::new(BertEmbedder::load(&folder, &format!("bert:{model}"), options)?))
-    }
-}
-
-/// The settings of the environment and of `--offline`.
-pub(super) fn hub_settings(common: &Common) -> Result<HubSettings, HubError> {
+/// The settings of the environment, of `--offline` and of `--ca`.
+pub(super) fn hub_settings(common: &Common) -> Result<HubSettings> {
     let mut settings = HubSettings::from_lookup(|name| std::env::var(name).ok())?;
     settings.offline |= common.offline;
+    settings.trust = common.trust()?;
     Ok(settings)
 }
 

@@ -4,7 +4,7 @@ use std::env;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use crate::error::Result;
 use clap::{Args, Subcommand};
 
 use super::common::Common;

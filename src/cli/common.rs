@@ -1,9 +1,10 @@
 //! Flags that every subcommand takes.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use crate::data::interruption::Interruption;
+use crate::error::{Error, ErrorKind, Result};
 use clap::{Args, ValueEnum};
 
 use super::exit::UsageError;
@@ -19,19 +20,25 @@ pub enum OutputFormat {
     Json,
     /// One JSON object per row
     Jsonl,
+    /// A Markdown table, three decimals, with the notes below
+    Markdown,
 }
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal, unless `NO_COLOR` is set or TERM is dumb
+    /// On a terminal, unless the environment forbids it
     #[default]
+    #[value(help = "On a terminal, unless NO_COLOR is set or TERM is dumb")]
     Auto,
     /// Always
     Always,
     /// Never
     Never,
 }
+
+/// More threads than any machine that this runs on has use for.
+const MOST_THREADS: usize = 1024;
 
 /// Flags that every subcommand takes.
 #[derive(Debug, Clone, Args)]
@@ -61,9 +68,53 @@ pub struct Common {
     /// Make no network connection at all
     #[arg(long, global = true)]
     pub offline: bool,
+    /// Believe servers whose certificates are signed by the authorities in FILE (PEM), and no others
+    /// [default: the authorities that browsers believe]
+    #[cfg(any(feature = "llm", feature = "hub"))]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+    /// How work hears that it should stop.
+    #[arg(skip)]
+    pub interruption: Interruption,
+}
+
+/// The ending of a file in lower case, without the dot.
+pub(super) fn ending_of(path: &Path) -> Option<String> {
+    path.extension().map(|ending| ending.to_string_lossy().to_lowercase())
+}
+
+impl OutputFormat {
+    /// The format that the ending of a file asks for.
+    pub(super) fn by_ending(path: &Path) -> Option<Self> {
+        match ending_of(path).as_deref() {
+            Some("csv") => Some(Self::Csv),
+            Some("json") => Some(Self::Json),
+            Some("jsonl" | "ndjson") => Some(Self::Jsonl),
+            Some("txt") => Some(Self::Table),
+            Some("md") => Some(Self::Markdown),
+            _ => None,
+        }
+    }
+}
+
+/// Refuses to read standard input (`-`) for more than one of these files.
+pub(super) fn check_read_once<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
+    if files.into_iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(UsageError("standard input (`-`) can be read only once".into()).into());
+    }
+    Ok(())
 }
 
 impl Common {
+    /// Whose certificates are believed.
+    #[cfg(any(feature = "llm", feature = "hub"))]
+    pub(super) fn trust(&self) -> Result<crate::llm::Trust> {
+        match &self.ca {
+            None => Ok(crate::llm::Trust::default()),
+            Some(path) => Ok(crate::llm::Trust::from_file(path)?),
+        }
+    }
+
     /// The format asked for, by flag, by the ending of `--output`, or the table.
     ///
     /// # Errors
@@ -74,18 +125,13 @@ impl Common {
             return Ok(format);
         }
         let Some(path) = &self.output else { return Ok(OutputFormat::Table) };
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-        match ending.as_deref() {
-            Some("csv") => Ok(OutputFormat::Csv),
-            Some("json") => Ok(OutputFormat::Json),
-            Some("jsonl" | "ndjson") => Ok(OutputFormat::Jsonl),
-            Some("txt") => Ok(OutputFormat::Table),
-            _ => Err(UsageError(format!(
-                "cannot tell the format of `{}`; end it in .csv, .json, .jsonl or .txt, or add --format",
+        OutputFormat::by_ending(path).ok_or_else(|| {
+            UsageError(format!(
+                "cannot tell the format of `{}`; end it in .csv, .json, .jsonl, .md or .txt, or add --format",
                 path.display()
             ))
-            .into()),
-        }
+            .into()
+        })
     }
 
     /// Whether to colour what goes to standard output.
@@ -112,13 +158,14 @@ impl Common {
     ///
     /// [`UsageError`] for zero threads; what `work` reports.
     pub fn in_thread_pool<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-        if self.threads == Some(0) {
-            return Err(UsageError("--threads must be at least 1".into()).into());
+        if self.threads.is_some_and(|threads| threads == 0 || threads > MOST_THREADS) {
+            let message = format!("--threads must be at least 1 and at most {MOST_THREADS}");
+            return Err(UsageError(message).into());
         }
         rayon::ThreadPoolBuilder::new()
             .num_threads(self.threads.unwrap_or(0))
             .build()
-            .context("cannot start threads")?
+            .map_err(|error| Error::of(ErrorKind::Usage, error).context("cannot start threads"))?
             .install(work)
     }
 }

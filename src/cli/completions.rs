@@ -1,13 +1,17 @@
 //! `caz completions` and `caz man`: files for shells and readers.
 
 use std::io::{self, Write};
+use std::path::Path;
 
-use anyhow::Result;
+use crate::error::{Context, Result};
 use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
 
 use super::Cli;
+use super::common::Common;
 use super::exit::ExitStatus;
+use super::help::arranged;
+use super::output::{write_output, write_stdout};
 
 /// Print the completion script of a shell
 #[derive(Debug, Args)]
@@ -20,8 +24,8 @@ pub(super) struct CompletionsArgs {
 /// Runs `caz completions`.
 pub(super) fn completions(args: &CompletionsArgs) -> Result<ExitStatus> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "caz", &mut script);
-    io::stdout().write_all(&script)?;
+    clap_complete::generate(args.shell, &mut arranged(Cli::command()), "caz", &mut script);
+    write_stdout(|out| out.write_all(&script))?;
     Ok(ExitStatus::Done)
 }
 
@@ -41,23 +45,51 @@ l l.
 .TE
 ";
 
-/// Runs `caz man`: one page for the program and all its subcommands.
-pub(super) fn man() -> Result<ExitStatus> {
-    let mut page = Vec::new();
-    let mut command = Cli::command();
+/// Runs `caz man`: one page for the program and all its commands, or one page for each in a folder.
+pub(super) fn man(common: &Common) -> Result<ExitStatus> {
+    let mut command = arranged(Cli::command());
     command.build();
-    clap_mangen::Man::new(command.clone()).render(&mut page)?;
-    for subcommand in command.get_subcommands().filter(|command| !command.is_hide_set()) {
-        render_subcommand(subcommand, &mut page)?;
+    if let Some(folder) = &common.output {
+        let name = folder.display();
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make the folder `{name}`"))?;
+        write_pages(&command, "caz", folder)?;
+        return Ok(ExitStatus::Done);
     }
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    render_below(&command, "caz", &mut page)?;
     page.extend_from_slice(EXIT_CODES.as_bytes());
-    io::stdout().write_all(&page)?;
+    write_stdout(|out| out.write_all(&page))?;
     Ok(ExitStatus::Done)
 }
 
-fn render_subcommand(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
-    let man = clap_mangen::Man::new(command.clone());
-    writeln!(page, ".SH \"CAZ {}\"", command.get_name().to_uppercase())?;
-    man.render_description_section(page)?;
-    man.render_options_section(page)
+/// The commands of a command that are shown.
+fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help")
+}
+
+fn render_below(command: &Command, path: &str, page: &mut Vec<u8>) -> io::Result<()> {
+    for sub in shown(command) {
+        let path = format!("{path} {}", sub.get_name());
+        let man = clap_mangen::Man::new(sub.clone());
+        writeln!(page, ".SH \"{}\"", path.to_uppercase())?;
+        man.render_description_section(page)?;
+        man.render_options_section(page)?;
+        man.render_extra_section(page)?;
+        render_below(sub, &path, page)?;
+    }
+    Ok(())
+}
+
+/// `caz.1`, `caz-reviews.1` and so on.
+fn write_pages(command: &Command, name: &str, folder: &Path) -> Result<()> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    page.extend_from_slice(EXIT_CODES.as_bytes());
+    write_output(&folder.join(format!("{name}.1")), |out| out.write_all(&page))?;
+    for sub in shown(command) {
+        write_pages(sub, &format!("{name}-{}", sub.get_name()), folder)?;
+    }
+    Ok(())
 }

@@ -1,13 +1,13 @@
 //! `caz doctor`: what is installed and where things are.
 
-use anyhow::Result;
+use crate::error::Result;
 use serde_json::Map;
 
 use super::common::Common;
 use super::exit::ExitStatus;
 use super::output::emit;
+use crate::embed::static_model::StaticModel;
 use crate::report::{Cell, Report, Table};
-use crate::text::embed::static_model::StaticModel;
 
 /// Runs the command. Nothing is downloaded and no connection is made.
 pub(super) fn run(common: &Common) -> Result<ExitStatus> {
@@ -19,10 +19,12 @@ pub(super) fn run(common: &Common) -> Result<ExitStatus> {
     row("threads", rayon::current_num_threads().to_string());
     let model = StaticModel::bundled();
     row("model static", format!("bundled, {} dimensions", model.dims()));
-    #[cfg(feature = "bert")]
+    #[cfg(feature = "hub")]
     for (what, value) in super::models::places(common) {
         row(&what, value);
     }
+    #[cfg(any(feature = "llm", feature = "hub"))]
+    row("certificates", common.trust()?.to_string());
     let report = Report {
         command: "doctor",
         inputs: Vec::new(),
@@ -36,10 +38,18 @@ pub(super) fn run(common: &Common) -> Result<ExitStatus> {
     Ok(ExitStatus::Done)
 }
 
+/// The features this program was built with.
 fn features() -> Vec<&'static str> {
-    let mut features = vec!["cli"];
-    if cfg!(feature = "bert") {
-        features.push("bert");
-    }
-    features
+    [
+        ("cli", cfg!(feature = "cli")),
+        ("html", cfg!(feature = "html")),
+        ("bert", cfg!(feature = "bert")),
+        ("hub", cfg!(feature = "hub")),
+        ("http", cfg!(feature = "http")),
+        ("cache", cfg!(feature = "cache")),
+        ("llm", cfg!(feature = "llm")),
+    ]
+    .into_iter()
+    .filter_map(|(name, is_on)| is_on.then_some(name))
+    .collect()
 }

@@ -1,64 +1,33 @@
-//! Flags that choose an embedder, and the way from flags to vectors.
+//! Flags that choose an embedder, and what they need of this machine: keys, servers, the hub.
 
+#[cfg(feature = "llm")]
+use std::cell::OnceCell;
+#[cfg(feature = "bert")]
 use std::path::PathBuf;
-use std::str::FromStr;
+#[cfg(feature = "llm")]
 use std::sync::Arc;
 
-use anyhow::Result;
+use crate::error::Result;
 use clap::{Args, ValueEnum};
+#[cfg(feature = "llm")]
+use serde_json::Map;
 
 use super::common::Common;
 use super::exit::UsageError;
-use super::progress::Bar;
+#[cfg(feature = "llm")]
+use super::output::say;
+use super::progress::Terminal;
 use crate::data::content::Content;
-use crate::data::warning::Warning;
-use crate::text::embed::given::given_vectors;
-use crate::text::embed::static_model::StaticModel;
-use crate::text::embed::tfidf::{StopWords, Tfidf};
-use crate::text::embed::{Embedder, VectorKind};
-use crate::text::pooling::{TextUnit, embed_texts};
-use crate::text::vectors::Vectors;
+#[cfg(feature = "llm")]
+use crate::embed::catalogue::Served;
+use crate::embed::catalogue::{Embedded, ModelSource, embed_contents};
+use crate::embed::pooling::TextUnit;
+use crate::embed::settings::{EmbedderSettings, Granularity, LongText, Pooling};
+use crate::embed::tfidf::StopWords;
+#[cfg(feature = "llm")]
+use crate::llm::{ChatModel, EmbeddingModel, TokenPooling};
 
-/// An embedder as named on the command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum EmbedderSpec {
-    /// The bundled token table, or one in a folder.
-    Static(Option<PathBuf>),
-    /// Word weights of the corpus at hand.
-    Tfidf,
-    /// A transformer encoder: a folder or a name on the Hugging Face hub.
-    Bert(String),
-    /// Judgments by a language model under a rubric.
-    Judge(Option<String>),
-    /// An embedding model behind a server.
-    OpenAi(String),
-    /// Vectors or judgments in the files.
-    Given,
-}
-
-impl FromStr for EmbedderSpec {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, rest) = match text.split_once(':') {
-            Some((name, rest)) => (name, Some(rest)),
-            None => (text, None),
-        };
-        match (name, rest) {
-            ("static", rest) => Ok(Self::Static(rest.map(PathBuf::from))),
-            ("tfidf", None) => Ok(Self::Tfidf),
-            ("given", None) => Ok(Self::Given),
-            ("bert", Some(model)) if !model.is_empty() => Ok(Self::Bert(model.to_owned())),
-            ("judge", rubric) => Ok(Self::Judge(rubric.map(str::to_owned))),
-            ("openai", Some(model)) if !model.is_empty() => Ok(Self::OpenAi(model.to_owned())),
-            ("openai", _) => Err("name the model as the server knows it: openai:MODEL".into()),
-            ("bert", _) => Err("name the model: bert:FOLDER or bert:ORGANISATION/MODEL".into()),
-            _ => Err("choose static, static:FOLDER, tfidf, bert:FOLDER_OR_HUB_ID, judge, \
-                      judge:RUBRIC, openai:MODEL or given"
-                .into()),
-        }
-    }
-}
+pub(super) use crate::embed::settings::EmbedderSpec;
 
 /// What becomes one vector before pooling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -94,30 +63,38 @@ pub(super) enum PoolingChoice {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Embedding")]
 pub(super) struct EmbeddingArgs {
-    /// static | static:FOLDER | tfidf | `bert:FOLDER_OR_HUB_ID` | judge | judge:RUBRIC |
-    /// openai:MODEL | given
+    /// static | static:FOLDER | tfidf | `bert:FOLDER_OR_HUB_ID` | aspects | aspects:RUBRIC |
+    /// judge | judge:RUBRIC | openai:MODEL | given
     ///
     /// `static` is bundled and needs no download. `bert:` runs a transformer encoder from a folder
-    /// or the Hugging Face cache, and downloads it if it is in neither. `judge`
-    /// sends every text to the language model named by --model and asks what it says in each
+    /// or the Hugging Face cache, and downloads it if it is in neither. `aspects` says what a
+    /// text praises and criticises in each category of a rubric (aspects19), from vectors of its
+    /// sentences and with no language model. `judge` sends every text to the language model named by --model and asks what it says in each
     /// category of a rubric (aspects19). `openai:` sends every text to an embedding model on the
     /// server named by --base-url. `given` takes the vectors or judgments that are in the files;
     /// it is the default where no text is.
-    /// [default: static]
-    #[arg(long, value_name = "E")]
-    pub embedder: Option<EmbedderSpec>,
+    /// The score own of `caz reviews` takes several on this machine side by side, such as
+    /// `tfidf,static`; every other score takes the first.
+    /// [default: static; for the scores own and combined of `caz reviews` tfidf]
+    #[arg(long, value_name = "E", value_delimiter = ',')]
+    pub embedder: Vec<EmbedderSpec>,
     /// What is embedded at once [default: sentence for `caz reviews`, text for `caz embed`]
     #[arg(long, value_enum, value_name = "UNIT")]
     pub granularity: Option<GranularityChoice>,
     /// bert: what happens to a text longer than the model takes
     #[arg(long, value_enum, default_value_t)]
     pub long_text: LongTextChoice,
-    /// bert: how token vectors become one [default: as the model says]
+    /// bert: how token vectors become one [default: as the model says]; openai: the same for a
+    /// server that sends vectors of tokens [default: that is an error]
     #[arg(long, value_enum)]
     pub pooling: Option<PoolingChoice>,
     /// tfidf: leave out English stop words
     #[arg(long)]
     pub stop_words: bool,
+    /// aspects: the sentence vectors they are read from, static or
+    /// `bert:sentence-transformers/all-MiniLM-L6-v2` [default: static]
+    #[arg(long, value_name = "E")]
+    pub aspects_from: Option<EmbedderSpec>,
     #[cfg(feature = "llm")]
     #[command(flatten)]
     pub judge: super::judging::JudgeArgs,
@@ -126,30 +103,59 @@ pub(super) struct EmbeddingArgs {
     pub llm: super::llm::LlmArgs,
 }
 
-/// Vectors of all contents and how they came about.
-pub(super) struct Embedded {
-    /// One row per content.
-    pub vectors: Arc<Vectors>,
-    /// What the dimensions mean.
-    pub kind: VectorKind,
-    /// Name of the embedder for tables.
-    pub name: String,
-    /// `sentence`, `text`, or nothing where vectors were given.
-    pub granularity: Option<&'static str>,
-    /// The embedder, for more texts; `None` where vectors were given.
-    pub embedder: Option<Box<dyn Embedder>>,
-    /// What to know about it.
-    pub warnings: Vec<Warning>,
-}
-
 impl EmbeddingArgs {
-    /// The embedder asked for; without one, `given` if vectors or judgments are all there is.
-    pub(super) fn resolved(&self, contents: &[&Content]) -> EmbedderSpec {
-        let no_text = contents.iter().all(|content| content.text.is_none());
-        match &self.embedder {
-            Some(spec) => spec.clone(),
-            None if no_text && !contents.is_empty() => EmbedderSpec::Given,
-            None => EmbedderSpec::Static(None),
+    /// What the flags say.
+    pub(super) fn settings(&self, common: &Common) -> EmbedderSettings {
+        #[cfg(not(feature = "llm"))]
+        let _ = common;
+        EmbedderSettings {
+            embedder: self.embedder.first().cloned(),
+            granularity: self.granularity.map(|granularity| match granularity {
+                GranularityChoice::Sentence => Granularity::Sentence,
+                GranularityChoice::Text => Granularity::Text,
+            }),
+            long_text: match self.long_text {
+                LongTextChoice::Window => LongText::Window,
+                LongTextChoice::Truncate => LongText::Truncate,
+                LongTextChoice::Error => LongText::Error,
+            },
+            pooling: self.pooling.map(|pooling| match pooling {
+                PoolingChoice::Mean => Pooling::Mean,
+                PoolingChoice::Cls => Pooling::Cls,
+            }),
+            stop_words: if self.stop_words { StopWords::English } else { StopWords::None },
+            aspects_from: self.aspects_from.clone(),
+            #[cfg(feature = "llm")]
+            judge: matches!(self.embedder.first(), Some(EmbedderSpec::Judge(_)))
+                .then(|| self.judge.settings(&self.llm, common)),
+        }
+    }
+
+    /// The embedders after the first.
+    pub(super) fn beside(&self) -> Vec<EmbedderSpec> {
+        self.embedder.iter().skip(1).cloned().collect()
+    }
+
+    /// Refuses several embedders.
+    pub(super) fn check_one(&self) -> Result<()> {
+        if self.embedder.len() > 1 {
+            let message = "several embedders stand side by side in the score own of `caz reviews` \
+                           alone; name one";
+            return Err(UsageError(message.into()).into());
+        }
+        Ok(())
+    }
+
+    /// Where models come from.
+    pub(super) fn models<'a>(&'a self, common: &'a Common) -> CommandLineModels<'a> {
+        CommandLineModels {
+            #[cfg(feature = "llm")]
+            args: self,
+            common,
+            #[cfg(feature = "llm")]
+            connection: OnceCell::new(),
+            #[cfg(feature = "llm")]
+            place: OnceCell::new(),
         }
     }
 
@@ -160,129 +166,114 @@ impl EmbeddingArgs {
         default: TextUnit,
         common: &Common,
     ) -> Result<Embedded> {
-        let spec = self.resolved(contents);
-        if spec == EmbedderSpec::Given {
-            let (vectors, kind) = given_vectors(contents.iter().copied())?;
-            return Ok(Embedded {
-                vectors: Arc::new(vectors),
-                kind,
-                name: "given".into(),
-                granularity: None,
-                embedder: None,
-                warnings: Vec::new(),
-            });
-        }
-        let texts: Vec<&str> = contents.iter().filter_map(|c| c.text.as_deref()).collect();
-        if texts.len() < contents.len() {
-            let without = contents.len() - texts.len();
-            return Err(UsageError(format!(
-                "{without} of {} reviews and Z have no text; \
-                 use --embedder given if all have a vector or judgments",
-                contents.len()
-            ))
-            .into());
-        }
-        let judged = matches!(spec, EmbedderSpec::Judge(_));
-        let granularity = match self.granularity {
-            Some(GranularityChoice::Sentence) if judged => {
-                let message = "a judge reads whole texts; drop --granularity sentence";
-                return Err(UsageError(message.into()).into());
-            }
-            None if judged => TextUnit::Whole,
-            Some(GranularityChoice::Sentence) => TextUnit::Sentence,
-            Some(GranularityChoice::Text) => TextUnit::Whole,
-            // One sentence has too few words for weights that come from word counts.
-            None if spec == EmbedderSpec::Tfidf => TextUnit::Whole,
-            None => default,
+        self.check_one()?;
+        let default = match default {
+            TextUnit::Sentence => Granularity::Sentence,
+            TextUnit::Whole => Granularity::Text,
         };
-        let (embedder, mut warnings) = self.build(&spec, &texts, common)?;
-        let bar = Bar::new(common, "embedding", texts.len() as u64);
-        let embedded = embed_texts(embedder.as_ref(), &texts, granularity, &bar)?;
-        drop(bar);
-        if embedded.long_units > 0 {
-            let count = embedded.long_units;
-            let what = if granularity == TextUnit::Sentence { "sentences" } else { "texts" };
-            let done = match self.long_text {
-                LongTextChoice::Truncate => "cut; the rest of them does not count",
-                _ => "embedded in windows",
-            };
-            let message =
-                format!("{count} {what} are longer than the model takes at once and were {done}");
-            warnings.push(Warning::new("long_texts", count, message));
-        }
-        Ok(Embedded {
-            vectors: Arc::new(embedded.vectors),
-            kind: embedder.kind(),
-            name: embedder.name().to_owned(),
-            granularity: Some(match granularity {
-                TextUnit::Sentence => "sentence",
-                TextUnit::Whole => "text",
-            }),
-            // An explanation would send every sentence to the model.
-            embedder: (!judged).then_some(embedder),
-            warnings,
+        let (settings, models) = (self.settings(common), self.models(common));
+        self.waiting(common, || {
+            embed_contents(contents, &settings, default, &models, &Terminal::new(common), None)
         })
     }
 
-    fn build(
-        &self,
-        spec: &EmbedderSpec,
-        texts: &[&str],
-        common: &Common,
-    ) -> Result<(Box<dyn Embedder>, Vec<Warning>)> {
-        let embedder: Box<dyn Embedder> = match spec {
-            EmbedderSpec::Static(None) => Box::new(StaticModel::bundled()),
-            EmbedderSpec::Static(Some(folder)) => Box::new(StaticModel::from_folder(folder)?),
-            EmbedderSpec::Tfidf => {
-                let stop_words = if self.stop_words { StopWords::English } else { StopWords::None };
-                Box::new(Tfidf::fit(texts, stop_words))
-            }
-            EmbedderSpec::Bert(model) => self.build_bert(model, common)?,
-            EmbedderSpec::Judge(rubric) => {
-                return self.build_judge(rubric.as_deref(), texts, common);
-            }
-            EmbedderSpec::OpenAi(model) => self.build_openai(model, texts.len(), common)?,
-            EmbedderSpec::Given => unreachable!("given vectors need no embedder"),
+    /// Does `work`; where it asks a server, says from time to time what it is waiting for.
+    #[cfg(feature = "llm")]
+    pub(super) fn waiting<T>(&self, common: &Common, work: impl FnOnce() -> T) -> T {
+        let asks = self
+            .embedder
+            .iter()
+            .any(|spec| matches!(spec, EmbedderSpec::Judge(_) | EmbedderSpec::OpenAi(_)));
+        if !asks || common.offline || self.llm.replay.is_some() {
+            return work();
+        }
+        let place = self.llm.base_urls().join(", ");
+        super::waiting::while_waiting(common, || format!("waiting for {place}"), work)
+    }
+
+    /// Does `work`; there are no servers to wait for.
+    #[cfg(not(feature = "llm"))]
+    #[expect(clippy::unused_self, reason = "the same call as with the feature")]
+    pub(super) fn waiting<T>(&self, _common: &Common, work: impl FnOnce() -> T) -> T {
+        work()
+    }
+}
+
+/// Models that the flags and the environment name; says where texts are about to go.
+pub(super) struct CommandLineModels<'a> {
+    #[cfg(feature = "llm")]
+    args: &'a EmbeddingArgs,
+    #[cfg_attr(
+        not(any(feature = "llm", feature = "hub")),
+        expect(dead_code, reason = "nothing needs it")
+    )]
+    common: &'a Common,
+    #[cfg(feature = "llm")]
+    connection: OnceCell<super::llm::Connection>,
+    /// The address of the server of embeddings.
+    #[cfg(feature = "llm")]
+    place: OnceCell<String>,
+}
+
+impl ModelSource for CommandLineModels<'_> {
+    #[cfg(feature = "hub")]
+    fn encoder(&self, model: &str) -> Result<PathBuf> {
+        super::bert::fetched(model, self.common)
+    }
+
+    #[cfg(all(feature = "bert", not(feature = "hub")))]
+    fn encoder(&self, model: &str) -> Result<PathBuf> {
+        let folder = PathBuf::from(model);
+        if folder.is_dir() {
+            return Ok(folder);
+        }
+        Err(super::exit::UsageError(format!(
+            "{model} is not a folder, and this program was built without downloads"
+        ))
+        .into())
+    }
+
+    #[cfg(feature = "llm")]
+    fn embedding_model(&self, model: &str) -> Result<Served<dyn EmbeddingModel>> {
+        let llm = &self.args.llm;
+        let pooling = self.args.pooling.map(|pooling| match pooling {
+            PoolingChoice::Mean => TokenPooling::Mean,
+            PoolingChoice::Cls => TokenPooling::First,
+        });
+        let (server, place) = llm.embedding_model(model, pooling, self.common)?;
+        let mut described = Map::new();
+        described.insert("place".into(), place.as_str().into());
+        // Set once: a run has one embedder.
+        let _ = self.place.set(place);
+        let model: Arc<dyn EmbeddingModel> = Arc::new(server);
+        Ok(Served { model, concurrency: llm.concurrency, place: described })
+    }
+
+    #[cfg(feature = "llm")]
+    fn chat_model(&self, name: Option<&str>) -> Result<Served<dyn ChatModel>> {
+        let llm = &self.args.llm;
+        if self.connection.get().is_none() {
+            let opened = llm.connect(self.common, false)?;
+            let _ = self.connection.set(opened);
+        }
+        let connection = self.connection.get().expect("it was opened above");
+        let model = match name {
+            None => Arc::clone(&connection.model),
+            Some(name) => connection.sibling(llm, name, self.common)?,
         };
-        Ok((embedder, Vec::new()))
-    }
-}
-
-#[cfg(not(feature = "llm"))]
-impl EmbeddingArgs {
-    #[expect(clippy::unused_self, reason = "the same call as with the feature")]
-    fn build_judge(
-        &self,
-        _rubric: Option<&str>,
-        _texts: &[&str],
-        _common: &Common,
-    ) -> Result<(Box<dyn Embedder>, Vec<Warning>)> {
-        let message = "judge needs a caz built with the feature `llm`; \
-                       build it with default features, or use --embedder static";
-        Err(UsageError(message.into()).into())
+        let mut place = Map::new();
+        place.insert("model".into(), model.model().into());
+        place.insert("place".into(), connection.place.as_str().into());
+        Ok(Served { model, concurrency: llm.concurrency, place })
     }
 
-    #[expect(clippy::unused_self, reason = "the same call as with the feature")]
-    fn build_openai(
-        &self,
-        _model: &str,
-        _texts: usize,
-        _common: &Common,
-    ) -> Result<Box<dyn Embedder>> {
-        let message = "openai: needs a caz built with the feature `llm`; \
-                       build it with default features, or use --embedder static";
-        Err(UsageError(message.into()).into())
-    }
-}
-
-#[cfg(not(feature = "bert"))]
-impl EmbeddingArgs {
-    #[expect(clippy::unused_self, reason = "the same call as with the feature")]
-    fn build_bert(&self, model: &str, _common: &Common) -> Result<Box<dyn Embedder>> {
-        let message = format!(
-            "bert:{model} needs a caz built with the feature `bert`; \
-             build it with default features, or use --embedder static"
-        );
-        Err(UsageError(message).into())
+    #[cfg(feature = "llm")]
+    fn sending(&self, spec: &EmbedderSpec, texts: usize) {
+        if let Some(connection) = self.connection.get() {
+            connection.announce(self.common, texts);
+        }
+        if let (EmbedderSpec::OpenAi(model), Some(place)) = (spec, self.place.get()) {
+            say(self.common, &format!("sending {texts} texts to {model} at {place}"));
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::data::problem::DataError;
+use crate::error::{ErrorKind, Kinded};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub enum ExitStatus {
     Missing = 4,
     /// 5: the network or a server failed.
     Network = 5,
+    /// 130: interrupted.
+    Interrupted = 130,
 }
 
 impl From<ExitStatus> for ExitCode {
@@ -32,56 +34,35 @@ impl From<ExitStatus> for ExitCode {
 #[error("{0}")]
 pub struct UsageError(pub String);
 
-#[cfg(feature = "bert")]
-fn model_status(cause: &(dyn std::error::Error + 'static)) -> Option<ExitStatus> {
-    use crate::text::embed::bert::BertError;
-    use crate::text::embed::hub::HubError;
-
-    if let Some(error) = cause.downcast_ref::<HubError>() {
-        return Some(if error.is_network() { ExitStatus::Network } else { ExitStatus::Missing });
-    }
-    let error = cause.downcast_ref::<BertError>()?;
-    Some(match error {
-        BertError::MissingFile { .. } | BertError::Read { .. } => ExitStatus::Missing,
-        _ => ExitStatus::BadInput,
-    })
-}
-
 /// A key, folder or variable that has to be there and is not.
+#[cfg(feature = "llm")]
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct MissingError(pub String);
 
-/// The exit code of an error: that of the first known cause in its chain.
-pub fn status_of(error: &anyhow::Error) -> ExitStatus {
-    for cause in error.chain() {
-        if let Some(error) = cause.downcast_ref::<DataError>() {
-            return match error {
-                DataError::Missing { .. } => ExitStatus::Missing,
-                _ => ExitStatus::BadInput,
-            };
-        }
-        #[cfg(feature = "bert")]
-        if let Some(status) = model_status(cause) {
-            return status;
-        }
-        if cause.is::<UsageError>() {
-            return ExitStatus::Usage;
-        }
-        if cause.is::<MissingError>() {
-            return ExitStatus::Missing;
-        }
-        #[cfg(feature = "llm")]
-        if let Some(status) = super::llm::status_of(cause) {
-            return status;
-        }
-        if let Some(error) = cause.downcast_ref::<std::io::Error>() {
-            // A closed pipe is the reader's choice, as with `caz ... | head`.
-            return match error.kind() {
-                std::io::ErrorKind::BrokenPipe => ExitStatus::Done,
-                _ => ExitStatus::Missing,
-            };
-        }
+impl Kinded for UsageError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
     }
-    ExitStatus::BadInput
+}
+
+#[cfg(feature = "llm")]
+impl Kinded for MissingError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Missing
+    }
+}
+
+/// The exit code of every kind of error.
+pub fn status_of(kind: ErrorKind) -> ExitStatus {
+    match kind {
+        ErrorKind::Usage => ExitStatus::Usage,
+        ErrorKind::Missing => ExitStatus::Missing,
+        ErrorKind::Network => ExitStatus::Network,
+        ErrorKind::Gate => ExitStatus::GateFailed,
+        ErrorKind::Interrupted => ExitStatus::Interrupted,
+        // A closed pipe is the reader's choice, as with `caz ... | head`.
+        ErrorKind::ClosedPipe => ExitStatus::Done,
+        ErrorKind::Input => ExitStatus::BadInput,
+    }
 }

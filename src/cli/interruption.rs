@@ -1,19 +1,24 @@
-//! What Ctrl-C does where work goes on for long.
+//! What Ctrl-C, and a request to end, do: the first one asks the work to stop where it keeps what
+//! is done, and says so.
 
-use super::common::Common;
+use super::Cli;
 use super::output::say;
 
-/// Makes Ctrl-C, and a request to end, say these lines and end the process with code 130.
-///
-/// Nothing is saved at that point: whoever calls this keeps results as they arrive.
-pub(super) fn explain_interruption(common: &Common, lines: Vec<String>) {
-    let common = common.clone();
-    // A second handler in one process is refused; the first one stays.
-    let _ = ctrlc::set_handler(move || interrupted(&common, &lines));
-}
-
-#[expect(clippy::exit, reason = "an interrupted run has no other place to end")]
-fn interrupted(common: &Common, lines: &[String]) {
-    lines.iter().for_each(|line| say(common, line));
-    std::process::exit(130);
+impl Cli {
+    /// What to call on every request to end; `false` if waiting would be in vain, so that the
+    /// process should end at once.
+    pub fn on_interruption(&self) -> impl Fn() -> bool + Send + 'static {
+        let common = self.common.clone();
+        move || {
+            let heard = common.interruption.request();
+            if heard {
+                // The bar has no line end.
+                if common.show_progress() {
+                    say(&common, "");
+                }
+                say(&common, "stopping; once more ends at once");
+            }
+            heard
+        }
+    }
 }

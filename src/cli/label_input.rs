@@ -1,16 +1,19 @@
 //! Files of a crowd and its LLMs, and which LLM plays which part, for simulations and experiments.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use crate::error::Result;
 use clap::Args;
 
-use super::exit::UsageError;
+use super::common::check_read_once;
+use super::exports::ExportArgs;
 use super::reviews::DuplicatesChoice;
-use crate::data::label_reader::{LabelFiles, LoadedLabels, read_labels};
+use crate::data::Labels;
+use crate::data::import::{ImportSettings, Wanted};
+use crate::data::label_reader::{LabelFiles, LabelReading, LoadedLabels, read_labels};
 use crate::data::source::Source;
-use crate::experiment::contenders::{ExperimentData, ExperimentError, Roles};
 use crate::report::Input;
+use crate::simulate::roles::Roles;
 
 /// Files and roles.
 #[derive(Debug, Args)]
@@ -29,65 +32,75 @@ pub(super) struct LabelInput {
     /// Let cheaters hand in Z itself where their LLM has no other sample
     #[arg(long)]
     copy_z: bool,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    exports: ExportArgs,
+}
+
+/// How labels are read.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct ReadingArgs {
     /// What to do with a second label of the same worker for the same task
     #[arg(long, value_enum, default_value_t)]
     duplicates: DuplicatesChoice,
+    /// Compare labels as they are written: case, spaces and Unicode forms count, NaN is a label
+    #[arg(long)]
+    exact_labels: bool,
+}
+
+impl From<ReadingArgs> for LabelReading {
+    fn from(args: ReadingArgs) -> Self {
+        Self { duplicates: args.duplicates.into(), exact_labels: args.exact_labels }
+    }
 }
 
 impl LabelInput {
     /// Reads all files; their bytes are gone when this returns.
     pub(super) fn load(&self) -> Result<(LoadedLabels, Vec<Input>)> {
-        let labels = Source::read(&self.labels)?;
-        let z = self.z.iter().map(|path| Source::read(path)).collect::<Result<Vec<_>, _>>()?;
+        check_read_once(self.z.iter().chain([&self.labels]))?;
+        let mut opener = self.exports.opener()?;
+        let labels = opener.first(Source::read(&self.labels)?, Wanted::Labels)?;
+        let mut z = Vec::with_capacity(self.z.len());
+        for path in &self.z {
+            z.push(opener.beside(Source::read(path)?, Wanted::LlmLabels)?);
+        }
+        z.extend(opener.take_llm());
         let files = LabelFiles { labels: &labels, z: &z, truth: None };
-        let loaded = read_labels(&files, self.duplicates.into())?;
+        let mut loaded = read_labels(&files, self.reading)?;
+        loaded.warnings.splice(0..0, opener.finish().1);
         let sources = std::iter::once(&labels).chain(&z).zip(&loaded.rows);
         let inputs = sources.map(|(source, &rows)| Input::new(source, rows)).collect();
         Ok((loaded, inputs))
     }
 
-    /// One LLM of the principal, any of the cheaters.
-    pub(super) fn single_roles(&self, loaded: &LoadedLabels) -> Result<Roles> {
-        let z = match (self.z_source.as_slice(), loaded.z.sources.as_slice()) {
-            ([name], _) => vec![name.clone()],
-            ([], [only]) => vec![only.name.clone()],
-            _ => {
-                let names = all_names(loaded).join(", ");
-                let message = format!("name one LLM of Z with --z-source; there are: {names}");
-                return Err(UsageError(message).into());
-            }
-        };
-        let cheaters = if self.llm_source.is_empty() { z.clone() } else { self.llm_source.clone() };
-        Ok(Roles { z, cheaters, copy_z: self.copy_z })
+    /// Which LLM plays which part, as far as flags say.
+    pub(super) fn roles(&self) -> Roles {
+        let (z, cheaters) = (self.z_source.clone(), self.llm_source.clone());
+        Roles { z, cheaters, copy_z: self.copy_z }
     }
 
-    /// Several LLMs of the principal, by default all, and the same ones of the cheaters.
-    pub(super) fn several_roles(&self, loaded: &LoadedLabels) -> Result<Roles> {
-        let z = if self.z_source.is_empty() { all_names(loaded) } else { self.z_source.clone() };
-        if z.len() < 2 {
-            let message = "several LLMs are needed; name them with --z-source A,B".into();
-            return Err(UsageError(message).into());
-        }
-        let cheaters = if self.llm_source.is_empty() { z.clone() } else { self.llm_source.clone() };
-        Ok(Roles { z, cheaters, copy_z: self.copy_z })
+    /// How files of other systems are read.
+    pub(super) fn import(&self) -> Result<ImportSettings> {
+        self.exports.settings()
     }
 
-    #[expect(clippy::unused_self, reason = "belongs to the flags that it checks")]
-    /// The data of an experiment; a wrong name on the command line is a usage error.
-    pub(super) fn data<'a>(
-        &self,
-        loaded: &'a LoadedLabels,
-        roles: &Roles,
-    ) -> Result<ExperimentData<'a>> {
-        ExperimentData::new(&loaded.table, &loaded.z, roles).map_err(|error| match error {
-            ExperimentError::UnknownSource { .. } | ExperimentError::OnlyZ { .. } => {
-                UsageError(error.to_string()).into()
-            }
-            error => error.into(),
-        })
+    /// How the labels are read.
+    pub(super) fn reading(&self) -> LabelReading {
+        self.reading.into()
     }
 }
 
-fn all_names(loaded: &LoadedLabels) -> Vec<String> {
-    loaded.z.sources.iter().map(|source| source.name.clone()).collect()
+/// Reads the files of a run; their bytes are gone when this returns.
+pub(super) fn read_label_files(
+    labels: &Path,
+    z: &[PathBuf],
+    truth: Option<&Path>,
+    (reading, exports): (ReadingArgs, &ExportArgs),
+) -> Result<Labels> {
+    let settings = exports.settings()?;
+    let labels = Source::read(labels)?;
+    let z = z.iter().map(|path| Source::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let truth = truth.map(Source::read).transpose()?;
+    Ok(Labels::from_exports((labels, z, truth), settings, reading)?)
 }

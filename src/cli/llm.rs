@@ -1,27 +1,20 @@
 //! Flags and environment variables that name a language model, and the way from them to one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
+use crate::error::Result;
 use clap::Args;
-use serde_json::{Map, Value, json};
 
 use super::cache::cache_folder;
 use super::common::Common;
-use super::exit::{ExitStatus, MissingError, UsageError};
-use super::interruption::explain_interruption;
-use crate::judge::{JudgeError, RubricError};
+use super::exit::{MissingError, UsageError};
 use crate::llm::cache::OfflineModel;
 use crate::llm::{
-    AnswerCache, ApiKey, Budget, CacheError, CachedModel, ChatError, ChatModel, OpenAiEmbeddings,
-    OpenAiModel, OpenAiSettings, PromptError, ProxySettings, RecordingModel, ReplayError,
-    ReplayModel, RetryPolicy,
+    AnswerCache, ApiKey, Budget, CachedModel, ChatModel, OpenAiEmbeddings, OpenAiModel,
+    OpenAiSettings, ProxySettings, RecordingModel, ReplayModel, RetryPolicy, Spent, TokenPooling,
 };
-use crate::text::embed::EmbedError;
-use crate::text::embed::judge::JudgeFailure;
-use crate::text::embed::openai::OpenAiFailure;
 
 /// Where requests go when a model is named and no server is.
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
@@ -34,9 +27,10 @@ const DEFAULT_KEY_VARIABLE: &str = "OPENAI_API_KEY";
 #[command(next_help_heading = "Language model")]
 pub(super) struct LlmArgs {
     /// Server that speaks the protocol of `OpenAI`, up to and including the version, e.g.
-    /// <http://localhost:8000/v1> [env: `OPENAI_BASE_URL`] [default: <https://api.openai.com/v1>]
-    #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
+    /// <http://localhost:8000/v1>; several of the same model share the work, and one that fails is
+    /// left out [env: `OPENAI_BASE_URL`] [default: <https://api.openai.com/v1>]
+    #[arg(long, value_name = "URL,...", value_delimiter = ',')]
+    pub base_url: Vec<String>,
     /// The model's name as the server knows it; nothing is sent unless it is named
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
@@ -47,9 +41,12 @@ pub(super) struct LlmArgs {
     /// Requests under way at the same time; never changes a result
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub concurrency: usize,
-    /// Seconds that one try may take
+    /// Seconds that a server may be silent; an answer that keeps coming may take longer
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub timeout: u64,
+    /// Ask for whole answers instead of streams; then a server is silent until an answer is done
+    #[arg(long)]
+    pub no_stream: bool,
     /// Tries per request; statuses 408, 409, 429 and 5xx and broken connections are tried again
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub tries: u32,
@@ -66,6 +63,12 @@ pub(super) struct LlmArgs {
     /// Stop before more tokens than this are used, read and written together
     #[arg(long, value_name = "N")]
     pub max_tokens_total: Option<u64>,
+    /// Price of a million tokens read, so that what was spent is said as a price, too
+    #[arg(long, value_name = "PRICE", requires = "price_out")]
+    pub price_in: Option<f64>,
+    /// Price of a million tokens written, in the same currency
+    #[arg(long, value_name = "PRICE", requires = "price_in")]
+    pub price_out: Option<f64>,
     /// Neither look for answers in the cache nor store them
     #[arg(long)]
     pub no_cache: bool,
@@ -87,6 +90,7 @@ pub(super) struct Connection {
     cached: Option<Arc<CachedModel>>,
     /// Where requests go, for people.
     pub place: String,
+    for_show: bool,
 }
 
 impl LlmArgs {
@@ -108,6 +112,10 @@ impl LlmArgs {
         if self.max_tokens == Some(0) {
             return wrong("--max-tokens must be at least 1");
         }
+        let is_price = |price: &f64| price.is_finite() && *price >= 0.0;
+        if ![self.price_in, self.price_out].iter().flatten().all(is_price) {
+            return wrong("--price-in and --price-out must be at least 0");
+        }
         Ok(())
     }
 
@@ -119,31 +127,32 @@ impl LlmArgs {
         if let Some(path) = &self.replay {
             let model = Arc::new(ReplayModel::open(path, self.model.as_deref())?);
             let place = format!("the log `{}`", path.display());
-            return Ok(Connection { model, budget, server: None, cached: None, place });
+            return Ok(Connection { model, budget, server: None, cached: None, place, for_show });
         }
         let Some(model) = self.model.clone() else {
             return Err(
                 UsageError("name a model with --model, or a log with --replay".into()).into()
             );
         };
-        let base_url = self.base_url();
+        let base_urls = self.base_urls();
         let mut server = None;
         let inner: Arc<dyn ChatModel> = if common.offline || for_show {
             Arc::new(OfflineModel { model })
         } else {
-            let settings = self.settings(&base_url, model, Arc::clone(&budget), common)?;
+            let settings = self.settings(base_urls.clone(), model, Arc::clone(&budget), common)?;
             let opened = Arc::new(OpenAiModel::new(settings)?);
             server = Some(Arc::clone(&opened));
             opened
         };
-        self.layered(inner, server, budget, &base_url)
+        self.layered(inner, server, budget, (&base_urls, for_show))
     }
 
-    /// An embedding model on the server that the flags name; sends nothing. Returns the server's
-    /// address, too.
+    /// An embedding model on the server that the flags name, its vectors of tokens pooled as
+    /// `pooling` says; sends nothing. Returns the server's address, too.
     pub(super) fn embedding_model(
         &self,
         model: &str,
+        pooling: Option<TokenPooling>,
         common: &Common,
     ) -> Result<(OpenAiEmbeddings, String)> {
         self.check()?;
@@ -158,60 +167,102 @@ impl LlmArgs {
                            tfidf or bert:";
             return Err(MissingError(message.into()).into());
         }
-        let base_url = self.base_url();
+        let base_urls = self.base_urls();
         let budget = Arc::new(Budget::new(self.max_requests, self.max_tokens_total));
-        let settings = self.settings(&base_url, model.to_owned(), budget, common)?;
-        Ok((OpenAiEmbeddings::new(settings)?, base_url))
+        let settings = self.settings(base_urls.clone(), model.to_owned(), budget, common)?;
+        Ok((OpenAiEmbeddings::new(settings)?.pooled(pooling), base_urls.join(", ")))
     }
 
-    fn base_url(&self) -> String {
-        let named = self.base_url.clone().or_else(|| variable("OPENAI_BASE_URL"));
-        named.unwrap_or_else(|| DEFAULT_BASE_URL.into())
+    /// What was spent, in words: requests, tokens, and the price if one was given.
+    pub(super) fn spent_words(&self, spent: Spent) -> String {
+        let tokens = format!(
+            "{} requests sent, {} tokens ({} read, {} written)",
+            spent.requests,
+            spent.tokens(),
+            spent.prompt_tokens,
+            spent.completion_tokens
+        );
+        match (self.price_in, self.price_out) {
+            (Some(read), Some(written)) => {
+                let price =
+                    read * spent.prompt_tokens as f64 + written * spent.completion_tokens as f64;
+                format!("{tokens}, price {:.4}", price / 1e6)
+            }
+            _ => tokens,
+        }
     }
 
-    /// Puts the cache and the log around a model.
+    /// Where requests go.
+    pub(super) fn base_urls(&self) -> Vec<String> {
+        let named = match variable("OPENAI_BASE_URL") {
+            Some(urls) if self.base_url.is_empty() => urls.split(',').map(str::to_owned).collect(),
+            _ => self.base_url.clone(),
+        };
+        let mut urls: Vec<String> = Vec::new();
+        for url in named {
+            let url = url.trim();
+            // Named twice it is still one server.
+            if !url.is_empty() && urls.iter().all(|known| known != url) {
+                urls.push(url.to_owned());
+            }
+        }
+        if urls.is_empty() {
+            urls.push(DEFAULT_BASE_URL.into());
+        }
+        urls
+    }
+
+    /// Puts the cache and the log around a model; a run for show writes neither.
     fn layered(
         &self,
         inner: Arc<dyn ChatModel>,
         server: Option<Arc<OpenAiModel>>,
         budget: Arc<Budget>,
-        base_url: &str,
+        (base_urls, for_show): (&[String], bool),
     ) -> Result<Connection> {
-        let place = base_url.to_owned();
+        let place = base_urls.join(", ");
         let mut model = inner;
         let mut cached = None;
-        if !self.no_cache {
-            let cache = Arc::new(AnswerCache::open(&cache_folder()?)?);
-            let around = Arc::new(CachedModel::new(model, cache, base_url));
+        let cache = match (self.no_cache, for_show) {
+            (true, _) => None,
+            (false, true) => AnswerCache::open_to_read(&cache_folder()?)?,
+            (false, false) => Some(AnswerCache::open(&cache_folder()?)?),
+        };
+        if let Some(cache) = cache.map(Arc::new) {
+            let servers: Vec<&str> = base_urls.iter().map(String::as_str).collect();
+            let around = Arc::new(CachedModel::new(model, cache, &servers));
             cached = Some(Arc::clone(&around));
             model = around;
         }
-        if let Some(path) = &self.record {
+        if let Some(path) = self.record.as_ref().filter(|_| !for_show) {
             model = Arc::new(RecordingModel::new(model, path)?);
         }
-        Ok(Connection { model, budget, server, cached, place })
+        Ok(Connection { model, budget, server, cached, place, for_show })
     }
 
     fn settings(
         &self,
-        base_url: &str,
+        base_urls: Vec<String>,
         model: String,
         budget: Arc<Budget>,
         common: &Common,
     ) -> Result<OpenAiSettings> {
         let retry = RetryPolicy { tries: self.tries, seed: common.seed, ..RetryPolicy::default() };
         Ok(OpenAiSettings {
-            base_url: base_url.to_owned(),
+            key: self.key(&base_urls)?,
+            base_urls,
             model,
-            key: self.key(base_url)?,
-            timeout: Duration::from_secs(self.timeout),
+            silence: Duration::from_secs(self.timeout),
+            stream: !self.no_stream,
             retry,
-            proxy: proxies(),
+            proxy: ProxySettings::from_lookup(variable),
+            trust: common.trust()?,
             budget,
+            interruption: common.interruption.clone(),
         })
     }
 
-    fn key(&self, base_url: &str) -> Result<Option<ApiKey>> {
+    fn key(&self, base_urls: &[String]) -> Result<Option<ApiKey>> {
         let name = self.api_key_env.as_deref().unwrap_or(DEFAULT_KEY_VARIABLE);
         // A flag value that looks like a key is not repeated: it may be one.
         let plausible = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -219,7 +270,8 @@ impl LlmArgs {
             let message = "--api-key-env takes the name of an environment variable, not a key";
             return Err(UsageError(message.into()).into());
         }
-        let needed = self.api_key_env.is_some() || base_url.starts_with("https://api.openai.com");
+        let is_openai = |url: &String| url.starts_with("https://api.openai.com");
+        let needed = self.api_key_env.is_some() || base_urls.iter().any(is_openai);
         match variable(name) {
             Some(value) => match ApiKey::new(&value) {
                 Some(key) => Ok(Some(key)),
@@ -239,17 +291,6 @@ impl LlmArgs {
             }
             None => Ok(None),
         }
-    }
-
-    /// The settings that decide answers, for reports.
-    pub(super) fn describe(&self, connection: &Connection) -> Map<String, Value> {
-        let settings = json!({
-            "model": connection.model.model(),
-            "place": connection.place,
-            "temperature": self.temperature,
-            "max_tokens": self.max_tokens,
-        });
-        settings.as_object().cloned().unwrap_or_default()
     }
 }
 
@@ -274,13 +315,18 @@ impl Connection {
         }
         let inner: Arc<dyn ChatModel> = if self.is_server() {
             let budget = Arc::clone(&self.budget);
-            let settings = args.settings(&self.place, name.to_owned(), budget, common)?;
+            let settings = args.settings(args.base_urls(), name.to_owned(), budget, common)?;
             Arc::new(OpenAiModel::new(settings)?)
         } else {
             Arc::new(OfflineModel { model: name.to_owned() })
         };
         let budget = Arc::clone(&self.budget);
-        Ok(args.layered(inner, None, budget, &self.place)?.model)
+        Ok(args.layered(inner, None, budget, (&args.base_urls(), self.for_show))?.model)
+    }
+
+    /// Whether answers that arrive are there for another run.
+    pub(super) fn stores_answers(&self) -> bool {
+        self.cached.is_some()
     }
 
     /// What the server could not do, in words.
@@ -293,19 +339,12 @@ impl Connection {
         self.server.is_some()
     }
 
-    /// Says who is about to be asked, and makes Ctrl-C say how to go on.
+    /// Says who is about to be asked.
     pub(super) fn announce(&self, common: &Common, answers: usize) {
         if self.is_server() {
             let (model, place) = (self.model.model(), &self.place);
             let line = format!("asking {model} at {place} for {answers} answers");
             super::output::say(common, &line);
-            // Answers are stored as they arrive.
-            let line = if self.cached.is_some() {
-                "interrupted; answers that arrived are stored, the same command goes on from here"
-            } else {
-                "interrupted"
-            };
-            explain_interruption(common, vec![line.to_owned()]);
         }
     }
 }
@@ -313,88 +352,4 @@ impl Connection {
 /// An environment variable that is set and not empty.
 pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
-}
-
-fn proxies() -> ProxySettings {
-    let either = |upper: &str, lower: &str| variable(upper).or_else(|| variable(lower));
-    let all = either("ALL_PROXY", "all_proxy");
-    ProxySettings {
-        // The upper-case form is read by convention only outside of CGI, which caz is not.
-        http: either("http_proxy", "HTTP_PROXY").or_else(|| all.clone()),
-        https: either("HTTPS_PROXY", "https_proxy").or(all),
-        direct: either("NO_PROXY", "no_proxy").unwrap_or_default(),
-    }
-}
-
-/// The exit code of an error of this layer.
-pub(super) fn status_of(cause: &(dyn std::error::Error + 'static)) -> Option<ExitStatus> {
-    if let Some(error) = cause.downcast_ref::<ChatError>() {
-        return Some(status_of_chat(error));
-    }
-    if let Some(error) = cause.downcast_ref::<JudgeError>() {
-        return Some(match error {
-            JudgeError::Chat(error) => status_of_chat(error),
-            JudgeError::Prompt(error) => status_of_prompt(error),
-            JudgeError::Setting { .. } => ExitStatus::Usage,
-        });
-    }
-    // Transparent variants hide themselves from the chain, but not from this.
-    if let Some(EmbedError::Judge(failure)) = cause.downcast_ref::<EmbedError>() {
-        return Some(match failure {
-            JudgeFailure::NotAnswered { source, .. } => status_of(source.as_ref())?,
-            JudgeFailure::NotReadable { .. } => ExitStatus::Network,
-        });
-    }
-    if let Some(EmbedError::OpenAi(failure)) = cause.downcast_ref::<EmbedError>() {
-        return Some(match failure {
-            OpenAiFailure::NotAnswered { source, .. } => status_of_chat(source),
-            OpenAiFailure::Lengths { .. } => ExitStatus::Network,
-        });
-    }
-    if let Some(error) = cause.downcast_ref::<PromptError>() {
-        return Some(status_of_prompt(error));
-    }
-    if let Some(error) = cause.downcast_ref::<RubricError>() {
-        return Some(match error {
-            RubricError::Unknown { .. } => ExitStatus::Usage,
-            RubricError::Unreadable { .. } => ExitStatus::Missing,
-            _ => ExitStatus::BadInput,
-        });
-    }
-    if cause.is::<CacheError>() {
-        return Some(ExitStatus::Missing);
-    }
-    if let Some(error) = cause.downcast_ref::<ReplayError>() {
-        return Some(match error {
-            ReplayError::File { .. } => ExitStatus::Missing,
-            ReplayError::Models { .. } => ExitStatus::Usage,
-            _ => ExitStatus::BadInput,
-        });
-    }
-    None
-}
-
-fn status_of_chat(error: &ChatError) -> ExitStatus {
-    match error {
-        ChatError::BadUrl { .. } | ChatError::BadProxy { .. } => ExitStatus::Usage,
-        ChatError::Budget { .. } => ExitStatus::GateFailed,
-        ChatError::Offline
-        | ChatError::NotRecorded { .. }
-        | ChatError::Cache(_)
-        | ChatError::Replay(_) => ExitStatus::Missing,
-        _ => ExitStatus::Network,
-    }
-}
-
-fn status_of_prompt(error: &PromptError) -> ExitStatus {
-    match error {
-        PromptError::Unknown { .. } | PromptError::Kind { .. } => ExitStatus::Usage,
-        PromptError::Unreadable { .. } => ExitStatus::Missing,
-        _ => ExitStatus::BadInput,
-    }
-}
-
-/// The default place of a file that goes with an output: `scores.csv` -> `scores.errors.jsonl`.
-pub(super) fn beside(output: &Path, ending: &str) -> PathBuf {
-    output.with_extension(ending)
 }

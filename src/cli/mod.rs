@@ -1,50 +1,56 @@
 //! The command line: one file per subcommand; the only module that prints, reads environment
 //! variables or decides exit codes.
 
+mod agree;
 #[cfg(feature = "llm")]
 mod annotate;
 mod assumptions;
-#[cfg(feature = "bert")]
+#[cfg(feature = "hub")]
 mod bert;
 #[cfg(feature = "llm")]
 mod cache;
-mod combined;
 mod common;
 mod completions;
 mod doctor;
 mod embed;
 mod embedding;
-mod estimates;
 mod exit;
 mod experiment;
-mod explain;
-#[cfg(feature = "llm")]
+mod exports;
+mod files;
+mod help;
+mod import;
 mod interruption;
+#[cfg(feature = "llm")]
+mod judge;
 #[cfg(feature = "llm")]
 mod judging;
 mod label_input;
-mod label_scores;
 mod labels;
 #[cfg(feature = "llm")]
 mod llm;
-#[cfg(feature = "bert")]
+mod mechanism_choice;
+#[cfg(feature = "hub")]
 mod models;
-#[cfg(feature = "llm")]
-mod openai;
 mod output;
 mod page;
 mod progress;
 #[cfg(feature = "llm")]
 mod prompts;
+mod remedy;
 mod review_input;
-mod review_scores;
 mod reviewer_args;
 mod reviews;
-mod short_reviews;
+mod shown_labels;
+mod shown_reviews;
 mod simulate;
+mod terminal;
+#[cfg(feature = "llm")]
+mod waiting;
 
-use anyhow::Result;
-use clap::{Parser, Subcommand};
+use crate::error::{Error, Result};
+use clap::error::ErrorKind as ParseError;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use self::common::Common;
 pub use self::exit::{ExitStatus, UsageError, status_of};
@@ -65,47 +71,104 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Reviews(reviews::ReviewsArgs),
-    Labels(labels::LabelsArgs),
+    Labels(labels::ScoreLabelsArgs),
     Assumptions(assumptions::AssumptionsArgs),
+    Agree(agree::AgreeArgs),
     Embed(embed::EmbedArgs),
+    Import(import::ImportArgs),
     Simulate(simulate::SimulateArgs),
     Experiment(experiment::ExperimentArgs),
-    #[cfg(feature = "bert")]
+    #[cfg(feature = "hub")]
     Models(models::ModelsArgs),
     /// Say what is installed, which models are there and where the caches are
     Doctor,
     Completions(completions::CompletionsArgs),
-    /// Print the manual page
+    /// Print the manual page, or write one page per command into the folder --output
     Man,
     #[cfg(feature = "llm")]
     Annotate(annotate::AnnotateArgs),
+    #[cfg(feature = "llm")]
+    Judge(Box<judge::JudgeArgs>),
     #[cfg(feature = "llm")]
     Prompts(prompts::PromptsArgs),
     #[cfg(feature = "llm")]
     Cache(cache::CacheArgs),
 }
 
+/// The whole program: parses the command line, runs it, says what went wrong. `listen` is called
+/// before anything is done, to hear of Ctrl-C.
+pub fn main(listen: impl FnOnce(&Cli)) -> ExitStatus {
+    let parsed = help::arranged(Cli::command()).try_get_matches().and_then(|matches| {
+        let cli = Cli::from_arg_matches(&matches)?;
+        Ok((cli, matches))
+    });
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return refused(&error),
+    };
+    listen(&cli);
+    match files::check(&matches).and_then(|()| run(&cli)) {
+        Ok(status) => status,
+        Err(error) => {
+            let status = status_of(error.kind());
+            if status != ExitStatus::Done {
+                terminal::talk(&format!("error: {}", message_of(&error)));
+            }
+            status
+        }
+    }
+}
+
+/// What the parser has to say: help, the version, or what is wrong with the command line.
+fn refused(error: &clap::Error) -> ExitStatus {
+    let text = error.to_string();
+    if error.kind() == ParseError::MissingRequiredArgument {
+        let arguments = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+        if let Some(advice) = help::untangled(&arguments.collect::<Vec<_>>()) {
+            terminal::talk(&terminal::shown(&format!("error: {advice}")));
+            return ExitStatus::Usage;
+        }
+    }
+    if error.use_stderr() && terminal::shown(&text) != text {
+        // It quotes the command line, colours and all.
+        terminal::talk(text.trim_end());
+    } else {
+        // A closed pipe is the reader's choice.
+        let _ = error.print();
+    }
+    if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Done }
+}
+
+/// What is wrong and what to do about it, on one line or a few.
+pub fn message_of(error: &Error) -> String {
+    error.advised(&remedy::phrase)
+}
+
 /// Runs a parsed command line.
 ///
 /// # Errors
 ///
-/// What the subcommand reports; [`status_of`] gives its exit code.
+/// What the subcommand reports; [`status_of`] gives the exit code of its kind.
 pub fn run(cli: &Cli) -> Result<ExitStatus> {
     let common = &cli.common;
     common.in_thread_pool(|| match &cli.command {
         Command::Reviews(args) => reviews::run(args, common),
         Command::Labels(args) => labels::run(args, common),
         Command::Assumptions(args) => assumptions::run(args, common),
+        Command::Agree(args) => agree::run(args, common),
         Command::Embed(args) => embed::run(args, common),
+        Command::Import(args) => import::run(args, common),
         Command::Simulate(args) => simulate::run(args, common),
         Command::Experiment(args) => experiment::run(args, common),
-        #[cfg(feature = "bert")]
+        #[cfg(feature = "hub")]
         Command::Models(args) => models::run(args, common),
         Command::Doctor => doctor::run(common),
         Command::Completions(args) => completions::completions(args),
-        Command::Man => completions::man(),
+        Command::Man => completions::man(common),
         #[cfg(feature = "llm")]
         Command::Annotate(args) => annotate::run(args, common),
+        #[cfg(feature = "llm")]
+        Command::Judge(args) => judge::run(args, common),
         #[cfg(feature = "llm")]
         Command::Prompts(args) => prompts::run(args, common),
         #[cfg(feature = "llm")]

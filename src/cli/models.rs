@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use crate::error::{Context, Result};
 use clap::{Args, Subcommand};
 use serde_json::Map;
 
@@ -12,10 +12,10 @@ use super::common::Common;
 use super::exit::{ExitStatus, UsageError};
 use super::output::{emit, say};
 use super::progress::Bar;
+use crate::embed::distill::{DistillOptions, distill, vocabulary_size};
+use crate::embed::hub::{cached_models, locate};
+use crate::embed::static_model::StaticModel;
 use crate::report::{Cell, Report, Table};
-use crate::text::embed::distill::{DistillOptions, distill, vocabulary_size};
-use crate::text::embed::hub::{cached_models, locate};
-use crate::text::embed::static_model::StaticModel;
 
 /// List, download, locate and distil models
 #[derive(Debug, Args)]

@@ -1,14 +1,15 @@
 //! Sends a report where the user wants it.
 
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use crate::error::{Context, Result};
 
 use super::common::{Common, OutputFormat};
+use super::terminal::talk;
 use crate::report::{
-    CsvExporter, Exporter, JsonExporter, JsonLinesExporter, Report, TextExporter, printable,
-    write_file,
+    CsvExporter, Exporter, JsonExporter, JsonLinesExporter, MarkdownExporter, Readers, Report,
+    TextExporter, write_file,
 };
 
 /// Writes `report` to `--output` or standard output, in the format asked for.
@@ -16,21 +17,24 @@ use crate::report::{
 /// Formats for machines have no place for warnings outside the JSON envelope, so these go to
 /// standard error as well.
 pub(super) fn emit(report: &Report, common: &Common) -> Result<()> {
+    let report = &advised(report);
     let format = common.resolved_format()?;
     let exporter: Box<dyn Exporter> = match format {
         OutputFormat::Table => Box::new(TextExporter { color: common.use_color() }),
         OutputFormat::Csv => Box::new(CsvExporter),
         OutputFormat::Json => Box::new(JsonExporter),
         OutputFormat::Jsonl => Box::new(JsonLinesExporter),
+        OutputFormat::Markdown => Box::new(MarkdownExporter),
     };
-    if let Some(path) = &common.output {
-        write_output(path, |out| exporter.write(report, out))?;
-    } else {
-        let mut out = BufWriter::new(io::stdout().lock());
-        exporter.write(report, &mut out)?;
-        out.flush()?;
+    let write = |out: &mut dyn Write| exporter.write(report, out);
+    match &common.output {
+        // Evidence quotes reviews.
+        Some(path) if report.command.starts_with("reviews") => write_private_output(path, write)?,
+        Some(path) => write_output(path, write)?,
+        None => write_stdout(write)?,
     }
-    if format != OutputFormat::Table || common.output.is_some() {
+    // Tables for people hold their warnings.
+    if !matches!(format, OutputFormat::Table | OutputFormat::Markdown) || common.output.is_some() {
         for warning in &report.warnings {
             say(common, &format!("warning: {}", warning.message));
         }
@@ -38,12 +42,78 @@ pub(super) fn emit(report: &Report, common: &Common) -> Result<()> {
     Ok(())
 }
 
+/// The report with what would help in the words of this program.
+pub(super) fn advised(report: &Report) -> Report {
+    let mut report = report.clone();
+    for warning in &mut report.warnings {
+        *warning = warning.clone().advised(&super::remedy::phrase);
+    }
+    report
+}
+
 /// Writes a file whole or not at all; the error names it.
 pub(super) fn write_output(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    write_file(path, write).with_context(|| format!("cannot write `{}`", path.display()))
+    write_for(path, Readers::Anyone, write)
+}
+
+/// As [`write_output`], for a file that holds reviews or names people: a new one is readable by
+/// its owner only.
+pub(super) fn write_private_output(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    write_for(path, Readers::Owner, write)
+}
+
+fn write_for(
+    path: &Path,
+    readers: Readers,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    // Where standard output goes to a file, opening it by name would begin at its start again.
+    if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name)) {
+        return write_stdout(write);
+    }
+    write_file(path, readers, write).with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+/// Writes to standard output. A reader that has seen enough (`| head`) is an error of its own kind,
+/// which ends the program in silence; a full disk is an error like any other.
+pub(super) fn write_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let mut out = Remembering { inner: BufWriter::new(io::stdout().lock()), failed: None };
+    let written = write(&mut out).and_then(|()| out.flush());
+    // Writers of formats wrap the cause, so that its kind is lost.
+    match (written, out.failed) {
+        (Ok(()), _) => Ok(()),
+        (Err(_), Some(io::ErrorKind::BrokenPipe)) => {
+            Err(io::Error::from(io::ErrorKind::BrokenPipe).into())
+        }
+        (Err(error), _) => Err(error).context("cannot write to standard output"),
+    }
+}
+
+/// A writer that knows the kind of the last failure.
+struct Remembering<W> {
+    inner: W,
+    failed: Option<io::ErrorKind>,
+}
+
+impl<W: Write> Write for Remembering<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.inner.write(bytes).inspect_err(|error| self.failed = Some(error.kind()))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush().inspect_err(|error| self.failed = Some(error.kind()))
+    }
+}
+
+/// The default place of a file that goes with an output: `scores.csv` -> `scores.errors.jsonl`.
+pub(super) fn beside(output: &Path, ending: &str) -> PathBuf {
+    output.with_extension(ending)
 }
 
 /// Fails early if the folder of an output does not exist, before any work is done.
@@ -59,9 +129,8 @@ pub(super) fn check_output(path: Option<&Path>) -> Result<()> {
 }
 
 /// A line on standard error, unless `--quiet`.
-#[expect(clippy::print_stderr, reason = "standard error is for talk")]
 pub(super) fn say(common: &Common, line: &str) {
     if !common.quiet {
-        eprintln!("{}", printable(line));
+        talk(&crate::report::printable(line));
     }
 }

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::common::Common;
+use crate::data::interruption::{Heeding, Interruption};
+use crate::data::observer::Observer;
 use crate::data::progress::Progress;
 
 /// Work shorter than this shows no bar.
@@ -20,6 +22,9 @@ pub(super) struct Bar {
     start: Instant,
     done: AtomicU64,
     drawn: OnceLock<ProgressBar>,
+    interruption: Interruption,
+    /// Set where the work looks at [`Progress::interrupted`].
+    heeding: Option<Heeding>,
 }
 
 impl Bar {
@@ -32,7 +37,15 @@ impl Bar {
             start: Instant::now(),
             done: AtomicU64::new(0),
             drawn: OnceLock::new(),
+            interruption: common.interruption.clone(),
+            heeding: None,
         }
+    }
+
+    /// The same for work that stops when it is asked to, so that Ctrl-C may wait for it.
+    pub(super) fn heeding(mut self) -> Self {
+        self.heeding = Some(self.interruption.heed());
+        self
     }
 }
 
@@ -44,11 +57,21 @@ impl Progress for Bar {
         }
         let bar = self.drawn.get_or_init(|| {
             let bar = ProgressBar::new(self.total).with_prefix(self.what);
-            let style = "{prefix} {bar:30} {human_pos}/{human_len} {per_sec}, {eta} left";
+            let style = "{prefix} {bar:30} {human_pos}/{human_len} {msg}{per_sec}, {eta} left";
             bar.with_style(ProgressStyle::with_template(style).expect("the template is a constant"))
                 .with_elapsed(self.start.elapsed())
         });
         bar.set_position(done);
+    }
+
+    fn note(&self, words: &str) {
+        if let Some(bar) = self.drawn.get() {
+            bar.set_message(format!("{words}, "));
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        self.heeding.is_some() && self.interruption.requested()
     }
 }
 
@@ -57,5 +80,31 @@ impl Drop for Bar {
         if let Some(bar) = self.drawn.get() {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// Bars and lines on standard error, as the flags allow.
+pub(super) struct Terminal {
+    common: Common,
+}
+
+impl Terminal {
+    /// An observer that shows what `common` allows.
+    pub(super) fn new(common: &Common) -> Self {
+        Self { common: common.clone() }
+    }
+}
+
+impl Observer for Terminal {
+    fn stage(&self, doing: &'static str, total: u64) -> Box<dyn Progress> {
+        Box::new(Bar::new(&self.common, doing, total).heeding())
+    }
+
+    fn say(&self, line: &str) {
+        super::output::say(&self.common, line);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.common.interruption.requested()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use crate::error::Result;
 use clap::{Args, Subcommand};
 use serde_json::{Map, json};
 
@@ -12,6 +12,7 @@ use super::common::Common;
 use super::exit::{ExitStatus, UsageError};
 use super::output::emit;
 use crate::judge::Rubric;
+use crate::judge::pairs::{Criteria, Personas};
 use crate::llm::prompt::Task;
 use crate::llm::{Prompt, PromptKind, Role};
 use crate::report::{Report, Table};
@@ -25,11 +26,11 @@ pub(super) struct PromptsArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List prompts and rubrics
+    /// List prompts, rubrics, criteria and personas
     List,
-    /// Print the file of a prompt or rubric, to be changed and used by its path
+    /// Print the file of a prompt, rubric, criteria or personas, to be changed and used by its path
     Show {
-        /// Name of a prompt or rubric
+        /// Its name
         name: String,
     },
     /// Print the messages of a prompt as a model would get them; sends nothing
@@ -59,13 +60,18 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
         Action::Render { name, texts, rubric, task } => {
             let prompt = Prompt::load(name)?;
             let task = match (task, rubric) {
-                (Some(path), _) => super::annotate::read_task(path)?,
+                (Some(path), _) => crate::annotate::read_task(path)?.0,
                 (None, Some(rubric)) => Rubric::load(rubric)?.task(),
                 (None, None) if prompt.kind() == PromptKind::Judge => {
                     let rubrics =
                         Rubric::built_in_names().filter_map(|name| Rubric::load(name).ok());
                     let own = rubrics.into_iter().find(|rubric| rubric.prompt == prompt.name());
                     own.map(|rubric| rubric.task()).unwrap_or_default()
+                }
+                (None, None) if prompt.kind() == PromptKind::Debate => {
+                    let criteria = Criteria::load("answers")?;
+                    let question = Some(criteria.question().to_owned());
+                    Task { question, fields: criteria.fields().to_vec() }
                 }
                 (None, None) => Task::default(),
             };
@@ -99,6 +105,26 @@ fn list() -> Result<Report> {
             sha256.into(),
         ]);
     }
+    for name in Criteria::built_in_names() {
+        let criteria = Criteria::load(name)?;
+        let sha256 = &criteria.sha256()[..12];
+        table.push(vec![
+            name.into(),
+            "criteria".into(),
+            criteria.description.as_str().into(),
+            sha256.into(),
+        ]);
+    }
+    for name in Personas::built_in_names() {
+        let personas = Personas::load(name)?;
+        let sha256 = &personas.sha256()[..12];
+        table.push(vec![
+            name.into(),
+            "personas".into(),
+            personas.description.as_str().into(),
+            sha256.into(),
+        ]);
+    }
     Ok(Report {
         command: "prompts list",
         inputs: Vec::new(),
@@ -113,7 +139,11 @@ fn list() -> Result<Report> {
 fn show(name: &str) -> Result<String> {
     match Prompt::load(name) {
         Ok(prompt) => Ok(prompt.source().to_owned()),
-        Err(error) => Rubric::source(name).map(str::to_owned).ok_or_else(|| error.into()),
+        Err(error) => Rubric::source(name)
+            .or_else(|| Criteria::source(name))
+            .or_else(|| Personas::source(name))
+            .map(str::to_owned)
+            .ok_or_else(|| error.into()),
     }
 }
 

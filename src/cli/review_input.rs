@@ -2,51 +2,90 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use crate::error::Result;
 use clap::Args;
 
-use super::exit::UsageError;
+use super::common::check_read_once;
+use super::exports::ExportArgs;
 use super::reviews::DuplicatesChoice;
+use crate::data::duplicates::Duplicates;
+use crate::data::import::{ImportSettings, Wanted};
 use crate::data::reviews::{LoadedReviews, read_reviews};
 use crate::data::source::Source;
 use crate::report::Input;
 
 /// Real reviews, and LLM reviews of the same papers.
 #[derive(Debug, Args)]
-pub(super) struct ReviewInput {
+pub(super) struct ReviewFiles {
     /// Reviews by people: paper, reviewer, text
     reviews: PathBuf,
     /// LLM reviews of the same papers, from at least two sources or samples
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     z: Vec<PathBuf>,
-    /// The source, or source/sample, that is Z; cheaters use the others [default: as said below]
-    #[arg(long, value_name = "SOURCE")]
-    z_source: Option<String>,
     /// What to do with a second review of the same paper by the same reviewer
     #[arg(long, value_enum, default_value_t)]
     duplicates: DuplicatesChoice,
+    #[command(flatten)]
+    exports: ExportArgs,
 }
 
-impl ReviewInput {
+/// The same, and which of the sources is Z.
+#[derive(Debug, Args)]
+pub(super) struct ReviewInput {
+    #[command(flatten)]
+    files: ReviewFiles,
+    /// The source, or source/sample, that is Z; cheaters use the others [default: as said below]
+    #[arg(long, value_name = "SOURCE")]
+    z_source: Option<String>,
+}
+
+impl ReviewFiles {
     /// Reads the files.
     pub(super) fn load(&self) -> Result<(LoadedReviews, Vec<Input>)> {
-        let reviews = Source::read(&self.reviews)?;
-        let z = self.z.iter().map(|path| Source::read(path)).collect::<Result<Vec<_>, _>>()?;
-        let loaded = read_reviews(&reviews, &z, self.duplicates.into())?;
+        check_read_once(self.z.iter().chain([&self.reviews]))?;
+        let mut opener = self.exports.opener()?;
+        let reviews = opener.first(Source::read(&self.reviews)?, Wanted::Reviews)?;
+        let mut z = Vec::with_capacity(self.z.len());
+        for path in &self.z {
+            z.push(opener.beside(Source::read(path)?, Wanted::LlmReviews)?);
+        }
+        z.extend(opener.take_llm());
+        let mut loaded = read_reviews(&reviews, &z, self.duplicates.into())?;
+        loaded.warnings.splice(0..0, opener.finish().1);
         let sources = std::iter::once(&reviews).chain(&z).zip(&loaded.rows);
         let inputs = sources.map(|(source, &rows)| Input::new(source, rows)).collect();
         Ok((loaded, inputs))
     }
 
-    /// Numbers of the sources that may be Z: the one asked for, or all.
-    pub(super) fn z_sources(&self, loaded: &LoadedReviews) -> Result<Vec<u32>> {
-        let sources = &loaded.set.sources;
-        let Some(name) = &self.z_source else {
-            return Ok((0..).take(sources.len()).collect());
-        };
-        sources.get(name).map(|source| vec![source]).ok_or_else(|| {
-            let known = sources.names().join(", ");
-            UsageError(format!("no source is called `{name}`; there are: {known}")).into()
-        })
+    /// How files of other systems are read.
+    pub(super) fn import(&self) -> Result<ImportSettings> {
+        self.exports.settings()
+    }
+
+    /// What happens to a second review.
+    pub(super) fn duplicates(&self) -> Duplicates {
+        self.duplicates.into()
+    }
+}
+
+impl ReviewInput {
+    /// Reads the files.
+    pub(super) fn load(&self) -> Result<(LoadedReviews, Vec<Input>)> {
+        self.files.load()
+    }
+
+    /// The source that is Z, if one was named.
+    pub(super) fn z_source(&self) -> Option<String> {
+        self.z_source.clone()
+    }
+
+    /// How files of other systems are read.
+    pub(super) fn import(&self) -> Result<ImportSettings> {
+        self.files.import()
+    }
+
+    /// What happens to a second review.
+    pub(super) fn duplicates(&self) -> Duplicates {
+        self.files.duplicates()
     }
 }

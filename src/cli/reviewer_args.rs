@@ -1,11 +1,11 @@
 //! Flags of everything that makes reviewers: how they review, how they cheat, how people write.
 
-use anyhow::Result;
+use crate::error::Result;
 use clap::Args;
 
 use super::exit::UsageError;
 use super::review_input::ReviewInput;
-use crate::data::reviews::{LoadedReviews, ReviewSet};
+use crate::simulate::making::MakingSettings;
 use crate::simulate::rewording::Rewriting;
 
 /// How reviewers are made.
@@ -13,19 +13,19 @@ use crate::simulate::rewording::Rewriting;
 pub(super) struct ReviewerArgs {
     /// Most reviews per paper; 3 are two peers for everybody
     #[arg(long, value_name = "N", default_value_t = 3)]
-    pub(super) reviews_per_paper: usize,
+    reviews_per_paper: usize,
     /// Share of the papers with Z
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
-    pub(super) z_coverage: f64,
+    z_coverage: f64,
     /// All sources are Z together; cheaters with an LLM then need --copy-z
     #[arg(long, conflicts_with = "z_source")]
     z_together: bool,
     /// Cheaters hand in Z itself
     #[arg(long)]
-    pub(super) copy_z: bool,
+    copy_z: bool,
     /// Cheaters reword what they hand in by rules, and leave out a third of it
     #[arg(long)]
-    pub(super) reword_copies: bool,
+    reword_copies: bool,
     /// Share of the people whose reviews look as if an LLM had polished them: formal words,
     /// headings, bold aspects, stock phrases, all by rules
     #[arg(long, value_name = "SHARE", conflicts_with_all = ["formal", "shorten"])]
@@ -43,7 +43,7 @@ pub(super) struct ReviewerArgs {
 
 impl ReviewerArgs {
     /// What happens to the reviews of which share of the people.
-    pub(super) fn rewriting(&self) -> Result<Option<(Rewriting, f64)>> {
+    fn rewriting(&self) -> Result<Option<(Rewriting, f64)>> {
         let short = Rewriting::Short(usize::from(self.sentences));
         let choices = [
             ("polish", Rewriting::Polished, self.polish),
@@ -59,27 +59,18 @@ impl ReviewerArgs {
         Ok(Some((how, share)))
     }
 
-    /// Which sources are Z together, for every way to choose them.
-    pub(super) fn z_points(
-        &self,
-        input: &ReviewInput,
-        loaded: &LoadedReviews,
-    ) -> Result<Vec<Vec<u32>>> {
-        let sources = input.z_sources(loaded)?;
-        let each = |source| vec![source];
-        Ok(if self.z_together { vec![sources] } else { sources.into_iter().map(each).collect() })
-    }
-
-    /// Rules rewrite texts: a review that is a vector or judgments has none.
-    pub(super) fn check_texts(&self, set: &ReviewSet) -> Result<()> {
-        let without = set.contents().filter(|content| content.text.is_none()).count();
-        if without > 0 && (self.reword_copies || self.rewriting()?.is_some()) {
-            let message = format!(
-                "{without} reviews and Z have no text to rewrite; drop --polish, --formal, \
-                 --shorten and --reword-copies, or give texts"
-            );
-            return Err(UsageError(message).into());
-        }
-        Ok(())
+    /// How reviewers are made.
+    pub(super) fn settings(&self, input: &ReviewInput) -> Result<MakingSettings> {
+        Ok(MakingSettings {
+            reviews_per_paper: self.reviews_per_paper,
+            z_source: input.z_source(),
+            z_together: self.z_together,
+            z_coverage: self.z_coverage,
+            copy_z: self.copy_z,
+            reword_copies: self.reword_copies,
+            rewriting: self.rewriting()?,
+            duplicates: input.duplicates(),
+            import: input.import()?,
+        })
     }
 }

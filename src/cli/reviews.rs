@@ -1,45 +1,42 @@
 //! `caz reviews`: score reviewers from the text of their reviews.
 
-use std::cell::OnceCell;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use crate::error::Result;
 use clap::{Args, ValueEnum};
-use serde_json::{Map, Value, json};
 
-use super::common::Common;
-use super::embedding::{Embedded, EmbeddingArgs};
+use super::common::{Common, OutputFormat, check_read_once};
+use super::embedding::EmbeddingArgs;
 use super::exit::{ExitStatus, UsageError};
+use super::exports::ExportArgs;
 use super::output::{check_output, emit};
 use super::page::PageArgs;
-use super::page::reviews::{ReportText, Scores, page};
-use super::progress::Bar;
-use super::review_scores::{meaning, scope, scores_report};
+use super::progress::Terminal;
+use super::shown_reviews::shown;
 use crate::data::duplicates::Duplicates;
-use crate::data::reviews::{LoadedReviews, ReviewSet, read_reviews};
 use crate::data::source::Source;
-use crate::data::warning::Warning;
-use crate::report::Input;
-use crate::stats::flag::{FALSE_DISCOVERY_RATE, FlagSettings};
-use crate::text::combined::combined_scores;
-use crate::text::embed::VectorKind;
-use crate::text::pairs::{Paper, ZCombine, papers_of};
-use crate::text::pooling::TextUnit;
-use crate::text::score::{
-    ReviewerScore, ScoreName, cosine_scores, negative_scores, projected_scores, zero_counts,
-};
-use crate::text::space::Space;
+use crate::data::{ReviewFiles, Reviews};
+use crate::report::Report;
+use crate::report::html::ReviewText;
+use crate::screen::reviews::Centering;
+use crate::screen::{Asking, ReviewsRun, ReviewsSettings, ScoreName, Sentences, reviews_with};
+use crate::stats::flag::FALSE_DISCOVERY_RATE;
+use crate::text::own::OwnSettings;
+use crate::text::pairs::ZCombine;
 
 /// Score reviewers by what their reviews share with their peers' beyond an LLM's review
 ///
-/// Every review becomes a vector; what the LLM's reviews of the same paper already say is removed;
-/// a reviewer's score is the mean similarity of what is left with the reviews of their peers.
-/// Reviewers who hand in LLM text share nothing beyond it and end at the bottom.
+/// In a venue that is large enough, the score `own` says how likely a reviewer's reviews are their
+/// own work, by where copies of the LLM's reviews and texts about other papers stand when they are
+/// planted in this venue; the flag `look` names those to read. Otherwise `projected` is the mean
+/// similarity with the reviews of their peers after what the LLM's reviews of the same paper say is
+/// removed; reviewers who hand in LLM text share nothing beyond it and end at the bottom.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Files: CSV, TSV or JSON lines, plain or .gz; `-` is standard input.
   REVIEWS  paper, reviewer, and one of text, vector, judgments
   --z      paper, and one of text, vector, judgments; optional source, sample
+Exports of OpenReview, HotCRP, EasyChair, CMT and others are taken as they are.
 
 Examples:
   caz reviews reviews.jsonl --z llm-reviews.jsonl --output scores.csv
@@ -51,7 +48,7 @@ pub(super) struct ReviewsArgs {
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     z: Vec<PathBuf>,
     /// Scores to report
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "projected", value_name = "S")]
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "auto", value_name = "S")]
     score: Vec<ScoreChoice>,
     /// Subtract the mean review before projecting; auto: for text, not for judgments
     #[arg(long, value_enum, default_value_t)]
@@ -62,18 +59,29 @@ pub(super) struct ReviewsArgs {
     /// Fewer papers than this give the flag `too_few`
     #[arg(long, value_name = "N", default_value_t = 2)]
     min_papers: usize,
-    /// False discovery rate of the flag `informative`
+    /// Rate of false alarms behind the flag `look`; false discovery rate of `informative`
     #[arg(long, value_name = "F", default_value_t = FALSE_DISCOVERY_RATE)]
     fdr: f64,
     /// Bound of the flag `uninformative` [default: a quarter of the median score]
     #[arg(long, value_name = "F")]
     margin: Option<f64>,
+    /// own: reviews with fewer words are not judged
+    #[arg(long, value_name = "N", default_value_t = OwnSettings::default().min_words)]
+    min_words: usize,
+    /// Reviewers that a table on a terminal shows by each score, worst first; files have all
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    top: usize,
     /// What to do with a second review of the same paper by the same reviewer
     #[arg(long, value_enum, default_value_t)]
-    duplicates: DuplicatesChoice,
+    duplicates: SecondReviews,
+    /// Who is behind anonymous ids: id, person; or the groups of `OpenReview`
+    #[arg(long, value_name = "FILE")]
+    people: Option<PathBuf>,
     /// Show the evidence for one reviewer instead of the scores of all
     #[arg(long, value_name = "REVIEWER", conflicts_with = "report")]
     explain: Option<String>,
+    #[command(flatten)]
+    exports: ExportArgs,
     #[command(flatten)]
     page: PageArgs,
     /// How much of the reviews goes into the report; they may be confidential
@@ -85,6 +93,10 @@ pub(super) struct ReviewsArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ScoreChoice {
+    /// Own where the venue is large enough, else projected
+    Auto,
+    /// Is it their own work? Flags who to look at
+    Own,
     /// Similarity with peers beyond the LLM
     Projected,
     /// Similarity with peers; rewards what both took from an LLM
@@ -141,227 +153,161 @@ impl From<DuplicatesChoice> for Duplicates {
     }
 }
 
-/// Everything that scores and explanations are made from.
-pub(super) struct Run {
-    pub(super) loaded: LoadedReviews,
-    pub(super) inputs: Vec<Input>,
-    pub(super) papers: Vec<Paper>,
-    pub(super) embedded: Embedded,
-    pub(super) plain: Space,
-    pub(super) projected: Space,
-    pub(super) centered: bool,
-    pub(super) combine: ZCombine,
-    pub(super) warnings: Vec<Warning>,
-    /// Scores by [`ScoreName`], once they are asked for: by the table, and again by the page.
-    scored: [OnceCell<Scored>; 4],
+/// Which of several reviews of one paper by one person counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum SecondReviews {
+    /// None: it is an error
+    #[default]
+    Error,
+    /// The first
+    First,
+    /// The last
+    Last,
+    /// All: texts are joined in the order of the file
+    Join,
 }
 
-/// The scores of all reviewers by one name.
-pub(super) struct Scored {
-    pub(super) scores: Vec<ReviewerScore>,
-    /// Closeness to the topic and distance from Z, if the score is made of them.
-    pub(super) parts: Option<[Vec<Option<f64>>; 2]>,
-    pub(super) warnings: Vec<Warning>,
+impl From<SecondReviews> for Duplicates {
+    fn from(choice: SecondReviews) -> Self {
+        match choice {
+            SecondReviews::Error => Self::Error,
+            SecondReviews::First => Self::First,
+            SecondReviews::Last => Self::Last,
+            SecondReviews::Join => Self::Join,
+        }
+    }
+}
+
+/// How much of the reviews goes into the page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum ReportText {
+    /// No text at all: scores and similarities only
+    None,
+    /// Up to six sentences per review: those closest to the LLM's, those most supported by peers
+    #[default]
+    Excerpts,
+    /// Every review, every sentence shaded
+    Full,
+}
+
+impl From<ReportText> for ReviewText {
+    fn from(text: ReportText) -> Self {
+        match text {
+            ReportText::None => Self::None,
+            ReportText::Excerpts => Self::Excerpts,
+            ReportText::Full => Self::Full,
+        }
+    }
 }
 
 /// Runs the command.
 pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
+    let settings = args.settings(common);
     args.check()?;
+    settings.check()?;
     args.page.check(common)?;
-    let run = prepare(args, common)?;
-    let report = match &args.explain {
-        Some(reviewer) => super::explain::report(&run.evidence(), reviewer, &run.context(args))?,
-        None => scores_report(args, &run),
+    let reviews = args.read()?;
+    let asking = Asking {
+        models: &args.embedding.models(common),
+        observer: &Terminal::new(common),
+        sentences: args.sentences(),
     };
-    args.page.write(&report, || {
-        let bar = Bar::new(common, "comparing sentences", run.papers.len() as u64);
-        page(&report, &run.scores_of_page(args), args.report_text.into(), &bar)
-    })?;
-    emit(&report, common)?;
+    let run = args.embedding.waiting(common, || reviews_with(reviews, &settings, &asking))?;
+    let report = match &args.explain {
+        Some(reviewer) => run.explain(reviewer)?,
+        None => scores(&run)?,
+    };
+    args.page.write(&report, || run.page(args.report_text.into()))?;
+    let for_people = common.resolved_format()? == OutputFormat::Table && args.explain.is_none();
+    if for_people {
+        let top = if common.output.is_some() { usize::MAX } else { args.top };
+        emit(&shown(&report, &run, top), common)?;
+    } else {
+        emit(&report, common)?;
+    }
     Ok(ExitStatus::Done)
+}
+
+/// The scores, with a word on where to look next.
+fn scores(run: &ReviewsRun) -> Result<Report> {
+    let mut report = run.report()?;
+    if let Some(last) = report.footer.last_mut() {
+        last.truncate(last.trim_end_matches('.').len());
+        last.push_str(": `--explain REVIEWER` shows the evidence.");
+    }
+    Ok(report)
 }
 
 impl ReviewsArgs {
     fn check(&self) -> Result<()> {
-        let standard_inputs =
-            self.z.iter().chain([&self.reviews]).filter(|path| path.as_os_str() == "-").count();
-        if standard_inputs > 1 {
-            return Err(UsageError("standard input (`-`) can be read only once".into()).into());
+        if self.score.len() > 1 && self.score.contains(&ScoreChoice::Auto) {
+            return Err(UsageError("--score auto stands alone".into()).into());
         }
-        if !(0.0..=1.0).contains(&self.fdr) {
-            return Err(UsageError(format!("--fdr is {}, it must be from 0 to 1", self.fdr)).into());
-        }
+        check_read_once(self.z.iter().chain([&self.reviews]).chain(&self.people))?;
         Ok(())
     }
 
-    pub(super) fn flags(&self) -> FlagSettings {
-        FlagSettings {
-            false_discovery_rate: self.fdr,
+    fn read(&self) -> Result<Reviews> {
+        let settings = self.exports.settings()?;
+        let reviews = Source::read(&self.reviews)?;
+        let z = self.z.iter().map(|path| Source::read(path)).collect::<Result<Vec<_>, _>>()?;
+        let people = self.people.as_ref().map(|path| Source::read(path)).transpose()?;
+        let files = ReviewFiles { reviews, z, people };
+        Ok(Reviews::from_exports(files, settings, self.duplicates.into())?)
+    }
+
+    /// Whose sentences the output shows.
+    fn sentences(&self) -> Sentences {
+        match &self.explain {
+            Some(reviewer) => Sentences::Of(reviewer.clone()),
+            None if self.page.wanted() && self.report_text != ReportText::None => {
+                Sentences::Everybody
+            }
+            None => Sentences::None,
+        }
+    }
+
+    /// The scores asked for; `None` for the one that fits.
+    fn scores(&self) -> Option<Vec<ScoreName>> {
+        let names = self.score.iter().map(|choice| choice.names());
+        Some(names.collect::<Option<Vec<_>>>()?.concat())
+    }
+
+    fn settings(&self, common: &Common) -> ReviewsSettings {
+        ReviewsSettings {
+            score: self.scores(),
+            center: match self.center {
+                Center::Auto => Centering::Auto,
+                Center::On => Centering::On,
+                Center::Off => Centering::Off,
+            },
+            z_combine: match self.z_combine {
+                CombineChoice::Span => ZCombine::Span,
+                CombineChoice::Min => ZCombine::Min,
+                CombineChoice::Mean => ZCombine::Mean,
+            },
+            min_papers: self.min_papers,
+            fdr: self.fdr,
             margin: self.margin,
-            min_count: self.min_papers,
+            min_words: self.min_words,
+            embedding: self.embedding.settings(common),
+            beside: self.embedding.beside(),
         }
-    }
-
-    pub(super) fn scores(&self) -> Vec<ScoreName> {
-        let mut scores = Vec::new();
-        for choice in &self.score {
-            let names: &[ScoreName] = match choice {
-                ScoreChoice::Projected => &[ScoreName::Projected],
-                ScoreChoice::Cosine => &[ScoreName::Cosine],
-                ScoreChoice::Negative => &[ScoreName::Negative],
-                ScoreChoice::Combined => &[ScoreName::Combined],
-                ScoreChoice::All => &[
-                    ScoreName::Projected,
-                    ScoreName::Cosine,
-                    ScoreName::Negative,
-                    ScoreName::Combined,
-                ],
-            };
-            for name in names {
-                if !scores.contains(name) {
-                    scores.push(*name);
-                }
-            }
-        }
-        scores
     }
 }
 
-fn prepare(args: &ReviewsArgs, common: &Common) -> Result<Run> {
-    let reviews = Source::read(&args.reviews)?;
-    let z = args.z.iter().map(|path| Source::read(path)).collect::<Result<Vec<_>, _>>()?;
-    let loaded = read_reviews(&reviews, &z, args.duplicates.into())?;
-    let inputs: Vec<Input> = std::iter::once(&reviews)
-        .chain(&z)
-        .zip(&loaded.rows)
-        .map(|(source, &rows)| Input::new(source, rows))
-        .collect();
-    drop((reviews, z));
-
-    let set = &loaded.set;
-    let contents: Vec<_> = set.contents().collect();
-    let embedded = args.embedding.embed(&contents, TextUnit::Sentence, common)?;
-    let centered = match args.center {
-        Center::Auto => embedded.kind != VectorKind::Judgments,
-        Center::On => true,
-        Center::Off => false,
-    };
-    let plain = Space::new(embedded.vectors.clone(), set.reviews.len());
-    let projected = if centered { plain.clone().centered() } else { plain.clone() };
-    let mut warnings = loaded.warnings.clone();
-    warnings.extend(embedded.warnings.iter().cloned());
-    warnings.extend(direction_warnings(set, &plain));
-    let combine = match args.z_combine {
-        CombineChoice::Span => ZCombine::Span,
-        CombineChoice::Min => ZCombine::Min,
-        CombineChoice::Mean => ZCombine::Mean,
-    };
-    let papers = papers_of(set);
-    let scored = Default::default();
-    let run = Run {
-        loaded,
-        inputs,
-        papers,
-        embedded,
-        plain,
-        projected,
-        centered,
-        combine,
-        warnings,
-        scored,
-    };
-    Ok(run)
-}
-
-fn direction_warnings(set: &ReviewSet, space: &Space) -> Vec<Warning> {
-    let (z, reviews) = zero_counts(set, space);
-    let mut warnings = Vec::new();
-    if z > 0 {
-        let message = format!("{z} Z vectors are zero, carry no direction and are skipped");
-        warnings.push(Warning::new("zero_z", z, message));
-    }
-    if reviews > 0 {
-        let message = format!(
-            "{reviews} reviews have a zero vector (no word the embedder knows); \
-             their pairs count as 0"
-        );
-        warnings.push(Warning::new("zero_reviews", reviews, message));
-    }
-    warnings
-}
-
-impl Run {
-    pub(super) fn scores(&self, name: ScoreName) -> &Scored {
-        self.scored[name as usize].get_or_init(|| self.computed(name))
-    }
-
-    fn computed(&self, name: ScoreName) -> Scored {
-        let (set, papers) = (&self.loaded.set, &self.papers);
-        let scores = match name {
-            ScoreName::Projected => projected_scores(set, papers, &self.projected, self.combine),
-            ScoreName::Cosine => cosine_scores(set, papers, &self.plain),
-            ScoreName::Negative => negative_scores(set, papers, &self.plain),
-            ScoreName::Combined => {
-                let combined = combined_scores(set, papers, &self.plain.clone().whitened());
-                let warnings = super::combined::warnings(&combined.basis, set.reviews.len());
-                let parts = Some([combined.topic, combined.away]);
-                return Scored { scores: combined.scores, parts, warnings };
-            }
-        };
-        Scored { scores, parts: None, warnings: Vec::new() }
-    }
-
-    fn evidence(&self) -> crate::text::explain::Evidence<'_> {
-        crate::text::explain::Evidence {
-            set: &self.loaded.set,
-            papers: &self.papers,
-            plain: &self.plain,
-            projected: &self.projected,
-            combine: self.combine,
-            embedder: self.embedded.embedder.as_deref(),
-        }
-    }
-
-    fn scores_of_page(&self, args: &ReviewsArgs) -> Scores<'_> {
-        let names = args.scores();
-        let meanings = names.iter().map(|name| (name.as_str(), meaning(*name, self.centered)));
-        let combined = names.contains(&ScoreName::Combined);
-        Scores {
-            evidence: self.evidence(),
-            scope: scope(self),
-            meanings: meanings.collect(),
-            projected: &self.scores(ScoreName::Projected).scores,
-            negative: &self.scores(ScoreName::Negative).scores,
-            parts: combined.then(|| self.scores(ScoreName::Combined).parts.as_ref()).flatten(),
-        }
-    }
-
-    fn context(&self, args: &ReviewsArgs) -> super::explain::Context {
-        let name = ScoreName::Projected;
-        super::explain::Context {
-            inputs: self.inputs.clone(),
-            settings: self.settings(args),
-            scores: self.scores(name).scores.clone(),
-            embedder: self.embedded.name.clone(),
-        }
-    }
-
-    pub(super) fn settings(&self, args: &ReviewsArgs) -> Map<String, Value> {
-        let scores: Vec<&str> = args.scores().iter().map(|score| score.as_str()).collect();
-        let settings = json!({
-            "embedder": self.embedded.name,
-            "granularity": self.embedded.granularity,
-            "dims": self.plain.dims(),
-            "score": scores,
-            "centered": self.centered,
-            "z_combine": self.combine,
-            "min_papers": args.min_papers,
-            "fdr": args.fdr,
-            "margin": args.margin,
-            "duplicates": Duplicates::from(args.duplicates),
-        });
-        settings.as_object().cloned().unwrap_or_default()
+impl ScoreChoice {
+    fn names(self) -> Option<&'static [ScoreName]> {
+        Some(match self {
+            Self::Auto => return None,
+            Self::Own => &[ScoreName::Own],
+            Self::Projected => &[ScoreName::Projected],
+            Self::Cosine => &[ScoreName::Cosine],
+            Self::Negative => &[ScoreName::Negative],
+            Self::Combined => &[ScoreName::Combined],
+            Self::All => &ScoreName::EACH,
+        })
     }
 }

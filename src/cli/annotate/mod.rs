@@ -5,19 +5,18 @@ mod labels;
 mod output;
 mod reviews;
 mod run;
-mod samples;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use crate::error::Result;
 use clap::{Args, Subcommand};
-use serde::Deserialize;
 
+pub(super) use self::output::{RowFormat, write_json_lines};
+pub(super) use self::run::Output;
 use super::common::Common;
 use super::exit::ExitStatus;
 use super::llm::LlmArgs;
-use crate::llm::form::Field;
-use crate::llm::prompt::Task;
+use crate::annotate::SamplingSettings;
 
 /// Make Z with a language model: labels of items, reviews of papers, judgments of reviews
 ///
@@ -40,12 +39,16 @@ enum What {
 /// Flags of every kind of annotation.
 #[derive(Debug, Args)]
 struct RunArgs {
-    /// Name of the source in the output [default: the model's name]
-    #[arg(long, value_name = "NAME")]
-    source: Option<String>,
+    #[command(flatten)]
+    out: OutputArgs,
+}
+
+/// Flags of everything that asks a model about many items.
+#[derive(Debug, Args)]
+pub(super) struct OutputArgs {
     /// Say how many requests and tokens it would take; send nothing
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
     /// List what failed in FILE, one JSON object a line
     /// [default: beside --output, ending in .errors.jsonl, if anything failed]
     #[arg(long, value_name = "FILE")]
@@ -57,7 +60,18 @@ struct RunArgs {
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
     #[command(flatten)]
-    llm: LlmArgs,
+    pub(super) llm: LlmArgs,
+}
+
+impl RunArgs {
+    fn sampling(&self, samples: u32, common: &Common) -> SamplingSettings {
+        SamplingSettings {
+            samples,
+            temperature: self.out.llm.temperature,
+            max_tokens: self.out.llm.max_tokens,
+            seed: common.seed,
+        }
+    }
 }
 
 /// Runs the command.
@@ -67,34 +81,4 @@ pub(super) fn run(args: &AnnotateArgs, common: &Common) -> Result<ExitStatus> {
         What::Reviews(args) => reviews::run(args, common),
         What::Judgments(args) => judgments::run(args, common),
     }
-}
-
-/// A question and its labels, from the user's file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TaskFile {
-    question: String,
-    #[serde(default)]
-    labels: Vec<String>,
-    #[serde(default)]
-    fields: Vec<Field>,
-}
-
-/// Reads a question with `labels`, or with several `[[fields]]`.
-pub(super) fn read_task(path: &Path) -> Result<Task> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the task `{}`", path.display()))?;
-    let file: TaskFile = toml::from_str(&text).with_context(|| {
-        format!("`{}` is not a task: question, and labels or [[fields]]", path.display())
-    })?;
-    let mut fields = file.fields;
-    if !file.labels.is_empty() {
-        let domain = crate::llm::form::Domain::Labels { labels: file.labels };
-        fields.insert(0, Field { name: "label".into(), definition: String::new(), domain });
-    }
-    crate::llm::prompt::check_fields(&path.display().to_string(), &fields)?;
-    if fields.is_empty() {
-        anyhow::bail!("the task `{}` has neither labels nor [[fields]]", path.display());
-    }
-    Ok(Task { question: Some(file.question), fields })
 }

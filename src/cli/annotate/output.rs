@@ -1,22 +1,19 @@
 //! Rows of an annotation in the formats that caz reads back.
 
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::{self, Write};
 
-use anyhow::Result;
+use crate::error::Result;
 use serde_json::{Map, Value, json};
 
+use crate::annotate::Row;
 use crate::cli::common::{Common, OutputFormat};
 use crate::cli::exit::UsageError;
-use crate::cli::output::write_output;
+use crate::cli::output::{write_private_output, write_stdout};
 use crate::report::SCHEMA_VERSION;
-
-/// One row, keys in the order of the columns.
-pub(super) type Row = Map<String, Value>;
 
 /// The formats of an annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RowFormat {
+pub(in crate::cli) enum RowFormat {
     Csv,
     JsonLines,
     Json,
@@ -25,15 +22,12 @@ pub(super) enum RowFormat {
 impl RowFormat {
     /// By flag, by the ending of the output, else `default`.
     pub(super) fn of(common: &Common, default: Self) -> Result<Self> {
-        let ending = common.output.as_deref().and_then(Path::extension);
-        let ending = ending.map(|ending| ending.to_string_lossy().to_lowercase());
-        match (common.format, ending.as_deref()) {
-            (Some(OutputFormat::Csv), _) | (None, Some("csv")) => Ok(Self::Csv),
-            (Some(OutputFormat::Jsonl), _) | (None, Some("jsonl" | "ndjson")) => {
-                Ok(Self::JsonLines)
-            }
-            (Some(OutputFormat::Json), _) | (None, Some("json")) => Ok(Self::Json),
-            (None, None) if common.output.is_none() => Ok(default),
+        let by_ending = common.output.as_deref().and_then(OutputFormat::by_ending);
+        match common.format.or(by_ending) {
+            Some(OutputFormat::Csv) => Ok(Self::Csv),
+            Some(OutputFormat::Jsonl) => Ok(Self::JsonLines),
+            Some(OutputFormat::Json) => Ok(Self::Json),
+            None if common.output.is_none() => Ok(default),
             _ => {
                 let message = "annotations are written as csv, jsonl or json; \
                                end --output so, or add --format";
@@ -56,12 +50,9 @@ pub(super) fn write_rows(
         RowFormat::JsonLines => write_json_lines(rows, out),
         RowFormat::Json => write_json(rows, about, out),
     };
-    if let Some(path) = &common.output {
-        write_output(path, write)
-    } else {
-        let mut out = BufWriter::new(io::stdout().lock());
-        write(&mut out)?;
-        Ok(out.flush()?)
+    match &common.output {
+        Some(path) => write_private_output(path, write),
+        None => write_stdout(write),
     }
 }
 
@@ -84,7 +75,7 @@ fn write_csv(columns: &[&str], rows: &[Row], out: &mut dyn Write) -> io::Result<
 }
 
 /// One object a line.
-pub(super) fn write_json_lines(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
+pub(in crate::cli) fn write_json_lines(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     for row in rows {
         serde_json::to_writer(&mut *out, row)?;
         out.write_all(b"\n")?;

@@ -1,20 +1,23 @@
-//! `caz experiment`: would a mechanism have caught them, on data like these?
+//! `caz experiment`: would a mechanism have caught them, on data like these? How good are judges?
 
 mod crowd;
 mod detection;
-mod figures;
+mod feedback;
+mod judges;
 mod multi_llm;
+mod own;
+mod prompts;
 mod reviews;
 mod sample_size;
 mod trials;
 
-use anyhow::Result;
+use crate::error::Result;
 use clap::{Args, Subcommand};
 
 use super::common::Common;
 use super::exit::ExitStatus;
 
-/// Measure by simulation how well cheaters would be found, on data like yours
+/// Measure by simulation how well cheaters would be found, and how good prompts and judges are
 #[derive(Debug, Args)]
 pub(super) struct ExperimentArgs {
     #[command(subcommand)]
@@ -28,6 +31,10 @@ enum ExperimentCommand {
     SampleSize(sample_size::SampleSizeArgs),
     MultiLlm(multi_llm::MultiLlmArgs),
     Reviews(reviews::ExperimentReviewsArgs),
+    Own(own::ExperimentOwnArgs),
+    Prompts(prompts::PromptsArgs),
+    Judges(judges::JudgesArgs),
+    Feedback(feedback::FeedbackArgs),
 }
 
 /// Runs the command.
@@ -37,5 +44,9 @@ pub(super) fn run(args: &ExperimentArgs, common: &Common) -> Result<ExitStatus> 
         ExperimentCommand::SampleSize(args) => sample_size::run(args, common),
         ExperimentCommand::MultiLlm(args) => multi_llm::run(args, common),
         ExperimentCommand::Reviews(args) => reviews::run(args, common),
+        ExperimentCommand::Own(args) => own::run(args, common),
+        ExperimentCommand::Prompts(args) => prompts::run(args, common),
+        ExperimentCommand::Judges(args) => judges::run(args, common),
+        ExperimentCommand::Feedback(args) => feedback::run(args, common),
     }
 }

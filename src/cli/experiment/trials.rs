@@ -2,23 +2,22 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use crate::error::{Context, Error, ErrorKind, Result};
 use clap::Args;
-use serde_json::{Map, Value, json};
 
-use super::super::common::Common;
+use super::super::common::{Common, OutputFormat};
 use super::super::exit::UsageError;
 use super::super::output::{check_output, emit, write_output};
 use super::super::page::PageArgs;
-use super::super::page::experiment::page;
-use super::super::progress::Bar;
-use crate::experiment::trials::{LogError, TrialLog};
-use crate::report::{CsvExporter, Exporter, Input, JsonExporter, Report, Table};
+use crate::experiment::figures::Figure;
+use crate::experiment::trials::{LogError, TrialFile};
+use crate::report::html::Page;
+use crate::report::{CsvExporter, Exporter, JsonExporter, Report, Table};
 
 /// How many trials, and where they go.
 #[derive(Debug, Args)]
 pub(super) struct TrialArgs {
-    /// Trials per point of the grid
+    /// Trials per point of the grid [default: 50 of a crowd, 100 of reviews]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trials: Option<u32>,
     /// Write every finished trial to FILE, as it finishes: a file that ends in .jsonl. One that ends
@@ -35,12 +34,9 @@ pub(super) struct TrialArgs {
     page: PageArgs,
 }
 
-/// What a file of trials is like when all are finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RawFormat {
-    JsonLines,
-    Csv,
-    Json,
+/// What stands under a figure of a page.
+pub(super) fn caption(figure: &Figure) -> String {
+    format!("As a file: {} (--figures DIR).", figure.name)
 }
 
 impl TrialArgs {
@@ -49,135 +45,88 @@ impl TrialArgs {
         common.resolved_format()?;
         check_output(common.output.as_deref())?;
         self.page.check(common)?;
-        if let Some(path) = self.log_path()?
+        if let Some(TrialFile { path, resume: false }) = self.file()?
             && path.exists()
-            && !self.resume
         {
-            return Err(UsageError(LogError::Exists { path }.to_string()).into());
+            return Err(LogError::Exists { path }.into());
         }
         check_output(self.raw.as_deref())
     }
 
-    /// By the ending of the file.
-    fn raw_format(&self) -> Result<Option<RawFormat>> {
+    /// Trials per point, `default` unless another number was asked for.
+    pub(super) fn count(&self, default: u32) -> u32 {
+        self.trials.unwrap_or(default)
+    }
+
+    /// By the ending of the file; what it is like when all trials are finished.
+    fn raw_format(&self) -> Result<Option<OutputFormat>> {
         let Some(path) = &self.raw else { return Ok(None) };
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-        match ending.as_deref() {
-            Some("jsonl" | "ndjson") => Ok(Some(RawFormat::JsonLines)),
-            Some("csv") => Ok(Some(RawFormat::Csv)),
-            Some("json") => Ok(Some(RawFormat::Json)),
-            _ => {
+        match OutputFormat::by_ending(path) {
+            Some(OutputFormat::Table | OutputFormat::Markdown) | None => {
                 let path = path.display();
                 let message = format!("end `{path}` in .jsonl, .csv or .json");
                 Err(UsageError(message).into())
             }
+            format => Ok(format),
         }
     }
 
     /// The file that trials are appended to as they finish: `--raw` itself, or beside it.
-    fn log_path(&self) -> Result<Option<PathBuf>> {
+    pub(super) fn file(&self) -> Result<Option<TrialFile>> {
         let (Some(path), Some(format)) = (&self.raw, self.raw_format()?) else { return Ok(None) };
-        if format == RawFormat::JsonLines {
-            return Ok(Some(path.clone()));
+        let mut path = path.clone().into_os_string();
+        if format != OutputFormat::Jsonl {
+            path.push(".jsonl");
         }
-        let mut beside = path.clone().into_os_string();
-        beside.push(".jsonl");
-        Ok(Some(beside.into()))
+        Ok(Some(TrialFile { path: path.into(), resume: self.resume }))
     }
 
     /// Writes all trials as a table, if `--raw` asks for one; `report` says what they are of.
     pub(super) fn write_raw(&self, report: &Report, table: Table) -> Result<()> {
         let (Some(path), Some(format)) = (&self.raw, self.raw_format()?) else { return Ok(()) };
         let exporter: &dyn Exporter = match format {
-            RawFormat::JsonLines => return Ok(()),
-            RawFormat::Csv => &CsvExporter,
-            RawFormat::Json => &JsonExporter,
+            OutputFormat::Csv => &CsvExporter,
+            OutputFormat::Json => &JsonExporter,
+            OutputFormat::Jsonl | OutputFormat::Table | OutputFormat::Markdown => return Ok(()),
         };
         let report = Report { table, ..report.clone() };
         write_output(path, |out| exporter.write(&report, out))
     }
 
-    /// Makes Ctrl-C, and a request to end, say how to go on; the process ends with code 130.
-    ///
-    /// Nothing needs to be saved at that point: finished trials are in the file, and of one that
-    /// was being written whole lines count.
-    #[cfg(feature = "llm")]
-    fn explain_interruption(&self, common: &Common) {
-        let line = match self.raw.as_deref() {
+    /// Says how to go on, if it was Ctrl-C or a request to end that stopped the run.
+    pub(super) fn how_to_go_on(&self, error: Error) -> Error {
+        if error.kind() != ErrorKind::Interrupted {
+            return error;
+        }
+        let how = match &self.raw {
             Some(path) => format!(
-                "interrupted; finished trials are kept, the same command with `--raw {} --resume` \
-                 goes on from here",
+                "finished trials are kept, the same command with `--raw {} --resume` goes on from \
+                 here",
                 path.display()
             ),
-            None => "interrupted; nothing was kept, --raw FILE keeps finished trials".to_owned(),
+            None => "nothing was kept, --raw FILE keeps finished trials".to_owned(),
         };
-        // The bar has no line end.
-        let after_bar = common.show_progress().then(String::new);
-        let lines = after_bar.into_iter().chain([line]).collect();
-        super::super::interruption::explain_interruption(common, lines);
+        Error::new(ErrorKind::Interrupted, format!("{error:#}; {how}"))
     }
 
-    /// Without the crate that hears of it, the process ends without a word.
-    #[cfg(not(feature = "llm"))]
-    #[expect(clippy::unused_self, reason = "the same call as with the feature")]
-    fn explain_interruption(&self, _common: &Common) {}
-
-    /// The file of trials, if there is one, for a run with these inputs and settings.
-    pub(super) fn log(
-        &self,
-        command: &str,
-        inputs: &[Input],
-        settings: &Map<String, Value>,
-    ) -> Result<Option<TrialLog>> {
-        let Some(path) = &self.log_path()? else { return Ok(None) };
-        // The contents of the inputs, not their names: files may move between two runs.
-        let inputs: Vec<Value> =
-            inputs.iter().map(|i| json!({ "sha256": i.sha256, "rows": i.rows })).collect();
-        let header = json!({
-            "command": command,
-            "version": env!("CARGO_PKG_VERSION"),
-            "inputs": inputs,
-            "settings": settings,
-        });
-        match TrialLog::open(path, &header, self.resume) {
-            Ok(log) => Ok(Some(log)),
-            Err(error @ LogError::Exists { .. }) => Err(UsageError(error.to_string()).into()),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// What is ready once the trials begin: their number per point, `default` unless another one
-    /// was asked for, and a bar for all of them.
-    pub(super) fn begin(
-        &self,
-        common: &Common,
-        default: u32,
-        all: impl FnOnce(u32) -> u64,
-    ) -> (u32, Bar) {
-        let count = self.trials.unwrap_or(default);
-        self.explain_interruption(common);
-        (count, Bar::new(common, "trials", all(count)))
-    }
-
-    /// Writes the figures and the page that are wanted, then the result; the title is that of the
-    /// page, the figures are file names and SVG.
+    /// Writes the figures and the page that are wanted, then the result.
     pub(super) fn publish(
         &self,
         common: &Common,
-        title: &str,
         report: &Report,
-        figures: impl FnOnce() -> Result<Vec<(String, String)>>,
+        figures: impl FnOnce() -> Result<Vec<Figure>>,
+        page: impl FnOnce(&[Figure]) -> Page,
     ) -> Result<()> {
         let wanted = self.figures.is_some() || self.page.wanted();
         let figures = if wanted { figures()? } else { Vec::new() };
         if let Some(folder) = &self.figures {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
-            for (name, picture) in &figures {
-                write_output(&folder.join(name), |out| out.write_all(picture.as_bytes()))?;
+            for Figure { name, svg } in &figures {
+                write_output(&folder.join(name), |out| out.write_all(svg.as_bytes()))?;
             }
         }
-        self.page.write(report, || Ok(page(title, report, &figures)))?;
+        self.page.write(report, || Ok(page(&figures)))?;
         emit(report, common)
     }
 }

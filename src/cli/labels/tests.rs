@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::Parser;
+use serde_json::{Value, json};
 
 use super::super::{Cli, ExitStatus, run, status_of};
 use super::*;
@@ -24,9 +25,9 @@ fn run_in(folder: &Path, files: &[(&str, &str)], arguments: &[&str]) -> Result<V
         command.push(if is_file { path(argument) } else { (*argument).to_owned() });
     }
     command.extend(["--output".into(), output.clone()]);
-    let status = run(&Cli::try_parse_from(command)?)?;
+    let status = run(&Cli::try_parse_from(command).expect("a command line of a test"))?;
     assert_eq!(status, ExitStatus::Done);
-    Ok(serde_json::from_str(&std::fs::read_to_string(output)?)?)
+    Ok(serde_json::from_str(&std::fs::read_to_string(output)?).expect("JSON output"))
 }
 
 /// Rows as `mechanism/worker` and a column.
@@ -40,7 +41,7 @@ fn column(report: &Value, name: &str) -> BTreeMap<String, Value> {
 
 fn exit_status(result: Result<Value>) -> (ExitStatus, String) {
     let error = result.unwrap_err();
-    (status_of(&error), format!("{error:#}"))
+    (status_of(error.kind()), crate::cli::message_of(&error))
 }
 
 fn csv(header: &str, rows: &[&str]) -> String {
@@ -72,7 +73,14 @@ fn columns_are_the_contract_and_follow_the_mechanisms_asked_for() {
             "n_z_tasks",
             "rank",
             "flag",
-            "lambda"
+            "lambda",
+            "copied",
+            "p_own",
+            "p_copy",
+            "p_llm",
+            "p_guess",
+            "p_constant",
+            "reads_as"
         ]
     );
     let mechanisms: Vec<&str> = rows.iter().map(|row| row["mechanism"].as_str().unwrap()).collect();
@@ -133,7 +141,8 @@ fn degenerate_crowds_have_missing_scores_and_no_numbers_made_up() {
         assert_eq!(scores["ca_z/a"], json!(expected), "{what}");
         for (row, score) in &scores {
             if score.is_null() {
-                assert_eq!(column(&report, "flag")[row], "too_few", "{what}: {row}");
+                let flag = if row.starts_with("own/") { "not_judged" } else { "too_few" };
+                assert_eq!(column(&report, "flag")[row], flag, "{what}: {row}");
                 assert_eq!(column(&report, "rank")[row], Value::Null, "{what}: {row}");
             }
         }

@@ -1,0 +1,257 @@
+//! `caz agree`: how good is a labeller, LLM or person, against gold, people or the others?
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::common::{Common, OutputFormat};
+use super::exit::{ExitStatus, UsageError};
+use super::exports::ExportArgs;
+use super::output::{check_output, emit, say};
+use super::page::PageArgs;
+use super::progress::Terminal;
+use super::reviews::DuplicatesChoice;
+use crate::data::import::Wanted;
+use crate::data::labellers::{ClusterSource, LabellerFiles};
+use crate::data::source::Source;
+use crate::error::Result;
+use crate::metrics::agreement::bootstrap::DRAWS;
+use crate::metrics::alternative_annotator::LEAST_ITEMS;
+use crate::report::html::{Page, ShownTable};
+use crate::screen::agreement::rankings::{RankingSettings, compare_rankings};
+use crate::screen::agreement::{
+    self, AgreementSettings, AltTestSettings, Compare, Outside, People, Requirement, ScaleChoice,
+};
+
+/// Measure how well labellers, LLMs or people, agree with gold labels or with each other
+///
+/// Accuracy, kappa, error, order and more, each with an interval, what missing labels could do to
+/// it, and the confusion matrix. Without --gold every source is held against the others.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Files: CSV, TSV or JSON lines, plain or .gz; `-` is standard input.
+  LABELS     task, label; optional source (or worker), prompt, sample
+  --gold     task, label; with a column worker: several people
+  --cluster  a column of these files, or a file: task, cluster
+  --runs     four columns: group, run, and two scores with names of their own
+
+Examples:
+  caz agree judges.csv --gold gold.csv --scale 0..3 --cluster topics.csv --report agree.html
+  caz agree new.csv --gold gold.csv --since old.csv --require 'change:kappa>=-0.02'
+  caz agree judges.csv --gold people.csv --alt-test --epsilon 0.1
+  caz agree --runs runs.csv")]
+pub(super) struct AgreeArgs {
+    /// Labels to judge: task, label, optional source, prompt, sample
+    #[arg(required_unless_present = "runs", conflicts_with = "runs")]
+    labels: Option<PathBuf>,
+    /// Labels to hold them against: task, label, optional worker
+    #[arg(long, value_name = "FILE")]
+    gold: Option<PathBuf>,
+    /// Which labels there are: LOW..HIGH, nominal, or A,B,C [default: numbers if gold is numbers]
+    #[arg(long, value_name = "SCALE", allow_hyphen_values = true)]
+    scale: Option<ScaleChoice>,
+    /// What to do with labels outside the scale
+    #[arg(long, value_enum, default_value_t)]
+    outside: OutsideChoice,
+    /// Cut the scale: labels of at least K against the others
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    binarize: Option<f64>,
+    /// Tasks that belong together, drawn as one: a column, or a file with task, cluster
+    #[arg(long, value_name = "COLUMN|FILE")]
+    cluster: Option<String>,
+    /// What is gold where several people label
+    #[arg(long, value_enum, default_value_t)]
+    people: PeopleChoice,
+    /// Compare two sources A,B on the same tasks, or `all` pairs; may be given again
+    #[arg(long, value_name = "A,B")]
+    compare: Vec<String>,
+    /// Test whether a source may replace the people of --gold
+    #[arg(long, requires = "gold")]
+    alt_test: bool,
+    /// --alt-test: what a source may be worse for being cheaper; .2 experts, .15 skilled, .1 crowd
+    #[arg(long, value_name = "SHARE", default_value_t = AltTestSettings::default().epsilon)]
+    epsilon: f64,
+    /// --alt-test: tasks that a person needs
+    #[arg(long, value_name = "N", default_value_t = LEAST_ITEMS)]
+    least_items: usize,
+    /// Earlier labels of the same tasks: what changed since
+    #[arg(long, value_name = "OLD")]
+    since: Option<PathBuf>,
+    /// A bound such as 'kappa>=0.6' or 'change:kappa>=-0.02'; exit code 1 if a row breaks it
+    #[arg(long, value_name = "METRIC>=X")]
+    require: Vec<Requirement>,
+    /// Compare two rankings instead: group, run, score, score
+    #[arg(long, value_name = "FILE")]
+    runs: Option<PathBuf>,
+    /// --runs: persistence of RBO
+    #[arg(long, value_name = "P", default_value_t = RankingSettings::default().persistence)]
+    persistence: f64,
+    /// Bootstrap draws behind every interval
+    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..))]
+    bootstrap: u32,
+    /// --compare: permutations behind every p-value
+    #[arg(long, value_name = "N", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(1..))]
+    permutations: u32,
+    /// What to do with a second label of the same labeller for the same task
+    #[arg(long, value_enum, default_value_t)]
+    duplicates: DuplicatesChoice,
+    #[command(flatten)]
+    exports: ExportArgs,
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum OutsideChoice {
+    /// They count as missing
+    #[default]
+    Count,
+    /// They are an error
+    Refuse,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum PeopleChoice {
+    /// What most of them say; no gold where several labels tie
+    #[default]
+    Majority,
+    /// Each of them in turn
+    Each,
+    /// The majority without one of them, in turn, who is measured as well
+    LeaveOneOut,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &AgreeArgs, common: &Common) -> Result<ExitStatus> {
+    let format = common.resolved_format()?;
+    check_output(common.output.as_deref())?;
+    args.page.check(common)?;
+    if let Some(runs) = &args.runs {
+        return args.compare_runs(runs, common);
+    }
+    let settings = args.settings(common)?;
+    let read = |path: &PathBuf| Source::read(path);
+    // clap sees to it that there are labels where there are no runs.
+    let Some(labels) = &args.labels else { return Ok(ExitStatus::Usage) };
+    let mut opener = args.exports.opener()?;
+    if let (None, Some(column)) = (args.cluster_file(), &args.cluster) {
+        opener.keep(column);
+    }
+    let judged = if args.gold.is_some() { Wanted::JudgedLabels } else { Wanted::Labellers };
+    let labels = opener.first(read(labels)?, judged)?;
+    let gold = args.gold.as_ref().map(read).transpose()?;
+    let gold = gold.map(|source| opener.beside(source, Wanted::Gold)).transpose()?;
+    let since = args.since.as_ref().map(read).transpose()?;
+    let since = since.map(|source| opener.beside(source, judged)).transpose()?;
+    let cluster_file = args.cluster_file().as_ref().map(read).transpose()?;
+    let clusters = match (&cluster_file, &args.cluster) {
+        (Some(file), _) => Some(ClusterSource::File(file)),
+        (None, column) => column.as_deref().map(ClusterSource::Column),
+    };
+    let files =
+        LabellerFiles { labels: &labels, gold: gold.as_ref(), since: since.as_ref(), clusters };
+    let mut run = agreement::run(&files, &settings, &Terminal::new(common))?;
+    run.warnings.splice(0..0, opener.finish().1);
+    let broken = run.broken_bounds()?;
+    let report = run.report();
+    args.page.write(&report, || Ok(run.page()))?;
+    match format {
+        OutputFormat::Table => emit(&run.summary(), common)?,
+        _ => emit(&report, common)?,
+    }
+    for sentence in &broken {
+        say(common, &format!("bound broken: {sentence}"));
+    }
+    Ok(if broken.is_empty() { ExitStatus::Done } else { ExitStatus::GateFailed })
+}
+
+impl AgreeArgs {
+    /// Everything that can be wrong with the flags, before any file is read.
+    fn settings(&self, common: &Common) -> Result<AgreementSettings> {
+        let usage = |message: String| UsageError(message);
+        let files = [&self.labels, &self.gold, &self.since].into_iter().flatten();
+        if files.filter(|path| path.as_os_str() == "-").count() > 1 {
+            return Err(usage("standard input (`-`) can be read only once".into()).into());
+        }
+        if !(0.0..=1.0).contains(&self.epsilon) {
+            let message = format!("--epsilon is {}, it must be from 0 to 1", self.epsilon);
+            return Err(usage(message).into());
+        }
+        if self.binarize.is_some_and(|cut| !cut.is_finite()) {
+            return Err(usage("--binarize must be a finite number".into()).into());
+        }
+        let alt_test = self.alt_test.then(|| AltTestSettings {
+            epsilon: self.epsilon,
+            least_items: self.least_items,
+            ..AltTestSettings::default()
+        });
+        Ok(AgreementSettings {
+            scale: self.scale.clone().unwrap_or(ScaleChoice::Auto),
+            outside: match self.outside {
+                OutsideChoice::Count => Outside::Count,
+                OutsideChoice::Refuse => Outside::Refuse,
+            },
+            binarize: self.binarize,
+            people: match self.people {
+                PeopleChoice::Majority => People::Majority,
+                PeopleChoice::Each => People::Each,
+                PeopleChoice::LeaveOneOut => People::LeaveOneOut,
+            },
+            compare: self.compared()?,
+            alt_test,
+            draws: self.bootstrap,
+            permutations: self.permutations,
+            duplicates: self.duplicates.into(),
+            import: self.exports.settings()?,
+            require: self.require.clone(),
+            seed: common.seed,
+        })
+    }
+
+    fn compared(&self) -> Result<Compare, UsageError> {
+        let mut pairs = Vec::new();
+        for text in &self.compare {
+            if text == "all" {
+                return Ok(Compare::All);
+            }
+            match text.split_once(',').map(|(a, b)| (a.trim(), b.trim())) {
+                Some((a, b)) if !a.is_empty() && !b.is_empty() && a != b => {
+                    pairs.push((a.to_owned(), b.to_owned()));
+                }
+                _ => {
+                    let message = format!("--compare takes two sources A,B or all, not `{text}`");
+                    return Err(UsageError(message));
+                }
+            }
+        }
+        Ok(if pairs.is_empty() { Compare::None } else { Compare::Pairs(pairs) })
+    }
+
+    /// The file of clusters, if `--cluster` names one and no column.
+    fn cluster_file(&self) -> Option<PathBuf> {
+        let path = PathBuf::from(self.cluster.as_ref()?);
+        let looks_like_a_file = path.extension().is_some() || path.components().count() > 1;
+        (path.is_file() || looks_like_a_file).then_some(path)
+    }
+
+    fn compare_runs(&self, runs: &Path, common: &Common) -> Result<ExitStatus> {
+        let settings = RankingSettings {
+            persistence: self.persistence,
+            draws: self.bootstrap,
+            seed: common.seed,
+        };
+        let runs = Source::read(runs)?;
+        let report = compare_rankings(&runs, &settings, &Terminal::new(common))?;
+        let page = || {
+            Ok(Page {
+                title: "How alike two rankings are".into(),
+                lead: report.footer.clone(),
+                table: ShownTable::Open,
+                ..Page::default()
+            })
+        };
+        self.page.write(&report, page)?;
+        emit(&report, common)?;
+        Ok(ExitStatus::Done)
+    }
+}

@@ -1,0 +1,47 @@
+//! `caz experiment feedback`: what is feedback over several turns worth?
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::super::common::Common;
+use super::super::exit::ExitStatus;
+use super::super::output::{check_output, emit};
+use super::super::page::PageArgs;
+use super::super::progress::Terminal;
+use crate::data::source::Source;
+use crate::error::Result;
+use crate::experiment::feedback::{FeedbackSettings, study};
+use crate::metrics::agreement::bootstrap::DRAWS;
+
+/// What feedback over several turns is worth, from recorded runs
+///
+/// Shares solved by budget of turns, their slope, and what every provider and kind of feedback
+/// gains over runs without, on the same items. No model is asked.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: caz experiment feedback runs.csv --format csv")]
+pub(super) struct FeedbackArgs {
+    /// Runs: item, success (1 or 0); optional provider and feedback (none, textual, check-again,
+    /// ...), `max_turns` (the budget), task, turns, `invalid_turns`, tokens
+    runs: PathBuf,
+    /// Bootstrap draws behind every interval
+    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..))]
+    bootstrap: u32,
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &FeedbackArgs, common: &Common) -> Result<ExitStatus> {
+    common.resolved_format()?;
+    check_output(common.output.as_deref())?;
+    args.page.check(common)?;
+    let source = Source::read(&args.runs)?;
+    let settings = FeedbackSettings { draws: args.bootstrap, seed: common.seed };
+    let run = study(&source, &settings, &Terminal::new(common))?;
+    let report = run.report();
+    args.page.write(&report, || Ok(run.page()))?;
+    emit(&report, common)?;
+    Ok(ExitStatus::Done)
+}

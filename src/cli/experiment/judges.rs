@@ -1,0 +1,85 @@
+//! `caz experiment judges`: how good are judges of pairs?
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::super::common::{Common, check_read_once};
+use super::super::exit::ExitStatus;
+use super::super::output::{check_output, emit};
+use super::super::page::PageArgs;
+use super::super::progress::Terminal;
+use crate::data::source::Source;
+use crate::error::Result;
+use crate::experiment::judges::{Cluster, Files, JudgesSettings, study};
+use crate::metrics::agreement::bootstrap::DRAWS;
+
+/// How good judges of pairs are, from recorded verdicts
+///
+/// Accuracy, kappa, flips, biases and costs of every judge, each with an interval, and exact tests
+/// between judges. No model is asked: `caz judge` makes verdicts, or bring your own.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples: caz experiment judges verdicts.csv --pairs pairs.jsonl --against single
+          caz experiment judges votes.csv --method gpt4_pair    (all others are the gold)")]
+pub(super) struct JudgesArgs {
+    /// Verdicts: item, judge, winner (a, b, tie); optional `winner_swapped` or order (ab, ba),
+    /// a, b (names of what was compared), tokens, calls, seconds, rounds
+    verdicts: PathBuf,
+    /// Pairs: item; optional a, b (texts, for the length), gold (a row per person)
+    #[arg(long, value_name = "FILE")]
+    pairs: Option<PathBuf>,
+    /// Judges to measure; if no pair has a gold verdict, the majority of all others is the gold
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    method: Vec<String>,
+    /// Compare every judge with these [default: single, and repeated at the same cost]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    against: Vec<String>,
+    /// What is drawn as one: `pair`, `item` (all pairs of an item), or a file with item, cluster
+    #[arg(long, value_name = "WHAT", default_value = "pair")]
+    cluster: String,
+    /// What was said, by `caz judge --transcripts`: gaps between scores and words that the sides
+    /// share, by round, and one debate to read in --report
+    #[arg(long, value_name = "FILE")]
+    debates: Option<PathBuf>,
+    /// Bootstrap draws behind every interval
+    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..))]
+    bootstrap: u32,
+    #[command(flatten)]
+    page: PageArgs,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &JudgesArgs, common: &Common) -> Result<ExitStatus> {
+    common.resolved_format()?;
+    check_output(common.output.as_deref())?;
+    args.page.check(common)?;
+    let inputs = [&args.pairs, &args.debates].into_iter().flatten();
+    check_read_once(std::iter::once(&args.verdicts).chain(inputs))?;
+    let (cluster, file) = match args.cluster.as_str() {
+        "pair" => (Cluster::Pair, None),
+        "item" => (Cluster::Item, None),
+        path => (Cluster::File, Some(Source::read(&PathBuf::from(path))?)),
+    };
+    let verdicts = Source::read(&args.verdicts)?;
+    let pairs = args.pairs.as_ref().map(|path| Source::read(path)).transpose()?;
+    let debates = args.debates.as_ref().map(|path| Source::read(path)).transpose()?;
+    let files = Files {
+        verdicts: &verdicts,
+        pairs: pairs.as_ref(),
+        clusters: file.as_ref(),
+        transcripts: debates.as_ref(),
+    };
+    let settings = JudgesSettings {
+        methods: args.method.clone(),
+        against: args.against.clone(),
+        cluster,
+        draws: args.bootstrap,
+        seed: common.seed,
+    };
+    let run = study(&files, &settings, &Terminal::new(common))?;
+    let report = run.report();
+    args.page.write(&report, || Ok(run.page()))?;
+    emit(&report, common)?;
+    Ok(ExitStatus::Done)
+}

@@ -1,0 +1,117 @@
+//! Flags about files that other systems wrote, the same for every command that reads some.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+
+use super::common::Common;
+use super::exit::UsageError;
+use super::output::say;
+use crate::data::import::{ImportSettings, Imports, Opener, Wanted, Wide, formats};
+use crate::data::source::Source;
+use crate::data::warning::Warning;
+use crate::error::Result;
+
+/// How files of other systems are read; see docs/imports.md.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Files of other systems")]
+pub(super) struct ExportArgs {
+    /// Format of the first file, e.g. openreview or hotcrp-csv [default: found by looking]
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<String>,
+    /// Which column is paper, reviewer, text, task, worker or label; may be given again
+    #[arg(long = "column", value_name = "KEY=NAME")]
+    columns: Vec<String>,
+    /// Columns or fields that make the text, in this order [default: those that hold prose]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    text_columns: Vec<String>,
+    /// The first file is a wide table: one row a worker, or one row a task
+    #[arg(long, value_enum)]
+    wide: Option<WideChoice>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum WideChoice {
+    /// One row a worker, one column a task
+    Worker,
+    /// One row a task, one column a worker
+    Task,
+}
+
+/// Keys of `--column`.
+const KEYS: [&str; 17] = [
+    "paper",
+    "reviewer",
+    "text",
+    "task",
+    "worker",
+    "label",
+    "source",
+    "sample",
+    "prompt",
+    "truth",
+    "id",
+    "title",
+    "abstract",
+    "context",
+    "request",
+    "response_a",
+    "response_b",
+];
+
+impl ExportArgs {
+    /// What the flags say.
+    pub(super) fn settings(&self) -> Result<ImportSettings> {
+        if let Some(name) = &self.from
+            && !formats().contains(&name.as_str())
+        {
+            let message =
+                format!("there is no format `{name}`; there are {}", formats().join(", "));
+            return Err(UsageError(message).into());
+        }
+        let mut columns = BTreeMap::new();
+        for pair in &self.columns {
+            let Some((key, name)) = pair.split_once('=') else {
+                return Err(UsageError(format!("`{pair}` is not KEY=NAME")).into());
+            };
+            if !KEYS.contains(&key) {
+                let message = format!("`{key}` is no column of caz; there are {}", KEYS.join(", "));
+                return Err(UsageError(message).into());
+            }
+            if columns.insert(key.to_owned(), name.to_owned()).is_some_and(|known| known != name) {
+                return Err(UsageError(format!("--column names `{key}` twice")).into());
+            }
+        }
+        Ok(ImportSettings {
+            from: self.from.clone(),
+            columns,
+            text_columns: self.text_columns.clone(),
+            wide: self.wide.map(|wide| match wide {
+                WideChoice::Worker => Wide::Worker,
+                WideChoice::Task => Wide::Task,
+            }),
+        })
+    }
+
+    /// What opens the files of a command.
+    pub(super) fn opener(&self) -> Result<Opener> {
+        Ok(Opener::new(self.settings()?))
+    }
+
+    /// Opens the only file of a command whose result has no place for warnings.
+    pub(super) fn open(
+        &self,
+        path: &Path,
+        wanted: Wanted,
+        common: &Common,
+    ) -> Result<(Source, Imports)> {
+        let mut opener = self.opener()?;
+        let source = opener.first(Source::read(path)?, wanted)?;
+        let (imports, warnings) = opener.finish();
+        for Warning { message, .. } in warnings {
+            say(common, &format!("warning: {message}"));
+        }
+        Ok((source, imports))
+    }
+}

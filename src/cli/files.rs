@@ -1,0 +1,169 @@
+//! Which of the files on a command line are written, and that none of them is also read.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+
+use super::exit::UsageError;
+use crate::error::Result;
+
+/// Flags whose value is a file or folder to write.
+const OUTPUTS: [&str; 9] = [
+    "output",
+    "report",
+    "record",
+    "errors",
+    "summary",
+    "posteriors",
+    "raw",
+    "figures",
+    "transcripts",
+];
+
+/// Files that a command writes into the folder named by `--output`.
+const IN_FOLDER: [&str; 8] = [
+    "labels.csv",
+    "z.csv",
+    "truth.csv",
+    "workers.csv",
+    "tasks.csv",
+    "reviews.jsonl",
+    "z.jsonl",
+    "trials.jsonl",
+];
+
+/// Refuses a command line that would write over a file it reads, or write two results into one.
+///
+/// Files are compared as the file system knows them, by device and number, so that another
+/// spelling or a link does not hide that they are one. Every value that is no output counts as
+/// something that may be read.
+pub(super) fn check(matches: &ArgMatches) -> Result<()> {
+    let mut given = Vec::new();
+    let imports = matches.subcommand_name() == Some("import");
+    let mut level = Some(matches);
+    while let Some(matches) = level {
+        collect(matches, &mut given);
+        level = matches.subcommand().map(|(_, matches)| matches);
+    }
+    // Flags of every subcommand are seen on every level.
+    given.sort();
+    given.dedup();
+    let (outputs, inputs): (Vec<_>, Vec<_>) =
+        given.into_iter().partition(|(flag, _)| OUTPUTS.contains(&flag.as_str()));
+    let mut written: Vec<(Identity, String)> = Vec::new();
+    for (flag, value) in &outputs {
+        for path in written_for(flag, Path::new(value), imports) {
+            let Some(identity) = Identity::of_output(&path) else { continue };
+            if let Some((_, other)) = written.iter().find(|(known, _)| *known == identity) {
+                let path = path.display();
+                let message = format!(
+                    "--{flag} and --{other} name the same file, `{path}`; give them two names"
+                );
+                return Err(UsageError(message).into());
+            }
+            if let Some(input) = inputs
+                .iter()
+                .flat_map(|(_, value)| parts(value))
+                .find(|input| Identity::of_input(input).is_some_and(|input| input == identity))
+            {
+                let (path, input) = (path.display(), input.display());
+                let message = format!(
+                    "--{flag} would write over `{input}`, which the command reads (`{path}` is the \
+                     same file); choose another name"
+                );
+                return Err(UsageError(message).into());
+            }
+            written.push((identity, flag.clone()));
+        }
+    }
+    Ok(())
+}
+
+fn collect(matches: &ArgMatches, given: &mut Vec<(String, OsString)>) {
+    for id in matches.ids() {
+        let id = id.as_str();
+        // Groups are named after their types.
+        let is_group = id.starts_with(|c: char| c.is_ascii_uppercase());
+        if is_group || matches.value_source(id) != Some(ValueSource::CommandLine) {
+            continue;
+        }
+        if let Ok(Some(values)) = matches.try_get_raw(id) {
+            given.extend(values.map(|value| (id.to_owned(), value.to_owned())));
+        }
+    }
+}
+
+/// The files that a flag writes: the one it names, and those beside or below it.
+fn written_for(flag: &str, path: &Path, imports: bool) -> Vec<PathBuf> {
+    let mut files = vec![path.to_owned()];
+    match flag {
+        "output" if imports => files.push(super::import::z_beside(path)),
+        "output" => {
+            files.push(super::output::beside(path, "errors.jsonl"));
+            files.extend(IN_FOLDER.iter().map(|name| path.join(name)));
+        }
+        "raw" => {
+            let mut beside = path.to_owned().into_os_string();
+            beside.push(".jsonl");
+            files.push(beside.into());
+        }
+        _ => {}
+    }
+    files
+}
+
+/// The paths that a value may hold: itself, each of a list, what follows a key (`static:FOLDER`).
+fn parts(value: &OsStr) -> Vec<PathBuf> {
+    if value == "-" {
+        return vec!["/dev/stdin".into()];
+    }
+    let mut parts = vec![PathBuf::from(value)];
+    if let Some(text) = value.to_str() {
+        for part in text.split(',') {
+            parts.push(part.into());
+            parts.extend(part.split_once([':', '=']).map(|(_, rest)| rest.into()));
+        }
+    }
+    parts
+}
+
+/// A regular file, there or still to be made.
+#[derive(Debug, PartialEq, Eq)]
+enum Identity {
+    /// Device and number.
+    #[cfg(unix)]
+    There(u64, u64),
+    /// Its path without links.
+    Named(PathBuf),
+}
+
+impl Identity {
+    /// `None` if there is no such regular file.
+    fn of_input(path: &Path) -> Option<Self> {
+        let about = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            Some(Self::There(about.dev(), about.ino()))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = about;
+            fs::canonicalize(path).ok().map(Self::Named)
+        }
+    }
+
+    /// As [`Self::of_input`], also for a file that is not there yet.
+    fn of_output(path: &Path) -> Option<Self> {
+        if fs::metadata(path).is_ok() {
+            return Self::of_input(path);
+        }
+        let name = path.file_name()?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+        Some(Self::Named(folder.join(name)))
+    }
+}

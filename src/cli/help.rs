@@ -1,0 +1,396 @@
+//! What `-h` and `--help` show: flags in groups, the everyday ones with `-h`, all with `--help`;
+//! examples for every command; no option that cannot matter for a command.
+//!
+//! Commands say in their doc comments what a flag means. Which group it belongs to, and whether it
+//! is for every day, is said here in one place, so that all commands look alike.
+
+use clap::{Arg, Command};
+
+const INPUT: &str = "Input";
+const COMPUTE: &str = "What to compute";
+const OUTPUT: &str = "Output";
+const ADVANCED: &str = "Advanced";
+
+/// What is read.
+const INPUT_FLAGS: [&str; 24] = [
+    "z",
+    "gold",
+    "truth",
+    "duplicates",
+    "from",
+    "column",
+    "text_columns",
+    "wide",
+    "cluster",
+    "people",
+    "since",
+    "runs",
+    "prompt",
+    "task",
+    "rubric",
+    "lengths",
+    "z_source",
+    "llm_source",
+    "copy_z",
+    "r#for",
+    "for",
+    "what",
+    "text",
+    "scale",
+];
+
+/// What is written, and how.
+const OUTPUT_FLAGS: [&str; 15] = [
+    "format",
+    "output",
+    "report",
+    "report_text",
+    "explain",
+    "top",
+    "posteriors",
+    "figures",
+    "raw",
+    "resume",
+    "summary",
+    "errors",
+    "quiet",
+    "source",
+    "dry_run",
+];
+
+/// What few people need: shown by `--help` only.
+const ADVANCED_FLAGS: [&str; 47] = [
+    "center",
+    "z_combine",
+    "min_papers",
+    "margin",
+    "renormalize_strata",
+    "sampled",
+    "scoring_function",
+    "bootstrap",
+    "tolerance",
+    "max_iterations",
+    "exact_labels",
+    "permutations",
+    "persistence",
+    "epsilon",
+    "least_items",
+    "outside",
+    "splits",
+    "seed",
+    "threads",
+    "no_progress",
+    "color",
+    "offline",
+    "granularity",
+    "long_text",
+    "pooling",
+    "stop_words",
+    "judge_prompt",
+    "turns",
+    "proposals",
+    "feedback",
+    "feedback_when",
+    "feedback_model",
+    "api_key_env",
+    "concurrency",
+    "timeout",
+    "tries",
+    "temperature",
+    "max_tokens",
+    "max_requests",
+    "max_tokens_total",
+    "no_cache",
+    "record",
+    "replay",
+    "max_failed",
+    "price_in",
+    "price_out",
+    "no_stream",
+];
+
+/// Common options that cannot matter, by the words that a command begins with; the first that fits
+/// counts. They are still taken, so that a script may give them to all commands alike.
+const WITHOUT: [(&str, &[&str]); 13] = [
+    (
+        "completions",
+        &["format", "output", "seed", "threads", "quiet", "no_progress", "color", "offline"],
+    ),
+    ("man", &["format", "seed", "threads", "quiet", "no_progress", "color", "offline"]),
+    ("doctor", &["seed", "threads", "no_progress", "offline"]),
+    ("prompts", &["seed", "threads", "no_progress", "offline"]),
+    ("cache", &["seed", "threads", "no_progress", "offline"]),
+    ("models", &["seed"]),
+    ("import", &["seed", "offline"]),
+    ("labels", &["offline"]),
+    ("assumptions", &["offline"]),
+    ("agree", &["offline"]),
+    ("simulate", &["offline"]),
+    ("experiment reviews", &[]),
+    ("experiment", &["offline"]),
+];
+
+/// Examples of commands whose own help has none.
+const EXAMPLES: [(&str, &str); 20] = [
+    (
+        "",
+        "\
+  caz reviews reviews.jsonl --z llm-reviews.jsonl --report report.html
+  caz labels labels.csv --z llm-labels.csv
+  caz reviews --help",
+    ),
+    (
+        "import",
+        "\
+  caz import notes.json --output reviews.jsonl
+  caz import reviews.csv --from hotcrp-csv --output reviews.jsonl
+  caz import answers.csv --wide worker --output labels.jsonl",
+    ),
+    ("simulate", "  caz simulate crowd --workers 40 --tasks 200 --output crowd.csv"),
+    ("experiment", "  caz experiment detection labels.csv --z llm-labels.csv --report page.html"),
+    ("experiment prompts", "  caz experiment prompts labels.csv --gold gold.csv --scale 0..2"),
+    ("models", "  caz models list"),
+    ("models list", "  caz models list"),
+    ("models pull", "  caz models pull bert:sentence-transformers/all-MiniLM-L6-v2"),
+    ("models path", "  caz models path bert:sentence-transformers/all-MiniLM-L6-v2"),
+    ("models distill", "  caz models distill bert:BAAI/bge-small-en-v1.5 --output static"),
+    ("doctor", "  caz doctor --format json"),
+    (
+        "completions",
+        "\
+  caz completions bash > ~/.local/share/bash-completion/completions/caz
+  caz completions zsh > ~/.zfunc/_caz
+  caz completions fish > ~/.config/fish/completions/caz.fish
+  caz completions powershell >> $PROFILE",
+    ),
+    (
+        "man",
+        "\
+  caz man | man -l -
+  caz man --output man/",
+    ),
+    (
+        "annotate",
+        "  caz annotate reviews papers.jsonl --prompt review-json --model M --output z.jsonl",
+    ),
+    ("prompts", "  caz prompts list"),
+    ("prompts list", "  caz prompts list"),
+    ("prompts show", "  caz prompts show review-json"),
+    ("prompts render", "  caz prompts render review-json --text paper.txt"),
+    ("cache", "  caz cache size"),
+    ("cache ", "  caz cache size\n  caz cache clear"),
+];
+
+/// The command with its help arranged, and that of all commands in it.
+pub(super) fn arranged(command: Command) -> Command {
+    let common: Vec<Arg> =
+        command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    let names: Vec<String> =
+        command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let mut command = own_help(command, "", true);
+    for name in names {
+        command = command.mut_subcommand(&name, |sub| arrange(sub, &name, &common));
+    }
+    command
+}
+
+fn arrange(command: Command, path: &str, common: &[Arg]) -> Command {
+    let names: Vec<String> =
+        command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let mut command = own_help(command, path, !names.is_empty());
+    let fits = |prefix: &str| path == prefix || path.starts_with(&format!("{prefix} "));
+    let without = WITHOUT.iter().find(|(prefix, _)| fits(prefix)).map_or(&[][..], |entry| entry.1);
+    for arg in common.iter().filter(|arg| without.contains(&arg.get_id().as_str())) {
+        // The one that is already there is not replaced by the global one.
+        command = command.arg(grouped(arg.clone()).hide(true));
+    }
+    for name in names {
+        let path = format!("{path} {name}");
+        command = command.mut_subcommand(&name, |sub| arrange(sub, &path, common));
+    }
+    command
+}
+
+/// Groups the arguments of one command and writes what stands below them.
+fn own_help(command: Command, path: &str, has_commands: bool) -> Command {
+    let command = command.mut_args(grouped);
+    let about = command.get_about().map(|text| plain(&text.to_string()));
+    let long = command.get_long_about().map(|text| plain(&text.to_string()));
+    let below = command.get_after_help().map(|text| plain(&text.to_string())).unwrap_or_default();
+    let whole = match EXAMPLES
+        .iter()
+        .find(|(of, _)| *of == path || (of.ends_with(' ') && path.starts_with(of)))
+    {
+        _ if below.contains("Example") => below,
+        Some((_, example)) if below.is_empty() => format!("Examples:\n{example}"),
+        Some((_, example)) => format!("{below}\n\nExamples:\n{example}"),
+        None => below,
+    };
+    let examples = whole.find("Example").map_or("", |at| &whole[at..]).to_owned();
+    let more = if has_commands { "" } else { "\n\nMore options, and what they do: --help" };
+    let command = command.after_help(format!("{examples}{more}")).after_long_help(whole);
+    let command = match about {
+        Some(text) => command.about(text),
+        None => command,
+    };
+    match long {
+        Some(text) => command.long_about(text),
+        None => command,
+    }
+}
+
+/// The argument in its group, in plain words.
+fn grouped(arg: Arg) -> Arg {
+    let id = arg.get_id().as_str().to_owned();
+    if id == "help" || id == "version" {
+        return arg;
+    }
+    let is = |flags: &[&str]| flags.contains(&id.as_str());
+    let (heading, everyday) = if arg.is_positional() || is(&INPUT_FLAGS) {
+        (INPUT, true)
+    } else if is(&OUTPUT_FLAGS) {
+        (OUTPUT, true)
+    } else if is(&ADVANCED_FLAGS) {
+        (ADVANCED, false)
+    } else {
+        (COMPUTE, true)
+    };
+    let help = arg.get_help().map(|text| plain(&text.to_string()));
+    let long = arg.get_long_help().map(|text| plain(&text.to_string()));
+    let mut arg = arg.help_heading(heading).hide_short_help(!everyday);
+    if let Some(help) = help {
+        arg = arg.help(help);
+    }
+    if let Some(long) = long {
+        arg = arg.long_help(long);
+    }
+    arg
+}
+
+/// The text without the marks that only documentation pages know.
+fn plain(text: &str) -> String {
+    text.replace('`', "").replace("<http", "http").replace("/v1>", "/v1")
+}
+
+/// What to write where `--z` has taken the file that the command is about, if that is what
+/// happened: `caz reviews --z z.jsonl reviews.jsonl`.
+pub(super) fn untangled(arguments: &[String]) -> Option<String> {
+    let z = arguments.iter().rposition(|argument| argument == "--z")?;
+    let taken = arguments[z + 1..].iter().take_while(|argument| !argument.starts_with('-')).count();
+    if taken < 2 {
+        return None;
+    }
+    let mut words = arguments.to_vec();
+    let file = words.remove(z + taken);
+    // After the words of the command, which come before every flag.
+    let first_flag = words.iter().position(|word| word.starts_with('-'))?;
+    words.insert(first_flag, file);
+    let quoted = |word: &String| {
+        if word.contains(|c: char| c.is_whitespace() || c == '\'') {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        } else {
+            word.clone()
+        }
+    };
+    let words: Vec<String> = words.iter().map(quoted).collect();
+    Some(format!(
+        "--z takes every file that follows it; put the file that is scored first:\n  caz {}",
+        words.join(" ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::super::Cli;
+    use super::*;
+
+    /// Every command that can be called, with its words.
+    fn all(command: &Command, path: &str, found: &mut Vec<(String, Command)>) {
+        found.push((path.trim().to_owned(), command.clone()));
+        for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+            all(sub, &format!("{path} {}", sub.get_name()), found);
+        }
+    }
+
+    fn commands() -> Vec<(String, Command)> {
+        let mut command = arranged(Cli::command());
+        command.build();
+        let mut found = Vec::new();
+        all(&command, "", &mut found);
+        found
+    }
+
+    #[test]
+    fn help_has_no_markup_and_every_command_has_an_example() {
+        for (path, command) in commands() {
+            for text in [
+                command.clone().render_help().to_string(),
+                command.clone().render_long_help().to_string(),
+            ] {
+                assert!(!text.contains('`') && !text.contains("<http"), "{path}: {text}");
+                assert!(text.contains("Example") && text.contains("caz"), "{path}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_short_help_is_short_and_in_groups() {
+        for (path, command) in commands() {
+            let short = command.clone().render_help().to_string();
+            let lines = short.lines().count();
+            assert!(lines <= 80, "{path}: {lines} lines\n{short}");
+            for heading in ["Options:", "Arguments:", "Advanced:", "Common options:"] {
+                let only_help = heading == "Options:";
+                let of_section = short.split(&format!("\n{heading}\n")).nth(1);
+                let section = of_section.map(|text| text.split("\n\n").next().unwrap_or_default());
+                let allowed = |line: &str| {
+                    only_help
+                        && (line.contains("--help")
+                            || line.contains("--version")
+                            || line.starts_with("   "))
+                };
+                assert!(section.is_none_or(|text| text.lines().all(allowed)), "{path}: {short}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_matter_is_not_shown_but_taken() {
+        let commands = commands();
+        let long = |path: &str| {
+            let (_, command) = commands.iter().find(|(known, _)| known == path).unwrap();
+            command.clone().render_long_help().to_string()
+        };
+        assert!(!long("completions").contains("--seed") && !long("man").contains("--threads"));
+        assert!(!long("labels").contains("--offline") && long("reviews").contains("--offline"));
+        assert!(long("labels").contains("--seed") && long("simulate crowd").contains("--seed"));
+        let taken = arranged(Cli::command()).try_get_matches_from([
+            "caz",
+            "completions",
+            "bash",
+            "--seed",
+            "7",
+        ]);
+        assert!(taken.is_ok(), "{taken:?}");
+        let matches = arranged(Cli::command())
+            .try_get_matches_from(["caz", "labels", "l.csv", "--seed", "7", "--offline"])
+            .unwrap();
+        let (_, labels) = matches.subcommand().unwrap();
+        assert_eq!(labels.get_one::<u64>("seed"), Some(&7));
+        assert!(matches.get_flag("offline"), "a hidden flag reaches the program too");
+    }
+
+    #[test]
+    fn a_swallowed_file_is_put_where_it_belongs() {
+        let words = |line: &str| -> Vec<String> { line.split(' ').map(str::to_owned).collect() };
+        assert_eq!(
+            untangled(&words("reviews --top 3 --z z.jsonl reviews.jsonl --quiet")).unwrap(),
+            "--z takes every file that follows it; put the file that is scored first:\n  \
+             caz reviews reviews.jsonl --top 3 --z z.jsonl --quiet"
+        );
+        assert_eq!(untangled(&words("reviews --z z.jsonl")), None);
+        assert_eq!(untangled(&words("labels l.csv")), None);
+    }
+}

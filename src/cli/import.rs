@@ -1,0 +1,112 @@
+//! `caz import`: exports of review systems and annotation tools as caz's own JSON lines.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::Result;
+use clap::{Args, ValueEnum};
+
+use super::common::{Common, check_read_once};
+use super::exit::{ExitStatus, UsageError};
+use super::exports::ExportArgs;
+use super::output::{beside, check_output, say, write_private_output, write_stdout};
+use crate::data::import::{ImportSettings, Imported, Wanted, guessed, imported};
+use crate::data::source::{Format, Source};
+
+/// Turn exports of other systems into caz's own JSON lines
+///
+/// Formats are recognised by their content. What an LLM wrote inside an export goes to a file of
+/// its own beside the output, to be given as --z.
+#[derive(Debug, Args)]
+pub(super) struct ImportArgs {
+    /// Exports; several are joined
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    exports: ExportArgs,
+    /// What the rows are for [default: what the files look like]
+    #[arg(long = "for", value_enum, value_name = "WHAT")]
+    wanted: Option<WantedChoice>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum WantedChoice {
+    /// Reviews by people
+    Reviews,
+    /// Labels by people
+    Labels,
+    /// Reviews by LLMs
+    ZReviews,
+    /// Labels by LLMs
+    ZLabels,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &ImportArgs, common: &Common) -> Result<ExitStatus> {
+    let settings = args.exports.settings()?;
+    check_read_once(&args.files)?;
+    check_output(common.output.as_deref())?;
+    let mut rows = Vec::new();
+    let mut llm = Vec::new();
+    for file in &args.files {
+        let source = Source::read(file)?;
+        let wanted = match args.wanted {
+            Some(WantedChoice::Reviews) => Wanted::Reviews,
+            Some(WantedChoice::Labels) => Wanted::Labels,
+            Some(WantedChoice::ZReviews) => Wanted::LlmReviews,
+            Some(WantedChoice::ZLabels) => Wanted::LlmLabels,
+            None => guessed(&source, &settings)?,
+        };
+        let imported = as_lines(source, wanted, &settings)?;
+        match &imported.note {
+            Some(note) => say(common, &note.sentence()),
+            None => say(common, &format!("`{}` is in caz's own form", imported.source.name())),
+        }
+        for warning in &imported.warnings {
+            say(common, &format!("warning: {}", warning.message));
+        }
+        append(&mut rows, &imported.source.bytes);
+        if let Some(source) = &imported.llm {
+            append(&mut llm, &source.bytes);
+        }
+    }
+    let Some(output) = &common.output else {
+        if !llm.is_empty() {
+            let message = "the files hold rows by an LLM, which go to a file of their own: name the \
+                           output with --output";
+            return Err(UsageError(message.into()).into());
+        }
+        write_stdout(|out| out.write_all(&rows))?;
+        return Ok(ExitStatus::Done);
+    };
+    write_private_output(output, |out| out.write_all(&rows))?;
+    if !llm.is_empty() {
+        let z = z_beside(output);
+        write_private_output(&z, |out| out.write_all(&llm))?;
+        say(common, &format!("what an LLM wrote is in `{}`; give it as --z", z.display()));
+    }
+    Ok(ExitStatus::Done)
+}
+
+/// The file for rows by an LLM: `out.jsonl` -> `out.z.jsonl`.
+pub(super) fn z_beside(output: &Path) -> PathBuf {
+    beside(output, "z.jsonl")
+}
+
+/// A file as JSON lines, also where the ordinary readers would take it as it is.
+fn as_lines(source: Source, wanted: Wanted, settings: &ImportSettings) -> Result<Imported> {
+    let first = imported(source, wanted, settings)?;
+    // Lines that are caz's own stay as they are, vectors and all.
+    if first.note.is_some() || first.source.format == Format::JsonLines {
+        return Ok(first);
+    }
+    let from = Some("table".to_owned());
+    Ok(imported(first.source, wanted, &ImportSettings { from, ..settings.clone() })?)
+}
+
+/// Files may end without a line end.
+fn append(lines: &mut Vec<u8>, more: &[u8]) {
+    lines.extend_from_slice(more);
+    if !lines.ends_with(b"\n") {
+        lines.push(b'\n');
+    }
+}

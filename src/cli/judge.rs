@@ -1,0 +1,185 @@
+//! `caz judge`: which of two answers is better, by one judge, debates, juries and the control.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+
+use super::annotate::{Output, OutputArgs, RowFormat};
+use super::common::Common;
+use super::exit::ExitStatus;
+use super::llm::Connection;
+use super::output::{check_output, write_private_output};
+use crate::annotate::pairs::{COMMAND, Method, Pairs, PairsSettings};
+use crate::data::source::Source;
+use crate::error::Result;
+use crate::judge::pairs::Cast;
+use crate::judge::pairs::samre::StopRule;
+use crate::llm::ChatModel;
+
+/// A way to judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MethodChoice {
+    /// One call: both answers scored by all criteria
+    Single,
+    /// Three advocates for each answer, a case made of their arguments, a judge: 9 calls
+    More,
+    /// An advocate for each answer and a judge with feedback, round by round: 3 calls a round
+    Samre,
+    /// The control: as many single calls as each debate costs in tokens, scores averaged
+    Repeated,
+}
+
+/// When a debate in rounds ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum StopChoice {
+    /// The same side leads in two consecutive rounds
+    #[default]
+    SameWinner,
+    /// The gap between the scores has changed by less than --gap over three rounds
+    Gap,
+    /// After --rounds
+    Never,
+}
+
+/// Which answer is shown first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum OrderChoice {
+    /// Each in its turn: verdicts that change are flips
+    #[default]
+    Both,
+    /// Answer a
+    Ab,
+}
+
+/// Which of two answers is better: one judge, debates, juries and the control
+///
+/// One row per item, method and order. A verdict is made of sums that caz computes; an answer that
+/// cannot be read is a failure, never a score. Hold the rows against gold verdicts with
+/// `caz experiment judges`. Texts are sent to the server named by --base-url and nowhere else.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: caz judge pairs.jsonl --method single,more,samre,repeated --jury \\
+           --base-url http://localhost:8000/v1 --model llama-3.1-8b --output verdicts.csv")]
+pub(super) struct JudgeArgs {
+    /// Pairs: item, a, b, optional context
+    pairs: PathBuf,
+    /// Ways to judge
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "single", value_name = "M")]
+    method: Vec<MethodChoice>,
+    /// Let a jury vote on top of every method but repeated; its verdict stands beside (+jury)
+    #[arg(long)]
+    jury: bool,
+    /// Who sits on the jury: a name or a TOML file, see `caz prompts show jury`
+    #[arg(long, value_name = "P", default_value = "jury")]
+    personas: String,
+    /// Fewest readable votes of a verdict of the jury
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    quorum: u32,
+    /// What is compared: answers, reviews (of a paper that is the context), or a TOML file
+    #[arg(long, value_name = "C", default_value = "answers")]
+    criteria: String,
+    /// Which answer is shown first
+    #[arg(long, value_enum, default_value_t)]
+    order: OrderChoice,
+    /// Advocates of either answer in more
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    advocates: u32,
+    /// Most rounds of samre
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    rounds: u32,
+    /// When samre ends before
+    #[arg(long, value_enum, default_value_t)]
+    stop: StopChoice,
+    /// Bound of --stop gap, in points
+    #[arg(long, value_name = "POINTS", default_value_t = 2.0)]
+    gap: f64,
+    /// Answers that may be asked for until one can be used
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    turns: u32,
+    /// Model of the advocates, on the same server [default: --model]
+    #[arg(long, value_name = "NAME")]
+    advocate_model: Option<String>,
+    /// Model of the judge [default: --model]
+    #[arg(long, value_name = "NAME")]
+    judge_model: Option<String>,
+    /// Model of the jury [default: --model]
+    #[arg(long, value_name = "NAME")]
+    juror_model: Option<String>,
+    /// Write what was said to FILE, one JSON object per verdict; it holds the texts
+    #[arg(long, value_name = "FILE")]
+    transcripts: Option<PathBuf>,
+    #[command(flatten)]
+    run: OutputArgs,
+}
+
+impl JudgeArgs {
+    fn settings(&self, common: &Common) -> PairsSettings {
+        let method = |choice: &MethodChoice| match choice {
+            MethodChoice::Single => Method::Single,
+            MethodChoice::More => Method::More,
+            MethodChoice::Samre => Method::Samre,
+            MethodChoice::Repeated => Method::Repeated,
+        };
+        PairsSettings {
+            methods: self.method.iter().map(method).collect(),
+            criteria: self.criteria.clone(),
+            jury: self.jury,
+            personas: self.personas.clone(),
+            quorum: self.quorum,
+            both_orders: self.order == OrderChoice::Both,
+            advocates: self.advocates,
+            rounds: self.rounds,
+            stop: match self.stop {
+                StopChoice::SameWinner => StopRule::SameWinner,
+                StopChoice::Gap => StopRule::Gap,
+                StopChoice::Never => StopRule::Never,
+            },
+            gap: self.gap,
+            turns: self.turns,
+            temperature: self.run.llm.temperature,
+            max_tokens: self.run.llm.max_tokens,
+            seed: common.seed,
+            advocate_model: self.advocate_model.clone(),
+            judge_model: self.judge_model.clone(),
+            juror_model: self.juror_model.clone(),
+        }
+    }
+
+    /// The models of all roles: that of the connection where no other is named.
+    fn cast(&self, connection: &Connection, common: &Common) -> Result<Cast> {
+        let role = |name: &Option<String>| -> Result<Arc<dyn ChatModel>> {
+            match name {
+                None => Ok(Arc::clone(&connection.model)),
+                Some(name) => connection.sibling(&self.run.llm, name, common),
+            }
+        };
+        Ok(Cast {
+            advocate: role(&self.advocate_model)?,
+            judge: role(&self.judge_model)?,
+            juror: role(&self.juror_model)?,
+        })
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(args: &JudgeArgs, common: &Common) -> Result<ExitStatus> {
+    let out = Output::new(COMMAND, RowFormat::Csv, &args.run, common)?;
+    check_output(args.transcripts.as_deref())?;
+    let pairs = Pairs::prepare(&args.settings(common), || Ok(Source::read(&args.pairs)?))?;
+    let connection = args.run.llm.connect(common, args.run.dry_run)?;
+    let cast = args.cast(&connection, common)?;
+    if args.run.dry_run {
+        return out.plan(&connection, |asked| pairs.rehearse(&cast, asked));
+    }
+    let mut said = Vec::new();
+    let status = out.ask(pairs.len(), &connection, |asked, observer| {
+        let (annotation, transcripts) = pairs.run(&cast, asked, connection.is_server(), observer);
+        said = transcripts;
+        annotation
+    });
+    if let Some(path) = args.transcripts.as_ref().filter(|_| !said.is_empty()) {
+        write_private_output(path, |out| super::annotate::write_json_lines(&said, out))?;
+    }
+    status
+}

@@ -1,0 +1,55 @@
+//! What would help, said with the flags and commands of this program.
+
+use crate::error::Remedy;
+
+/// The remedy as the end of an error message.
+pub(super) fn phrase(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::ChooseLongText => "use --long-text window or --long-text truncate",
+        Remedy::ChoosePooling => "choose --pooling mean or cls",
+        Remedy::EmbedSentences => "if a text is too long for the model, use --granularity sentence",
+        Remedy::EmbedWholeTexts => "drop --granularity sentence",
+        Remedy::UseGiven => "use --embedder given if all have a vector or judgments",
+        Remedy::ChooseFeedback => "it needs --feedback binary or textual",
+        Remedy::WaitLonger => "raise --timeout or lower --concurrency",
+        Remedy::LowerConcurrency => "lower --concurrency",
+        Remedy::CheckKey => "see --api-key-env",
+        Remedy::CheckServer => "see --base-url and --model",
+        Remedy::NameAuthority => {
+            "name the certificate of the authority with --ca FILE, or the server's own if it \
+             signed itself"
+        }
+        Remedy::NameModel => "choose one with --model",
+        Remedy::AllowNetwork => "--offline forbids it",
+        Remedy::MoreTurns => "raise --turns, or try another model",
+        Remedy::MoreIterations => "raise --max-iterations",
+        Remedy::FewerThreads => "try --threads 1",
+        Remedy::Resume => "add --resume to go on with it, or remove it",
+        Remedy::MoreSamples => {
+            "give more samples, choose another LLM for the cheaters with --llm-source, or add --copy-z"
+        }
+        Remedy::NameSource => "name it with --z-source",
+        Remedy::NameSources => "name them with --z-source A,B",
+        Remedy::DropRewriting => {
+            "drop --polish, --formal, --shorten and --reword-copies, or give texts"
+        }
+        Remedy::ChooseDuplicates => "remove one, or use --duplicates first|last",
+        Remedy::KeepLabels => "--exact-labels compares labels as they are written",
+        Remedy::NameColumns => "name it with --column KEY=NAME",
+        Remedy::JoinPeople => "--people FILE joins them",
+        Remedy::ChooseDimensions => "set it with --dims",
+        Remedy::ChooseCacheFolder => "set CAZ_CACHE_DIR to a folder you can write to",
+        Remedy::ClearCache => "`caz cache clear` starts a new one",
+        Remedy::ListPrompts => "`caz prompts list` shows those there are",
+        Remedy::ChooseAspectVectors => {
+            "choose them with --aspects-from: static, or bert: with all-MiniLM-L6-v2"
+        }
+        Remedy::DistillAgain => "`caz models distill` makes such a folder",
+        Remedy::ChooseOutput => "choose another --output",
+        Remedy::ChooseSamples => "see --samples",
+        Remedy::ChooseTurns => "see --turns",
+        Remedy::GiveTask => "add --task FILE",
+        Remedy::DropTask => "drop --task",
+        Remedy::GiveZ => "add --z FILE, or choose --mechanism ca, oa or ds",
+    }
+}

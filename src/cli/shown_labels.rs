@@ -1,0 +1,57 @@
+//! The table of workers as people read it on a terminal: one row each, the worst first, with what
+//! the answers read as, and the paper's score beside it.
+
+use crate::mechanism::{AnswerKind, MechanismName};
+use crate::report::{Cell, Report, Table};
+use crate::screen::LabelsRun;
+
+/// One row per worker where `own` judges; else the report as it is.
+pub(super) fn shown(report: Report, run: &LabelsRun) -> Report {
+    let Some(judged) = run.scores(MechanismName::Own) else { return report };
+    if run.all_scores().iter().any(|scored| !beside_own(scored.mechanism)) {
+        return report;
+    }
+    let mut columns = vec![
+        "worker",
+        "flag",
+        "reads_as",
+        "p_own",
+        "copied",
+        "copied_low",
+        "copied_high",
+        "agreement",
+        "n_tasks",
+    ];
+    let beside = run.scores(MechanismName::CaZ).map(|scored| {
+        let mut values = vec![None; scored.rows.len()];
+        for row in &scored.rows {
+            values[row.number] = row.estimate.map(|estimate| estimate.value);
+        }
+        values
+    });
+    columns.extend(beside.as_ref().map(|_| "ca_z"));
+    let mut table = Table::new(&columns);
+    for row in &judged.rows {
+        let own = row.own;
+        let (low, high) = row.copied_interval.unzip();
+        let mut cells: Vec<Cell> = vec![
+            row.worker.as_str().into(),
+            row.flag_word().into(),
+            own.and_then(|own| own.reads_as).map(AnswerKind::as_str).into(),
+            own.and_then(|own| own.p_own()).into(),
+            row.copied.into(),
+            low.into(),
+            high.into(),
+            own.and_then(|own| own.agreement).into(),
+            row.n_tasks.into(),
+        ];
+        cells.extend(beside.as_ref().map(|values| Cell::from(values[row.number])));
+        table.push(cells);
+    }
+    Report { table, ..report }
+}
+
+/// What the table above has room for.
+fn beside_own(name: MechanismName) -> bool {
+    matches!(name, MechanismName::Own | MechanismName::CaZ)
+}
