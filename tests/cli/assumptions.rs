@@ -35,6 +35,7 @@ fn every_llm_is_conditioned_on_and_every_llm_is_the_cheater() {
             "llama llama cheater_cheater",
         ]
     );
+    let mut people = f64::NAN;
     for row in &rows[1..] {
         let needs_samples = row[13] == "needs_samples";
         // With the LLM of Z itself a cheater needs a second sample of it, two cheaters a third.
@@ -46,7 +47,19 @@ fn every_llm_is_conditioned_on_and_every_llm_is_the_cheater() {
         if !needs_samples {
             assert_eq!(row[3], simulate::TASKS.to_string());
             let number = |at: usize| row[at].parse::<f64>().unwrap();
-            assert!((number(4) - number(5) - number(6)).abs() < 1e-12, "{row:?}");
+            // The null takes away too much where something is shared. There a value is too small:
+            // products of shares cost it 1 part in n in a stratum of n tasks, and gpt and llama
+            // make three strata.
+            assert!(number(6) >= number(4) - number(5) - 1e-12, "{row:?}");
+            let most = number(4) * (1.0 + 3.0 / simulate::TASKS as f64);
+            assert!(number(6) <= most, "{row:?}");
+            assert!(number(7) <= number(6) && number(6) <= number(8), "{row:?}");
+            if row[2] == "human_human" {
+                people = number(4);
+            } else {
+                assert!((people - number(4) - number(9)).abs() < 1e-12, "{row:?}");
+                assert!(number(11) <= number(10) && number(10) <= number(12), "{row:?}");
+            }
             assert!((0.0..=2.0).contains(&number(4)), "{row:?}");
         }
     }
@@ -71,6 +84,17 @@ fn the_table_ends_with_a_verdict_in_words_for_every_hypothesis() {
     ] {
         assert!(said.contains(part), "no `{part}` in: {said}");
     }
+    // The answer comes first, in one sentence and once: gpt is the one with two samples, and
+    // every verdict about it is unclear.
+    let first = run.stdout.lines().next().unwrap();
+    assert_eq!(
+        first,
+        "Condition on gpt; whether that tells copies of every LLM from people's answers is unclear \
+         from these tasks."
+    );
+    assert_eq!(said.matches(first).count(), 1, "{said}");
+    let csv = assumptions(&folder, &["--format", "csv"]).succeeded().stdout;
+    assert!(csv.starts_with("z,cheater,"), "{csv}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{Folder, sample};
 
 /// Reviews of 12 papers by four people each, and two LLM reviews of each paper, as vectors. People
 /// write about the paper with words of their own; both LLMs say the same.
-fn crowd(folder: &Folder) {
+pub(super) fn crowd(folder: &Folder) {
     let vector = |entries: &[(usize, f64)]| {
         let mut vector = vec![0.0; 36];
         entries.iter().for_each(|&(dim, value)| vector[dim] += value);
@@ -38,16 +38,22 @@ fn combined_shows_its_parts_and_says_when_not_to_trust_it() {
         Folder::new().caz(&arguments).succeeded()
     };
     let rows = run("csv").csv();
-    assert_eq!(rows[0][11..], ["flag", "part_topic", "part_z"]);
+    let own = ["p_own", "p_copy", "p_llm", "p_off_topic", "reads_as"];
+    assert_eq!(rows[0][11], "flag");
+    assert_eq!(rows[0][12..17], own);
+    assert_eq!(rows[0][17..], ["part_topic", "part_z"]);
     let number = |cell: &str| cell.parse::<f64>().unwrap();
     for row in &rows[1..7] {
-        assert_eq!(row[1], "combined");
-        let lower = number(&row[12]).min(number(&row[13]));
+        assert_eq!((row[1].as_str(), row[2].as_str()), ("combined", "tfidf"));
+        assert!(row[12..17].iter().all(String::is_empty));
+        let lower = number(&row[17]).min(number(&row[18]));
         assert!((number(&row[3]) - lower).abs() < 1e-12);
         assert_eq!(row[11], "", "half of all reviewers are below 0, so nobody gets a flag");
     }
     assert_eq!(rows[1][0], "finn", "the copier of the sample is last");
-    assert!(rows[7..].iter().all(|row| row[1] == "projected" && row[12..] == ["", ""]));
+    assert!(
+        rows[7..].iter().all(|row| row[1] == "projected" && row[12..].iter().all(String::is_empty))
+    );
     // Six reviewers of six papers.
     let value: serde_json::Value = serde_json::from_str(&run("json").stdout).unwrap();
     let codes: Vec<&str> =
@@ -229,8 +235,8 @@ fn rewritten_people_have_rows_of_their_own_and_every_trial_is_scored_twice() {
     // Two repetitions for two sources, five scores, four kinds and the rewritten.
     assert_eq!(raw.lines().count(), 1 + 2 * 2 * 5 * 5);
     let together = run(&["--z-together", "--copy-z", "--score", "all"]).succeeded().csv();
-    assert_eq!(together.len(), 1 + 16 * 4);
-    run(&["--z-together"]).failed(3, &["no LLM answer to copy besides Z"]);
+    assert_eq!(together.len(), 1 + 17 * 4);
+    run(&["--z-together"]).failed(2, &["no LLM answer to copy besides Z"]);
     run(&["--polish", "2"]).failed(2, &["--polish is 2"]);
     run(&["--polish", ".1", "--shorten", ".1"]).failed(2, &["cannot be used with"]);
     run(&["--score", "best"]).failed(2, &["choose main, projections, ablation, all"]);
@@ -286,7 +292,19 @@ fn short_reviews_and_a_single_source_are_warned_about() {
     let one: String = z.lines().step_by(2).map(|line| format!("{line}\n")).collect();
     folder.write("one.jsonl", one);
     let codes = |z: &str, score: &str| -> Vec<String> {
-        let arguments = ["reviews", "r.jsonl", "--z", z, "--score", score, "--format", "json"];
+        // By word weights these people, who were made up alike, have no spread and so no score.
+        let arguments = [
+            "reviews",
+            "r.jsonl",
+            "--z",
+            z,
+            "--score",
+            score,
+            "--embedder",
+            "static",
+            "--format",
+            "json",
+        ];
         let value: serde_json::Value =
             serde_json::from_str(&folder.caz(&arguments).succeeded().stdout).unwrap();
         let warnings = value["warnings"].as_array().unwrap();

@@ -16,7 +16,7 @@ fn detection_has_a_row_per_mechanism_and_share_and_one_over_all() {
     let more = ["--z-source", "gpt", "--format", "csv", "--figures", "f", "--raw", "t.jsonl"];
     let rows = run(&folder, "detection", &more).succeeded().csv();
     assert_eq!(rows[0][..4], ["mechanism", "llm_share", "mean_auc", "q10_auc"]);
-    assert_eq!(rows.len(), 1 + 7 * 6);
+    assert_eq!(rows.len(), 1 + 9 * 6);
     assert_eq!(rows[1][..2], ["ca_z", ""]);
     assert_eq!(rows[1][5], "20");
     assert_eq!((rows[6][1].as_str(), rows[6][5].as_str()), ("0.2", "4"));
@@ -89,17 +89,58 @@ fn an_interrupted_run_leaves_whole_trials_and_can_go_on() {
     }
     Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
     let ended = child.wait_with_output().unwrap();
-    if cfg!(feature = "llm") {
-        let said = String::from_utf8(ended.stderr).unwrap();
-        assert_eq!(ended.status.code(), Some(130), "{said}");
-        assert!(said.contains("`--raw t.jsonl --resume` goes on from here"), "{said}");
-    }
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(said.contains("`--raw t.jsonl --resume` goes on from here"), "{said}");
     let left = lines();
+    let text = std::fs::read_to_string(folder.path("t.jsonl")).unwrap();
+    assert!(text.ends_with('\n'), "the last trial was written to its end");
+    let count = format!("interrupted after {} of 1000000 trials", left - 1);
+    assert!(said.contains(&count), "{count}: {said}");
     let more = ["--z-source", "gpt", "--raw", "t.jsonl", "--resume", "--format", "csv"];
     let rows = run(&folder, "detection", &more).succeeded().csv();
     assert_eq!(rows[1][5], "20");
     // A line that was being written when the run ended is cut off, and the trial run again.
     assert!(lines() == left || lines() + 1 == left, "{} of {left}", lines());
+}
+
+#[test]
+fn trials_of_another_embedding_or_reading_are_not_mixed() {
+    let folder = Folder::new();
+    let mut reviews = String::new();
+    let mut z = String::new();
+    for paper in 0..12 {
+        for reviewer in 0..3 {
+            reviews.push_str(&format!(
+                "{{\"paper\":\"p{paper}\",\"reviewer\":\"r{reviewer}\",\"text\":\"the method \
+                 number{paper} of this paper is good{reviewer} and new\"}}\n"
+            ));
+        }
+        for source in ["a", "b"] {
+            z.push_str(&format!(
+                "{{\"paper\":\"p{paper}\",\"source\":\"{source}\",\"text\":\"the work \
+                 number{paper} is solid{source}\"}}\n"
+            ));
+        }
+    }
+    folder.write("r.jsonl", reviews);
+    folder.write("z.jsonl", z);
+    let run = |more: &[&str]| {
+        let first = ["experiment", "reviews", "r.jsonl", "--z", "z.jsonl", "--k", "2"];
+        let raw = ["--trials", "2", "--score", "cosine", "--raw", "t.jsonl", "--resume"];
+        folder.caz(&[&first, &raw, more].concat())
+    };
+    run(&["--embedder", "tfidf"]).succeeded();
+    run(&["--embedder", "tfidf", "--trials", "3"]).failed(2, &["cannot be used multiple times"]);
+    for more in [
+        &["--embedder", "tfidf", "--stop-words"][..],
+        &["--embedder", "tfidf", "--duplicates", "first"],
+        &["--embedder", "tfidf", "--granularity", "sentence"],
+        &["--embedder", "static"],
+    ] {
+        run(more).failed(3, &["holds trials of another run"]);
+    }
+    run(&["--embedder", "tfidf", "--threads", "2", "--quiet"]).succeeded();
 }
 
 #[test]
@@ -138,8 +179,8 @@ fn trials_are_a_table_where_the_name_of_the_file_asks_for_one() {
     run(&folder, "sample-size", &["--z-source", "gpt", "--raw", "s.json"]).succeeded();
     let value: serde_json::Value = serde_json::from_str(&read("s.json")).unwrap();
     assert_eq!(value["command"], "experiment sample-size");
-    // Four trials, five coverages, seven mechanisms.
-    assert_eq!(value["results"].as_array().unwrap().len(), 4 * 5 * 7);
+    // Four trials, five coverages, nine mechanisms.
+    assert_eq!(value["results"].as_array().unwrap().len(), 4 * 5 * 9);
     assert_eq!(value["results"][0]["coverage"], 0.2);
     run(&folder, "multi-llm", &["--llm", ".2", "--copy-z", "--raw", "m.csv"]).succeeded();
     assert!(read("m.csv").lines().nth(1).unwrap().ends_with(",lowest over all"));

@@ -1,12 +1,27 @@
 //! The binary as a user meets it: standard output, standard error and exit codes.
 #![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
+mod agree;
 mod assumptions;
 mod bad_input;
 mod combined;
 mod embed;
 mod experiment;
+mod exports;
+mod formats;
+mod help;
+mod import;
+mod judges;
+mod outputs;
+mod own;
+#[cfg(all(feature = "llm", feature = "bert", feature = "hub"))]
+mod provenance;
 mod reviews;
+#[cfg(all(feature = "llm", feature = "bert", feature = "hub"))]
+#[path = "../llm/server.rs"]
+#[expect(dead_code, reason = "other tests use all of it")]
+mod server;
+mod shuffled;
 mod simulate;
 mod talk;
 

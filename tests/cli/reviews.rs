@@ -15,7 +15,8 @@ fn the_copier_of_the_sample_is_last_in_rank_and_first_in_the_list() {
         let rows = scores(&["--embedder", embedder, "--format", "csv"]).succeeded().csv();
         assert_eq!(
             rows[0].join(","),
-            "reviewer,score_name,embedder,score,se,ci_low,ci_high,n_papers,n_pairs,n_zero,rank,flag"
+            "reviewer,score_name,embedder,score,se,ci_low,ci_high,n_papers,n_pairs,n_zero,rank,flag,\
+             p_own,p_copy,p_llm,p_off_topic,reads_as"
         );
         assert_eq!(rows.len(), 7);
         assert_eq!((rows[1][0].as_str(), rows[1][10].as_str()), ("finn", "6"), "{embedder}");
@@ -172,4 +173,25 @@ fn a_report_that_would_replace_something_else_is_refused() {
     run(&["--report", "none/a.html"]).failed(4, &["the folder `none`"]);
     run(&["--report", "a.html", "--explain", "finn"]).failed(2, &["cannot be used with"]);
     run(&["--report-text", "none"]).failed(2, &["--report"]);
+}
+
+#[test]
+fn a_margin_that_is_no_number_is_refused() {
+    for margin in ["nan", "inf"] {
+        scores(&["--margin", margin]).failed(2, &["margin is", "must be a finite number"]);
+    }
+}
+
+#[test]
+fn every_setting_of_the_embedder_is_in_the_output() {
+    let settings = |more: &[&str]| {
+        let run = scores(&[&["--format", "json"], more].concat()).succeeded();
+        let value: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        value["settings"].clone()
+    };
+    let found = settings(&["--embedder", "tfidf", "--stop-words"]);
+    assert_eq!((&found["stop_words"], &found["granularity"]), (&"english".into(), &"text".into()));
+    let found = settings(&["--long-text", "truncate", "--pooling", "cls"]);
+    assert_eq!((&found["long_text"], &found["pooling"]), (&"truncate".into(), &"cls".into()));
+    assert_eq!(settings(&[])["stop_words"], "none");
 }

@@ -1,5 +1,7 @@
 //! `caz simulate`: files, seeds and refusals.
 
+use std::collections::BTreeSet;
+
 use super::{Folder, Run};
 
 pub(super) const TASKS: usize = 40;
@@ -65,14 +67,22 @@ fn three_files_say_who_did_what() {
     }
     // Who hands in the LLM says what its second sample says; Z is the first.
     let old_z = read(&folder, "z.csv");
-    let expected: Vec<&str> = old_z.lines().filter(|line| line.ends_with(",gpt,0")).collect();
-    assert_eq!(read(&folder, "new/z.csv").lines().skip(1).collect::<Vec<_>>(), expected);
+    // Tasks are in the order of their names, whatever that of the file was.
+    let sorted = |mut lines: Vec<&str>| {
+        lines.sort_unstable();
+        lines.join("\n")
+    };
+    let expected = old_z.lines().filter(|line| line.ends_with(",gpt,0")).collect();
+    assert_eq!(sorted(read(&folder, "new/z.csv").lines().skip(1).collect()), sorted(expected));
     let (old, new) = (read(&folder, "labels.csv"), read(&folder, "new/labels.csv"));
     for line in truth.lines().skip(1) {
         let (worker, kind) = line.split_once(',').unwrap();
         let of = |text: &str| -> Vec<String> {
             let part = format!(",{worker},");
-            text.lines().filter(|line| line.contains(&part)).map(str::to_owned).collect()
+            let mut lines: Vec<String> =
+                text.lines().filter(|line| line.contains(&part)).map(str::to_owned).collect();
+            lines.sort_unstable();
+            lines
         };
         let new = of(&new);
         assert_eq!(new.len(), TASKS);
@@ -82,8 +92,10 @@ fn three_files_say_who_did_what() {
                 let second = old_z.lines().filter(|line| line.ends_with(",gpt,1"));
                 let second = second.map(|line| line.replace(",gpt,1", ""));
                 assert_eq!(
-                    new.iter().map(|l| l.replace(&format!(",{worker},"), ",")).collect::<Vec<_>>(),
-                    second.collect::<Vec<_>>()
+                    new.iter()
+                        .map(|l| l.replace(&format!(",{worker},"), ","))
+                        .collect::<BTreeSet<_>>(),
+                    second.collect::<BTreeSet<_>>()
                 );
             }
             _ => assert_ne!(new, of(&old)),
@@ -117,7 +129,7 @@ fn requests_that_make_no_sense_are_refused() {
     simulate(&folder, &["--llm-source", "claude", "--output", "o"])
         .failed(2, &["no source `claude`; it has: gpt, llama"]);
     let only = ["simulate", "labels", "labels.csv", "--z", "z.csv", "--output", "o"];
-    folder.caz(&only).failed(2, &["--z-source; there are: gpt, llama"]);
+    folder.caz(&only).failed(2, &["there are: gpt, llama; name it with --z-source"]);
     let llama: Vec<&str> = only.into_iter().chain(["--z-source", "llama", "--llm", ".1"]).collect();
     folder.caz(&llama).failed(2, &["`llama` has no sample besides Z", "--copy-z"]);
     let copy: Vec<&str> = llama.into_iter().chain(["--copy-z"]).collect();

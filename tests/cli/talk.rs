@@ -11,6 +11,8 @@ fn every_subcommand_has_help_that_fits_the_screen() {
         .skip_while(|line| !line.starts_with("Commands:"))
         .skip(1)
         .take_while(|line| line.starts_with("  "))
+        // What is indented further goes on with the line above.
+        .filter(|line| !line.starts_with("   "))
         .filter_map(|line| line.split_whitespace().next())
         .filter(|command| *command != "help")
         .collect();
@@ -36,6 +38,19 @@ fn doctor_says_where_things_are() {
     let run = Folder::new().caz(&["doctor"]).succeeded();
     for part in ["version", "threads", "static", "features"] {
         assert!(run.stdout.contains(part), "no `{part}` in {}", run.stdout);
+    }
+    let features = run.stdout.lines().find_map(|line| line.trim().strip_prefix("features"));
+    let features: Vec<&str> = features.expect("the features").split(',').map(str::trim).collect();
+    for (feature, is_on) in [
+        ("cli", cfg!(feature = "cli")),
+        ("html", cfg!(feature = "html")),
+        ("bert", cfg!(feature = "bert")),
+        ("hub", cfg!(feature = "hub")),
+        ("http", cfg!(feature = "http")),
+        ("cache", cfg!(feature = "cache")),
+        ("llm", cfg!(feature = "llm")),
+    ] {
+        assert_eq!(features.contains(&feature), is_on, "{feature} in {features:?}");
     }
 }
 

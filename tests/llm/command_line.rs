@@ -295,11 +295,75 @@ fn an_interrupted_run_says_how_to_go_on_and_goes_on() {
     let run: Run = child.wait_with_output().unwrap().into();
     assert_eq!(run.code, Some(130), "{}", run.stderr);
     assert!(run.stderr.contains("the same command goes on from here"), "{}", run.stderr);
-    std::thread::sleep(Duration::from_millis(100));
+    // What was under way was waited for, and what was done is written, in order.
+    assert_eq!(server.count(), server.answered());
+    let rows = desk.read("z.csv");
+    let done = rows.lines().count() - 1;
+    assert!((5..60).contains(&done) && done == server.answered(), "{rows}");
+    assert!(expected_labels(60).starts_with(&rows), "{rows}");
+    assert!(run.stderr.contains(&format!("{done} done, 0 failed")), "{}", run.stderr);
     let before = server.count();
     desk.done(&arguments);
     assert_eq!(desk.read("z.csv"), expected_labels(60));
     assert!(server.count() - before <= 60 - 5 + 2, "{before}");
+}
+
+#[cfg(unix)]
+#[test]
+fn waits_between_tries_end_when_asked_to() {
+    let desk = Desk::new();
+    desk.write("items.csv", &items(9));
+    let server = Server::start(|asked| match asked.index {
+        0 => Reply::Chat(answer(asked)),
+        _ => Reply::Status(429, vec![("Retry-After", "120".into())], String::new()),
+    });
+    let url = server.url();
+    let arguments = labels(&url, &["--concurrency", "3", "--output", "z.csv"]);
+    let child = desk.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+    let start = Instant::now();
+    // The fourth item waits, since the server said so to the others.
+    while server.answered() < 3 {
+        assert!(start.elapsed() < Duration::from_mins(1), "too slow");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    let (signalled, asked) = (Instant::now(), server.count());
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let run: Run = child.wait_with_output().unwrap().into();
+    assert_eq!(run.code, Some(130), "{}", run.stderr);
+    assert!(signalled.elapsed() < Duration::from_secs(20), "{:?}", signalled.elapsed());
+    assert_eq!(server.count(), asked, "nothing more is sent");
+    // What was being asked for has not failed: it is asked for next time.
+    assert!(run.stderr.contains("1 done, 0 failed, 8 not asked for"), "{}", run.stderr);
+    assert_eq!(desk.read("z.csv").lines().count(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_second_request_to_end_is_obeyed_at_once() {
+    let desk = Desk::new();
+    desk.write("items.csv", &items(4));
+    let server = Server::start(|asked| {
+        Reply::Slow(Duration::from_secs(30), Box::new(Reply::Chat(answer(asked))))
+    });
+    let url = server.url();
+    let arguments = labels(&url, &["--output", "z.csv"]);
+    let start = Instant::now();
+    let mut child = desk.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+    while server.count() < 4 {
+        assert!(start.elapsed() < Duration::from_mins(1), "too slow");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let signal = |name: &str| {
+        Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    };
+    signal("-INT");
+    std::thread::sleep(Duration::from_millis(300));
+    signal("-TERM");
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    assert!(start.elapsed() < Duration::from_secs(25), "it waited for the server");
+    assert!(!desk.path("z.csv").exists());
 }
 
 #[test]
@@ -401,6 +465,38 @@ fn a_dry_run_counts_and_sends_nothing() {
 }
 
 #[test]
+fn a_dry_run_makes_and_changes_no_file() {
+    let desk = Desk::new();
+    desk.write("items.csv", &items(4));
+    let server = honest();
+    let url = server.url();
+    let dry = |more: &[&str]| {
+        let run = desk.done(&labels(&url, &[&["--dry-run", "--format", "json"], more].concat()));
+        let report: Value = serde_json::from_str(&run.stdout).unwrap();
+        report["results"][1]["value"].as_u64().unwrap()
+    };
+    assert_eq!(dry(&["--record", "log.jsonl"]), 0);
+    assert!(!desk.path("log.jsonl").exists() && !desk.path("cache").exists());
+    // A log with half a line at its end, as a killed run leaves it, and a cache to look into.
+    desk.done(&labels(&url, &["--record", "log.jsonl", "--max-requests", "100"]));
+    let log = desk.read("log.jsonl") + "{\"key\":\"hal";
+    desk.write("log.jsonl", &log);
+    let files = || {
+        let folder = fs::read_dir(desk.path("cache")).unwrap();
+        let mut files: Vec<_> = folder
+            .map(|entry| entry.unwrap().path())
+            .map(|path| (path.clone(), fs::read(&path).unwrap()))
+            .collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    assert_eq!(dry(&["--record", "log.jsonl"]), 4);
+    assert_eq!(desk.read("log.jsonl"), log);
+    assert_eq!(files(), before);
+}
+
+#[test]
 fn failures_are_listed_counted_and_tried_again_next_time() {
     let desk = Desk::new();
     desk.write("items.csv", &items(10));
@@ -436,9 +532,10 @@ fn failures_are_listed_counted_and_tried_again_next_time() {
     assert_eq!(desk.caz(&allowed).code, Some(0));
 
     broken.store(false, std::sync::atomic::Ordering::SeqCst);
-    // The unreadable answers are in the cache: only another request can change them.
-    let fresh = [&arguments[..], &["--no-cache"]].concat();
-    desk.done(&fresh);
+    // Answers that could not be used are not kept: the same command asks for these, and only these.
+    let before = server.count();
+    desk.done(&arguments);
+    assert_eq!(server.count() - before, 2);
     assert_eq!(desk.read("z.csv"), expected_labels(10));
     assert!(!desk.path("z.errors.jsonl").exists(), "mended failures are not listed");
 }
@@ -464,6 +561,203 @@ fn an_answer_that_cannot_be_read_is_asked_for_again_with_what_was_wrong() {
     let summary: Value = serde_json::from_str(&desk.read("s.json")).unwrap();
     assert_eq!(summary["answered_within_turns"], json!([0.75, 1.0, 1.0, 1.0, 1.0]));
     assert_eq!(summary["spent"]["requests"], json!(5));
+}
+
+/// A paper and a model that reviews it in the given way.
+fn reviews<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let arguments = ["annotate", "reviews", "papers.csv", "--base-url", url, "--model", "m"];
+    [&arguments[..], more].concat()
+}
+
+const PAPERS: &str = "paper,abstract\np1,We measure how long people read a paper.\n";
+
+/// Long enough to be a review.
+fn proper_review() -> String {
+    let sentence = "The question is clear and the answer to it is sound as far as it goes. ";
+    format!("{}I would accept it.", sentence.repeat(4))
+}
+
+#[test]
+fn what_is_no_review_is_asked_for_again_counted_by_kind_and_forgotten() {
+    let fence = |asked: &Asked| {
+        let text = asked.body["messages"][1]["content"].as_str().unwrap().to_owned();
+        let start = text.find("<<<").unwrap();
+        text[start..].lines().next().unwrap().to_owned()
+    };
+    for (kind, spoil) in [
+        (
+            "repeats_fence",
+            Box::new(move |asked: &Asked| {
+                Reply::Chat(format!("{}\n{}", fence(asked), proper_review()))
+            }) as Box<dyn Fn(&Asked) -> Reply + Send + Sync>,
+        ),
+        ("too_short", Box::new(|_: &Asked| Reply::Chat("Good.".into()))),
+        ("empty", Box::new(|_: &Asked| Reply::Chat(String::new()))),
+        ("withheld", Box::new(|_: &Asked| Reply::Finished(proper_review(), "content_filter"))),
+        ("cut_off", Box::new(|_: &Asked| Reply::Finished(proper_review(), "length"))),
+        (
+            "refuses",
+            Box::new(|_: &Asked| Reply::Chat("I'm sorry, but I can't help with that.".into())),
+        ),
+    ] {
+        let desk = Desk::new();
+        desk.write("papers.csv", PAPERS);
+        desk.write("z.jsonl", "an output of an earlier run\n");
+        let spoiled = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+        let flag = std::sync::Arc::clone(&spoiled);
+        let server = Server::start(move |asked| {
+            let spoil_it = flag.load(std::sync::atomic::Ordering::SeqCst);
+            if spoil_it { spoil(asked) } else { Reply::Chat(proper_review()) }
+        });
+        let url = server.url();
+        let arguments = reviews(&url, &["--output", "z.jsonl", "--errors", "e.jsonl"]);
+        let run = desk.caz(&arguments);
+        assert_eq!(run.code, Some(1), "{kind}: {}", run.stderr);
+        let failed: Value = serde_json::from_str(desk.read("e.jsonl").trim()).unwrap();
+        assert_eq!(failed["kind"], json!(kind));
+        assert_eq!(desk.read("z.jsonl"), "an output of an earlier run\n", "{kind}");
+        // The second run asks again; the third one has what it needs.
+        spoiled.store(false, std::sync::atomic::Ordering::SeqCst);
+        let before = server.count();
+        desk.done(&arguments);
+        assert_eq!(server.count() - before, 1, "{kind}");
+        let row: Value = serde_json::from_str(desk.read("z.jsonl").trim()).unwrap();
+        assert_eq!(row["text"], json!(proper_review()), "{kind}");
+        desk.done(&arguments);
+        assert_eq!(server.count() - before, 1, "{kind}");
+    }
+}
+
+#[test]
+fn the_fence_never_reaches_an_output() {
+    let desk = Desk::new();
+    desk.write("papers.csv", PAPERS);
+    let server = Server::start(|asked| {
+        let text = asked.body["messages"][1]["content"].as_str().unwrap();
+        let start = text.find("<<<").unwrap();
+        let line = text[start..].lines().next().unwrap();
+        // Only the third answer is free of it.
+        let mark = if asked.index < 2 { line } else { "" };
+        Reply::Chat(format!("{mark}\n{}", proper_review()))
+    });
+    let run = desk.done(&reviews(&server.url(), &[]));
+    assert_eq!(server.count(), 3);
+    assert!(!run.stdout.contains("<<<"), "{}", run.stdout);
+}
+
+#[test]
+fn a_key_that_is_a_word_changes_no_answer() {
+    for key in ["clear", "1", "sound"] {
+        let desk = Desk::new();
+        desk.write("papers.csv", PAPERS);
+        desk.write("items.csv", "task,text\na,item 1\n");
+        desk.write("task.toml", "question = \"Is it?\"\nlabels = [\"1\", \"0\"]\n");
+        let server = Server::start(|asked| {
+            if asked.body.get("response_format").is_none() {
+                return Reply::Chat(proper_review());
+            }
+            Reply::Chat("1".into())
+        });
+        let url = server.url();
+        let run: Run =
+            desk.command(&reviews(&url, &[])).env("OPENAI_API_KEY", key).output().unwrap().into();
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let row: Value = serde_json::from_str(run.stdout.trim()).unwrap();
+        assert_eq!(row["text"], json!(proper_review()), "{key}");
+        let labelled: Run = desk
+            .command(&["annotate", "labels", "items.csv", "--prompt", "label-generic"])
+            .args(["--task", "task.toml", "--base-url", &url, "--model", "m"])
+            .env("OPENAI_API_KEY", key)
+            .output()
+            .unwrap()
+            .into();
+        assert_eq!(labelled.stdout, "task,label,source,sample\na,1,m,1\n", "{}", labelled.stderr);
+    }
+}
+
+#[test]
+fn a_server_that_fails_at_a_form_is_asked_for_less_and_that_is_remembered() {
+    let desk = Desk::new();
+    desk.write("items.csv", &items(20));
+    // As llama-cpp-python 0.3 answers what its model of a request does not have.
+    let message = "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \
+                   \"Input should be 'text' or 'json_object'\"}]";
+    let server = Server::start(move |asked| {
+        if asked.body["response_format"]["type"] == json!("json_schema") {
+            let body = json!({"error": {"message": message, "type": "internal_server_error"}});
+            return Reply::Status(500, vec![], body.to_string());
+        }
+        Reply::Chat(answer(asked))
+    });
+    let url = server.url();
+    let run = desk.done(&labels(&url, &["--concurrency", "1", "--summary", "s.json"]));
+    assert_eq!(run.stdout, expected_labels(20));
+    assert_eq!(server.count(), 21, "one refusal, and no try is repeated");
+    let summary: Value = serde_json::from_str(&desk.read("s.json")).unwrap();
+    assert_eq!(summary["concessions"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn an_output_never_replaces_what_is_annotated() {
+    let desk = Desk::new();
+    desk.write("items.csv", &items(2));
+    desk.write("z.errors.jsonl", "{\"task\":\"a\",\"text\":\"item 1\"}\n");
+    let server = honest();
+    let url = server.url();
+    for more in [
+        ["--output", "items.csv"],
+        ["--errors", "./items.csv"],
+        ["--summary", "items.csv"],
+        ["--record", "items.csv"],
+    ] {
+        let run = desk.caz(&labels(&url, &more));
+        assert_eq!(run.code, Some(2), "{more:?}: {}", run.stderr);
+        assert_eq!(desk.read("items.csv"), items(2), "{more:?}");
+    }
+    let arguments = labels(&url, &["--output", "z.csv"]);
+    let listed: Vec<&str> =
+        arguments.iter().map(|a| if *a == "items.csv" { "z.errors.jsonl" } else { a }).collect();
+    assert_eq!(desk.caz(&listed).code, Some(2), "the list of errors would replace the input");
+    assert_eq!(server.count(), 0);
+    // Nor is a file that is no log taken for one.
+    desk.write("notes.txt", "no line end");
+    let run = desk.caz(&labels(&url, &["--record", "notes.txt"]));
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+    assert_eq!(desk.read("notes.txt"), "no line end");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_holds_texts_is_for_its_owner() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = Desk::new();
+    desk.write("papers.csv", PAPERS);
+    let server = Server::start(|_| Reply::Chat(proper_review()));
+    let url = server.url();
+    desk.done(&reviews(&url, &["--output", "z.jsonl", "--record", "log", "--summary", "s.json"]));
+    for name in ["z.jsonl", "log", "s.json"] {
+        let mode = fs::metadata(desk.path(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{name}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_who_has_seen_enough_is_no_error() {
+    let desk = Desk::new();
+    desk.write("items.csv", &items(3000));
+    let server = honest();
+    let url = server.url();
+    desk.done(&labels(&url, &["--output", "z.csv", "--concurrency", "64"]));
+    let mut child = desk
+        .command(&labels(&url, &[]))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{:?}", String::from_utf8(output.stderr));
 }
 
 #[test]

@@ -2,6 +2,9 @@
 //! scores are those of the same vectors given in the files.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -62,14 +65,16 @@ fn given(name: &str) -> String {
 
 #[test]
 fn scores_are_those_of_the_same_vectors_in_the_files() {
+    // Own work compares texts, and the files have none.
+    const ALL: &str = "projected,cosine,negative,combined";
     let desk = Desk::new();
     let server = Server::start(vectors);
-    let asked = reviews(&desk, &server.url(), &["--score", "all"]);
+    let asked = reviews(&desk, &server.url(), &["--score", ALL]);
     assert_eq!(asked.code, Some(0), "{}", asked.stderr);
     desk.write("reviews.jsonl", &given("reviews.jsonl"));
     desk.write("z.jsonl", &given("llm-reviews.jsonl"));
     let files = ["reviews", "reviews.jsonl", "--z", "z.jsonl"];
-    let expected = desk.done(&[&files[..], &["--score", "all", "--format", "csv"]].concat());
+    let expected = desk.done(&[&files[..], &["--score", ALL, "--format", "csv"]].concat());
     assert!(expected.stdout.lines().count() > 20, "{}", expected.stdout);
     assert_eq!(asked.stdout.replace("openai:letters", "given"), expected.stdout);
     // 24 reviews and 6 of an LLM fit into one request.
@@ -153,6 +158,32 @@ fn what_goes_wrong_has_its_exit_code_and_says_what_to_do() {
 }
 
 #[test]
+fn one_vector_per_token_is_an_error_that_says_what_to_do_and_pooled_where_that_is_wanted() {
+    // Per text two vectors, whose mean is that of its letters.
+    let tokens = |asked: &Asked| {
+        let data: Vec<Value> = texts(asked)
+            .iter()
+            .enumerate()
+            .map(|(index, text)| {
+                let of = |factor: f64| letters(text).iter().map(|x| factor * x).collect::<Vec<_>>();
+                json!({"index": index, "embedding": [of(0.5), of(1.5)]})
+            })
+            .collect();
+        Reply::Body(json!({ "data": data }).to_string().into())
+    };
+    let desk = Desk::new();
+    let (decoder, pooling) = (Server::start(tokens), Server::start(vectors));
+    let run = reviews(&desk, &decoder.url(), &[]);
+    assert_eq!(run.code, Some(5), "{}", run.stderr);
+    assert!(run.stderr.contains("one vector per token"), "{}", run.stderr);
+    assert!(run.stderr.contains("start the server with mean pooling"), "{}", run.stderr);
+    assert!(run.stderr.contains("--pooling mean"), "{}", run.stderr);
+    let mean = reviews(&desk, &decoder.url(), &["--pooling", "mean"]);
+    assert_eq!(mean.code, Some(0), "{}", mean.stderr);
+    assert_eq!(mean.stdout, reviews(&desk, &pooling.url(), &[]).stdout);
+}
+
+#[test]
 fn a_failure_ends_the_run_as_no_vector_is_of_use_alone() {
     let desk = Desk::new();
     let server = Server::start(|_| Reply::again(500));
@@ -190,4 +221,36 @@ fn nothing_is_sent_where_it_must_not_be() {
     assert_eq!(run.code, Some(4), "{}", run.stderr);
     assert!(run.stderr.contains("OPENAI_API_KEY is not set"), "{}", run.stderr);
     assert_eq!(server.count(), 0);
+}
+
+#[test]
+fn with_a_report_requests_still_go_one_by_one_and_as_many_texts_as_announced() {
+    let desk = Desk::new();
+    let under_way = Arc::new(AtomicUsize::new(0));
+    let most = Arc::new(AtomicUsize::new(0));
+    let (now, highest) = (Arc::clone(&under_way), Arc::clone(&most));
+    let server = Server::start(move |asked| {
+        highest.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(5));
+        let reply = vectors(asked);
+        now.fetch_sub(1, Ordering::SeqCst);
+        reply
+    });
+    for (granularity, report) in [("sentence", "s.html"), ("text", "t.html")] {
+        let before = server.count();
+        let url = server.url();
+        let (reviews, z) = (sample("reviews.jsonl"), sample("llm-reviews.jsonl"));
+        let arguments = ["reviews", &reviews, "--z", &z, "--embedder", "openai:letters"];
+        let more = ["--base-url", &url, "--granularity", granularity, "--report", report];
+        let run =
+            desk.caz(&[&arguments[..], &more, &["--concurrency", "1", "--threads", "8"]].concat());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert!(desk.read(report).contains("picking blocks by a cheap hash"));
+        let sent: usize = server.asked()[before..].iter().map(|asked| texts(asked).len()).sum();
+        let line = format!("sending {sent} texts to letters");
+        assert!(run.stderr.contains(&line), "no `{line}` in {}", run.stderr);
+        // Batches of 32, not a request per text.
+        assert!(server.count() - before <= sent.div_ceil(32) + 1, "{}", server.count());
+    }
+    assert_eq!(most.load(Ordering::SeqCst), 1);
 }

@@ -74,7 +74,11 @@ fn rule_based(asked: &Asked) -> Reply {
             number.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap();
         let sample = usize::try_from(asked.body["seed"].as_u64().unwrap()).unwrap();
         let said = names.iter().enumerate().map(|(c, n)| (n.clone(), model_says(paper, sample, c)));
-        return Reply::Chat(format!("<think>hm</think>{}", sentences(said)));
+        // As long as a review has to be, and of no category.
+        let opening = "This was written by rules for a test, which go through the list of things \
+                       to look at one after the other and say in the same few words what they \
+                       hold of each of them, and nothing at all about those that are left.";
+        return Reply::Chat(format!("<think>hm</think>{opening} {}", sentences(said)));
     }
     let review = fenced(user);
     let judged: serde_json::Map<String, Value> = names

@@ -6,5 +6,12 @@
 mod command_line;
 mod embeddings;
 mod end_to_end;
+mod faults;
+mod judge;
+mod real_server;
+mod replies;
 mod server;
+mod several;
+mod streams;
+mod tls;
 mod transport;

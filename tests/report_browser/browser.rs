@@ -177,6 +177,30 @@ impl Browser {
         self.post("/goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
     }
 
+    /// The part of the page that a window of this size shows, as on a screen of this width.
+    pub(crate) fn screen(&self, width: u32, height: u32) {
+        let size =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.devtools("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    /// Moves the mouse to the middle of an element.
+    #[track_caller]
+    pub(crate) fn point_at(&self, selector: &str) {
+        let found = self.find(selector);
+        let origin = json!({ "element-6066-11e4-a52e-4f735466cecf": found });
+        let step =
+            json!({ "type": "pointerMove", "origin": origin, "x": 0, "y": 0, "duration": 0 });
+        let actions = json!([{ "type": "pointer", "id": "mouse", "actions": [step] }]);
+        self.post("/actions", &json!({ "actions": actions }));
+    }
+
+    /// Lets files that the page saves appear in a folder.
+    pub(crate) fn save_into(&self, folder: &Path) {
+        let parameters = json!({ "behavior": "allow", "downloadPath": folder });
+        self.devtools("Browser.setDownloadBehavior", &parameters);
+    }
+
     /// A picture of the whole page into the folder of temporary files of the tests.
     pub(crate) fn screenshot(&self, name: &str) -> PathBuf {
         let size = self.devtools("Page.getLayoutMetrics", &json!({}))["cssContentSize"].clone();

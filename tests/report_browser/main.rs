@@ -2,10 +2,12 @@
 #![cfg(all(feature = "cli", feature = "llm"))]
 #![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
+mod accessible;
 mod browser;
 mod hostile;
 mod large;
 mod sample;
+mod work;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};

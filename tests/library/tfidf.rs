@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use caz::data::progress::NoProgress;
-use caz::text::embed::Embedder;
-use caz::text::embed::tfidf::{StopWords, Tfidf};
-use caz::text::vectors::Vectors;
+use caz::embed::Embedder;
+use caz::embed::tfidf::{StopWords, Tfidf};
+use caz::embed::vectors::Vectors;
 use serde::Deserialize;
 
 /// Both sides compute in double precision.
@@ -26,7 +26,7 @@ struct Row {
 #[test]
 fn every_weight_is_that_of_scikit_learn() {
     let golden: Golden =
-        serde_json::from_str(include_str!("golden/tfidf.json")).expect("the golden file");
+        serde_json::from_str(include_str!("../golden/tfidf.json")).expect("the golden file");
     let texts: Vec<&str> = golden.rows.iter().map(|row| row.text.as_str()).collect();
     let tfidf = Tfidf::fit(&texts[..golden.corpus], StopWords::None);
     let Vectors::Sparse(sparse) = tfidf.embed(&texts, &NoProgress).expect("vectors").vectors else {

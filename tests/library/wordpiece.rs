@@ -1,14 +1,12 @@
 //! The tokens of the static model are those of the `tokenizers` crate on any text.
 
-#![cfg(feature = "bert")]
-
 use std::collections::BTreeSet;
 
-use caz::text::embed::static_model::StaticModel;
+use caz::embed::static_model::StaticModel;
 use proptest::prelude::*;
 use tokenizers::Tokenizer;
 
-const VOCABULARY: &str = include_str!("../models/static-minilm-128/vocab.txt");
+const VOCABULARY: &str = include_str!("../../models/static-minilm-128/vocab.txt");
 
 /// The reference: BERT's steps as the `tokenizers` crate has them, over the bundled vocabulary.
 fn reference() -> Tokenizer {

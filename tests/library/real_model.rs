@@ -1,16 +1,15 @@
 //! The `bert:` embedder on the real all-MiniLM-L6-v2 against sentence-transformers.
 //!
-//! Run with `CAZ_TEST_MINILM=FOLDER cargo test --test real_model -- --ignored`; the tests fail,
+//! Run with `CAZ_TEST_MINILM=FOLDER cargo test --test library -- --ignored real_model`; the tests fail,
 //! not pass, when the folder is missing. The reference is made by `tests/golden/make_minilm.py`.
-#![cfg(feature = "bert")]
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use caz::data::progress::NoProgress;
-use caz::text::embed::Embedder;
-use caz::text::embed::bert::{BertEmbedder, BertOptions, LongText};
-use caz::text::vectors::{DenseVectors, Vectors};
+use caz::embed::Embedder;
+use caz::embed::bert::{BertEmbedder, BertOptions, LongText};
+use caz::embed::vectors::{DenseVectors, Vectors};
 use serde_json::Value;
 
 /// Largest difference of a component of a unit vector to sentence-transformers.

@@ -187,3 +187,79 @@ fn a_null_crowd_is_rarely_called_informative() {
     eprintln!("informative in a null crowd: {:.4} ± {error:.4}", share.value);
     assert!(share.value <= 0.05 + 2.0 * error, "{}", share.value);
 }
+
+/// A crowd of 20 workers with `labels` labels, in fixed teams of five or with five random workers
+/// on each task; every worker has about `tasks` tasks.
+fn twenty_workers(
+    fixed: bool,
+    tasks: u32,
+    labels: u16,
+    trial: u64,
+) -> (LabelTable, Vec<Option<Label>>) {
+    let mut random = stream(31, "coverage of teams", trial);
+    let mut names = LabelNames::default();
+    (0..4 * tasks).for_each(|task| _ = names.tasks.intern(&format!("q{task}")));
+    (0..20).for_each(|worker| _ = names.workers.intern(&format!("w{worker}")));
+    (0..labels).for_each(|label| _ = names.labels.intern(&format!("l{label}")));
+    let (mut reports, mut z) = (Vec::new(), Vec::new());
+    for task in 0..4 * tasks {
+        let truth = random.random_range(0..labels);
+        let noisy = |random: &mut _, right: f64| {
+            let random: &mut rand_chacha::ChaCha8Rng = random;
+            if random.random_bool(right) { truth } else { random.random_range(0..labels) }
+        };
+        let llm = noisy(&mut random, 0.7);
+        z.push(Some(llm));
+        let team: Vec<usize> = if fixed {
+            (0..5).map(|slot| (task / tasks) as usize * 5 + slot).collect()
+        } else {
+            rand::seq::index::sample(&mut random, 20, 5).into_vec()
+        };
+        for worker in team {
+            let own = noisy(&mut random, 0.5 + 0.02 * worker as f64);
+            let label = if random.random_bool(0.1) { llm } else { own };
+            reports.push(LabelReport { task, worker: worker as u32, label });
+        }
+    }
+    (LabelTable::new(names, &reports), z)
+}
+
+/// The target is the mean score over all crowds, since T is estimated anew in each.
+#[test]
+fn intervals_cover_for_fixed_teams_and_random_peers() {
+    let mut bad = Vec::new();
+    for fixed in [true, false] {
+        for (tasks, trials) in [(20, 200), (50, 150), (200, 100)] {
+            for labels in [2, 4] {
+                let all: Vec<Vec<(Option<Estimate>, usize)>> = (0..trials)
+                    .into_par_iter()
+                    .map(|trial| {
+                        let (table, z) = twenty_workers(fixed, tasks, labels, trial);
+                        estimates(&table, z)
+                    })
+                    .collect();
+                let (mut hits, mut count) = (0, 0);
+                for worker in 0..20 {
+                    let of_worker = || all.iter().filter_map(|trial| trial[worker].0);
+                    let mean =
+                        of_worker().map(|e| e.value).sum::<f64>() / of_worker().count() as f64;
+                    for (low, high) in of_worker().filter_map(|e| e.interval()) {
+                        count += 1;
+                        hits += usize::from((low..=high).contains(&mean));
+                    }
+                }
+                let coverage = hits as f64 / f64::from(count);
+                let design = if fixed { "fixed teams" } else { "random peers" };
+                eprintln!(
+                    "{design}, {tasks} tasks each, {labels} labels: {coverage:.3} of {count}"
+                );
+                // With 20 tasks a stratum has 5 to 10 of them: measured .922 and .977 at worst.
+                let range = if tasks < 50 { 0.91..=0.985 } else { 0.93..=0.97 };
+                if !range.contains(&coverage) {
+                    bad.push((design, tasks, labels, coverage));
+                }
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{bad:?}");
+}

@@ -31,8 +31,8 @@ fn the_files_have_the_sizes_and_sha256_that_the_card_gives_and_are_small() {
 mod distilled_again {
 
     use caz::data::progress::NoProgress;
-    use caz::text::embed::distill::{DistillOptions, Distilled, distill};
-    use caz::text::embed::static_model::StaticModel;
+    use caz::embed::distill::{DistillOptions, Distilled, distill};
+    use caz::embed::static_model::StaticModel;
 
     /// Processors round differently in the last bits of single precision; the stored bytes then
     /// differ by one unit where an entry lies on the edge between two.

@@ -1,0 +1,24 @@
+//! Reviews and LLM reviews in files, to a table of reviewers, worst first.
+//!
+//! `cargo run --example reviews_to_ranked_table [REVIEWS Z]`
+
+use std::io;
+
+use caz::data::Reviews;
+use caz::data::observer::Silent;
+use caz::report::{Exporter, TextExporter};
+use caz::screen::{ReviewsSettings, ScoreName, reviews};
+
+fn main() -> caz::error::Result<()> {
+    let mut paths = std::env::args().skip(1);
+    let path = paths.next().unwrap_or_else(|| "data/reviews.jsonl".into());
+    let z = paths.next().unwrap_or_else(|| "data/llm-reviews.jsonl".into());
+
+    let settings = ReviewsSettings {
+        score: Some(vec![ScoreName::Projected, ScoreName::Cosine]),
+        ..ReviewsSettings::default()
+    };
+    let run = reviews(Reviews::from_files(path, &[z])?, &settings, &Silent)?;
+    TextExporter { color: false }.write(&run.report()?, &mut io::stdout())?;
+    Ok(())
+}

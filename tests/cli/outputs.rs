@@ -1,0 +1,157 @@
+//! What a run writes: never over what it reads, with the permissions there were, through what is
+//! no file; and what it says, whatever stands in the way.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use super::{Folder, sample};
+
+const REVIEWS: &str = "paper,reviewer,text\np,a,first words here\np,b,second words there\n";
+const Z: &str = "paper,text\np,third words\n";
+const LABELS: &str = "task,worker,label\nq,a,x\nq,b,x\nr,a,y\nr,b,x\n";
+const Z_LABELS: &str = "task,label\nq,x\nr,y\n";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("r.csv", REVIEWS);
+    folder.write("z.csv", Z);
+    folder.write("l.csv", LABELS);
+    folder.write("zl.csv", Z_LABELS);
+    folder
+}
+
+#[test]
+fn no_output_is_an_input_whatever_it_is_called() {
+    let folder = folder();
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("r.csv", folder.path("link.csv")).unwrap();
+        fs::hard_link(folder.path("r.csv"), folder.path("same.csv")).unwrap();
+    }
+    fs::create_dir(folder.path("sub")).unwrap();
+    fs::copy(folder.path("r.csv"), folder.path("page.html")).unwrap();
+    let reviews = ["reviews", "r.csv", "--z", "z.csv"];
+    let mut outputs = vec!["r.csv", "./r.csv", "sub/../r.csv", "z.csv"];
+    if cfg!(unix) {
+        outputs.extend(["link.csv", "same.csv"]);
+    }
+    for output in outputs {
+        let arguments = [&reviews[..], &["--output", output]].concat();
+        folder.caz(&arguments).failed(2, &["which the command reads"]);
+    }
+    let page = ["reviews", "page.html", "--z", "z.csv", "--report", "page.html"];
+    folder.caz(&page).failed(2, &["--report would write over `page.html`"]);
+    let twice = ["labels", "l.csv", "--z", "zl.csv", "-o", "new.csv", "--posteriors", "./new.csv"];
+    folder.caz(&twice).failed(2, &["name the same file"]);
+    assert_eq!(fs::read_to_string(folder.path("r.csv")).unwrap(), REVIEWS);
+    assert_eq!(fs::read_to_string(folder.path("z.csv")).unwrap(), Z);
+    assert!(!folder.path("new.csv").exists());
+    // Another file of the same content is another file.
+    fs::copy(folder.path("r.csv"), folder.path("copy.csv")).unwrap();
+    folder.caz(&[&reviews[..], &["--output", "copy.csv"]].concat()).succeeded();
+}
+
+#[cfg(unix)]
+#[test]
+fn scores_of_reviewers_are_for_their_owner_unless_the_file_was_there() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777;
+    let arguments = ["reviews", "r.csv", "--z", "z.csv", "-o", "s.csv", "--report", "s.html"];
+    folder.caz(&arguments).succeeded();
+    assert_eq!((mode("s.csv"), mode("s.html")), (0o600, 0o600));
+    for kept in [0o644, 0o600] {
+        for name in ["s.csv", "s.html"] {
+            let permissions = fs::Permissions::from_mode(kept);
+            fs::set_permissions(folder.path(name), permissions).unwrap();
+        }
+        folder.caz(&arguments).succeeded();
+        assert_eq!((mode("s.csv"), mode("s.html")), (kept, kept));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_pipes_and_links_are_written_to_and_stay_what_they_are() {
+    let folder = folder();
+    let run = |output: &str| {
+        folder
+            .caz(&["labels", "l.csv", "--z", "zl.csv", "--format", "csv", "--output", output])
+            .succeeded()
+    };
+    let expected = folder.caz(&["labels", "l.csv", "--z", "zl.csv", "--format", "csv"]).succeeded();
+    run("/dev/null");
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    assert_eq!(run("/dev/stdout").stdout, expected.stdout);
+    fs::write(folder.path("target.csv"), "old").unwrap();
+    std::os::unix::fs::symlink("target.csv", folder.path("link.csv")).unwrap();
+    run("link.csv");
+    assert!(fs::symlink_metadata(folder.path("link.csv")).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(folder.path("target.csv")).unwrap(), expected.stdout);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_and_a_full_standard_error_is_not() {
+    let folder = folder();
+    let run = |stdout: Stdio, stderr: Stdio, more: &[&str]| {
+        Command::new(assert_cmd::cargo::cargo_bin!("caz"))
+            .current_dir(folder.path(""))
+            .env_clear()
+            .args(["reviews", "r.csv", "--z", "z.csv", "--format", "csv"])
+            .args(more)
+            .stdout(stdout)
+            .stderr(stderr)
+            .output()
+            .unwrap()
+    };
+    let full = || Stdio::from(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    let output = run(full(), Stdio::piped(), &[]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("cannot write to standard output"), "{said}");
+    let output = run(Stdio::piped(), full(), &[]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stdout.starts_with(b"reviewer,"));
+    let output = run(Stdio::piped(), full(), &["--min-papers", "nonsense"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn no_line_on_standard_error_steers_the_terminal() {
+    let folder = folder();
+    folder.write("bad.csv", "paper,\u{1b}[2Jname,text\np,a,x\n");
+    folder.write("bad.toml", "\u{1b}]0;title\u{7} = [");
+    for arguments in [
+        vec!["reviews", "no\u{1b}[31msuch.csv", "--z", "z.csv"],
+        vec!["reviews", "bad.csv", "--z", "z.csv"],
+        vec!["reviews", "r.csv", "--z", "z.csv", "--explain", "\u{1b}[31mnobody"],
+        vec!["reviews", "r.csv", "--z", "z.csv", "--score", "\u{1b}[31m"],
+        vec!["\u{1b}[31m"],
+        vec!["prompts", "show", "\u{9b}31m\u{202e}.toml"],
+        vec!["annotate", "labels", "l.csv", "--prompt", "./bad.toml", "--model", "m"],
+    ] {
+        let run = folder.caz(&arguments);
+        assert_ne!(run.code, 0, "{arguments:?}");
+        let hostile = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';
+        assert!(!run.stderr.contains(hostile), "{arguments:?}: {:?}", run.stderr);
+    }
+}
+
+#[test]
+fn a_message_is_never_longer_than_a_page() {
+    let folder = folder();
+    let name = "x".repeat(5 << 20);
+    folder.write("bad.csv", format!("paper,{name},text\np,a,x\n"));
+    let run = folder.caz(&["reviews", "bad.csv", "--z", "z.csv"]);
+    assert_eq!(run.code, 3);
+    assert!(run.stderr.len() < 20_000, "{}", run.stderr.len());
+}
+
+#[test]
+fn absurd_numbers_of_threads_are_refused() {
+    for threads in ["0", "10000", "4000000000"] {
+        let arguments = ["labels", &sample("labels.csv"), "--z", "z.csv", "--threads", threads];
+        folder().caz(&arguments).failed(2, &["--threads must be"]);
+    }
+}

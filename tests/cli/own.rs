@@ -1,0 +1,298 @@
+//! The default answer of `caz reviews` on the sample venue: whose reviews are not their own work.
+
+use serde_json::{Value, json};
+
+use super::{Folder, Run, sample};
+
+fn venue() -> [String; 2] {
+    [sample("venue/reviews.jsonl"), sample("venue/llm-reviews.jsonl")]
+}
+
+fn run(arguments: &[&str]) -> Run {
+    let [reviews, z] = venue();
+    Folder::new().caz(&[&["reviews", &reviews, "--z", &z], arguments].concat()).succeeded()
+}
+
+#[test]
+fn by_default_those_and_only_those_whose_reviews_are_not_their_own_are_flagged() {
+    let rows = run(&["--format", "csv"]).csv();
+    assert_eq!(rows.len(), 29);
+    assert_eq!(
+        rows[0][12..],
+        ["p_own", "p_copy", "p_llm", "p_off_topic", "reads_as"],
+        "{:?}",
+        rows[0]
+    );
+    // finn copies Z word for word, gwen rewords an LLM, hugo writes about something else.
+    let look: Vec<(&str, &str)> = rows[1..]
+        .iter()
+        .filter(|row| row[11] == "look")
+        .map(|row| (row[0].as_str(), row[16].as_str()))
+        .collect();
+    assert_eq!(look, [("finn", "copy"), ("gwen", "llm"), ("hugo", "off_topic_llm")]);
+    for row in &rows[1..] {
+        assert_eq!((row[1].as_str(), row[2].as_str()), ("own", "tfidf"));
+        assert_eq!(row[4..7], ["", "", ""], "there is no interval");
+        let parts: Vec<f64> = row[12..16].iter().map(|cell| cell.parse().unwrap()).collect();
+        assert!((parts.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!(row[11] == "look" || row[11] == "clear", "{row:?}");
+    }
+    // The worst come first and rank 1 is the best.
+    assert_eq!((rows[1][10].as_str(), rows[28][10].as_str()), ("28", "1"));
+}
+
+#[test]
+fn the_table_says_what_was_chosen_and_shows_the_worst() {
+    let shown = run(&["--top", "4"]).stdout;
+    for part in [
+        "Score own, chosen because 28 reviewers and 12 papers, 12 of them with an LLM review",
+        "of the 28 reviewers judged did not hand in their own work",
+        "Of ghosts planted in this venue",
+        "look: read these reviews",
+        "24 of 28 reviewers, the best by each score, are not shown",
+    ] {
+        assert!(shown.contains(part), "no `{part}` in {shown}");
+    }
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(lines[0].ends_with("projected") && !lines[0].contains("ci_low"), "{}", lines[0]);
+    assert_eq!(lines[1..].iter().position(|line| line.is_empty()), Some(4));
+    assert!(!run(&[]).stdout.contains("not shown"));
+    // The paper's score stays to be asked for, and files have all.
+    let rows = run(&["--score", "all", "--format", "csv", "--top", "1"]).csv();
+    assert_eq!(rows.len(), 1 + 5 * 28);
+    let six = [sample("reviews.jsonl"), sample("llm-reviews.jsonl")];
+    let small = Folder::new().caz(&["reviews", &six[0], "--z", &six[1]]).succeeded().stdout;
+    let why =
+        "Score projected, chosen because the better one, own, needs 20 reviewers (there are 6)";
+    assert!(small.contains(why), "{small}");
+    let asked = ["reviews", &six[0], "--z", &six[1], "--score", "own", "--format", "csv"];
+    let said = Folder::new().caz(&asked).succeeded().stderr;
+    assert!(said.contains("6 reviewers of 6 papers are too few"), "{said}");
+}
+
+#[test]
+fn settings_say_what_was_asked_for_and_what_was_chosen() {
+    let value = |arguments: &[&str]| -> Value {
+        serde_json::from_str(&run(&[arguments, &["--format", "json"]].concat()).stdout).unwrap()
+    };
+    let found = value(&["--min-words", "50", "--fdr", ".1"])["settings"].clone();
+    assert_eq!((&found["score_asked"], &found["score"]), (&json!("auto"), &json!(["own"])));
+    assert_eq!((&found["min_words"], &found["fdr"]), (&json!(50), &json!(0.1)));
+    assert_eq!((&found["own"]["min_words"], &found["own"]["fdr"]), (&json!(50), &json!(0.1)));
+    assert_eq!(found["own"]["embedder"], "tfidf");
+    let named = value(&["--score", "own", "--embedder", "static"]);
+    assert_eq!(named["settings"]["score_asked"], json!(["own"]));
+    assert_eq!(named["results"][0]["embedder"], "static");
+    let both = value(&["--embedder", "tfidf,static"]);
+    assert_eq!(both["settings"]["own"]["embedder"], "tfidf + static");
+    assert_eq!(both["settings"]["beside"], json!(["static"]));
+    assert_eq!(both["results"][0]["reviewer"], "finn");
+    let [reviews, z] = venue();
+    let given = ["reviews", &reviews, "--z", &z, "--embedder", "tfidf,given"];
+    Folder::new().caz(&given).failed(2, &["only if each is on this machine"]);
+    // With so many words asked for nobody is judged, and everybody is named with the reason.
+    let nobody = value(&["--min-words", "1000"]);
+    let flags = |row: &Value| row["flag"] == "not_judged" && row["score"].is_null();
+    assert!(nobody["results"].as_array().unwrap().iter().all(flags));
+    let codes = nobody["warnings"].as_array().unwrap();
+    let warning = codes.iter().find(|warning| warning["code"] == "own_not_judged").unwrap();
+    assert_eq!(warning["count"], 28);
+    assert!(warning["message"].as_str().unwrap().contains("words, fewer than 1000"));
+    let [reviews, z] = venue();
+    let both = ["reviews", &reviews, "--z", &z, "--score", "auto,own"];
+    Folder::new().caz(&both).failed(2, &["--score auto stands alone"]);
+}
+
+#[test]
+fn another_language_is_not_judged_and_a_text_handed_in_twice_is_listed() {
+    let [reviews, z] = venue();
+    let german = "Die Autoren schlagen ein Verfahren vor, und die Versuche zeigen, dass es auf drei \
+        Datensätzen funktioniert. Ich würde gerne einen Vergleich mit einfachen Verfahren sehen, denn \
+        der Gewinn in der zweiten Tabelle ist klein. Außerdem fehlt mir eine Angabe, wie lange die \
+        Rechnungen dauern und auf welcher Maschine sie gelaufen sind, sonst kann das niemand wiederholen.";
+    let mut rows: Vec<Value> = std::fs::read_to_string(reviews)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let copied = rows.iter().find(|row| row["reviewer"] == "bruno").unwrap().clone();
+    for row in &mut rows {
+        if row["reviewer"] == "ada" {
+            row["text"] = json!(german);
+        }
+        if row["reviewer"] == "chen" && row["paper"] == copied["paper"] {
+            row["text"] = copied["text"].clone();
+        }
+    }
+    let folder = Folder::new();
+    folder.write("r.jsonl", rows.iter().map(|row| format!("{row}\n")).collect::<String>());
+    let with = |more: &[&str]| {
+        folder.caz(&[&["reviews", "r.jsonl", "--z", &z], more].concat()).succeeded()
+    };
+    let value: Value = serde_json::from_str(&with(&["--format", "json"]).stdout).unwrap();
+    let results = value["results"].as_array().unwrap();
+    let ada = results.iter().find(|row| row["reviewer"] == "ada").unwrap();
+    assert_eq!((&ada["flag"], &ada["score"]), (&json!("not_judged"), &Value::Null));
+    let message = |code: &str| -> String {
+        let warnings = value["warnings"].as_array().unwrap();
+        let found = warnings.iter().find(|warning| warning["code"] == code);
+        found.unwrap_or_else(|| panic!("no {code}"))["message"].as_str().unwrap().to_owned()
+    };
+    assert!(message("own_not_judged").contains("ada (written in German"));
+    assert!(message("near_duplicates").contains("bruno on P01 and chen on P01"));
+    let shown = with(&[]).stdout;
+    assert_eq!(shown.matches("bruno on P01 and chen on P01").count(), 1, "{shown}");
+    assert!(with(&["--explain", "ada"]).stdout.contains("own work: not judged, written in German"));
+}
+
+#[test]
+fn explain_says_what_own_work_rests_on() {
+    let shown = run(&["--explain", "finn"]).stdout;
+    for part in [
+        "own work: p_own 0.000, p_copy 1.000",
+        "reads as copy; flag look; from 3 papers",
+        "own work: closer than to other papers' by",
+        "most similar peer: ",
+        "most similar LLM review: ",
+    ] {
+        assert!(shown.contains(part), "no `{part}` in {shown}");
+    }
+}
+
+#[test]
+fn the_same_bytes_whatever_the_threads_and_the_order_of_rows() {
+    let with = |threads: &str| run(&["--format", "csv", "--threads", threads]).stdout;
+    assert_eq!(with("1"), with("3"));
+    let [reviews, z] = venue();
+    let text = std::fs::read_to_string(reviews).unwrap();
+    let turned: String = text.lines().rev().map(|line| format!("{line}\n")).collect();
+    let folder = Folder::new();
+    folder.write("r.jsonl", turned);
+    let turned = folder.caz(&["reviews", "r.jsonl", "--z", &z, "--format", "csv"]).succeeded();
+    assert_eq!(turned.stdout, with("2"));
+}
+
+#[test]
+fn the_page_names_first_whom_to_look_at() {
+    let folder = Folder::new();
+    let [reviews, z] = venue();
+    folder.caz(&["reviews", &reviews, "--z", &z, "--report", "page.html"]).succeeded();
+    let page = std::fs::read_to_string(folder.path("page.html")).unwrap();
+    let (_, first) = page.split_once("Look at these first").expect("a section");
+    let (first, _) = first.split_once("</section>").expect("its end");
+    let people: Vec<&str> = first.split("<li>").skip(1).collect();
+    let expected = [
+        ("finn", "reads as the LLM&#x27;s review word for word on 3 papers"),
+        ("gwen", "reads as an LLM&#x27;s review on 3 papers"),
+        ("hugo", "reads as an LLM&#x27;s review of another paper on 3 papers"),
+    ];
+    assert_eq!(people.len(), expected.len(), "{first}");
+    for (person, (name, reads_as)) in people.iter().zip(expected) {
+        assert!(person.contains(&format!("#person={name}\"")), "{person}");
+        assert!(person.contains(reads_as), "{person}");
+    }
+    assert!(first.contains("An estimated 3 of the 28 reviewers"), "{first}");
+}
+
+#[test]
+fn every_way_to_ask_would_it_have_caught_them_runs_on_the_bundled_files() {
+    let readme = std::fs::read_to_string(sample("../README.md")).unwrap();
+    let (_, chapter) = readme.split_once("## Would it have caught them?").unwrap();
+    let block = chapter.split("```").nth(1).unwrap();
+    let mut commands = 0;
+    for line in block.lines().filter(|line| line.starts_with("caz ")) {
+        let words = line.split('#').next().unwrap().split_whitespace().skip(1);
+        let mut arguments: Vec<String> = words
+            .map(|word| word.strip_prefix("data/").map_or_else(|| word.to_owned(), sample))
+            .collect();
+        // As in the README, but for how often.
+        let often = if line.contains("experiment") { &["--trials", "1"][..] } else { &[] };
+        arguments.extend(often.iter().map(|word| (*word).to_owned()));
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        Folder::new().caz(&arguments).succeeded();
+        commands += 1;
+    }
+    assert_eq!(commands, 4);
+}
+
+#[test]
+fn an_experiment_says_who_is_found_and_who_is_accused() {
+    let [reviews, z] = venue();
+    let folder = Folder::new();
+    let with = |more: &[&str]| {
+        let command =
+            ["experiment", "own", &reviews, "--z", &z, "--scenario", "size", "--trials=2"];
+        folder.caz(&[&command, more].concat())
+    };
+    let rows = with(&["--format", "csv"]).succeeded().csv();
+    assert_eq!(rows[0][..6], ["group", "scenario", "kind", "fdr", "auc", "found"]);
+    let of = |name: &str, kind: &str, fdr: &str| {
+        let row = rows.iter().find(|row| row[1] == name && row[2] == kind && row[3] == fdr);
+        row.unwrap_or_else(|| panic!("no {name} {kind} {fdr}")).clone()
+    };
+    let name = "50 papers in all, 1 papers";
+    assert!(of(name, "all", "0.05")[4].parse::<f64>().unwrap() > 0.8, "own tells them apart");
+    assert_eq!(of(&format!("{name}, clean"), "all", "0.1")[5], "", "nobody to be found");
+    // A rate of one kind of text is that of the second, and people are not found but accused.
+    assert_eq!(of(name, "own", "0.05")[5], "");
+    let settings = with(&["--format", "json", "--fdr", ".2", "--half", "first", "--seed", "4"]);
+    let value: Value = serde_json::from_str(&settings.succeeded().stdout).unwrap();
+    let expected = json!({
+        "scenario": ["size"], "half": "first", "fdr": [0.2], "trials": 2, "seed": 4,
+        "duplicates": "error", "from": null, "columns": {}, "text_columns": [], "wide": null,
+    });
+    assert_eq!(value["settings"], expected);
+    with(&["--fdr", "1"]).failed(2, &["the rate of false alarms is 1"]);
+    assert_eq!(
+        with(&["--threads=1", "--format=csv"]).stdout,
+        with(&["--threads=3", "--format=csv"]).stdout
+    );
+}
+
+#[test]
+fn z_that_is_no_review_is_counted_and_left_out() {
+    let [reviews, z] = venue();
+    let text = std::fs::read_to_string(z).unwrap();
+    let mut rows: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    rows[0]["text"] = json!("I\u{2019}m sorry, but I can't help with that.");
+    rows[1]["text"] = json!("Nice paper. Accept.");
+    let repeated = rows[4]["text"].clone();
+    rows[6]["text"] = repeated;
+    let folder = Folder::new();
+    folder.write("z.jsonl", rows.iter().map(|row| format!("{row}\n")).collect::<String>());
+    let run = folder.caz(&["reviews", &reviews, "--z", "z.jsonl", "--format", "json"]).succeeded();
+    let value: Value = serde_json::from_str(&run.stdout).unwrap();
+    let found: Vec<(u64, &str)> = (value["warnings"].as_array().unwrap().iter())
+        .filter(|warning| warning["code"] == "own_unusable_z")
+        .map(|w| (w["count"].as_u64().unwrap(), w["message"].as_str().unwrap()))
+        .collect();
+    assert_eq!(found.iter().map(|found| found.0).collect::<Vec<_>>(), [1, 1, 2]);
+    assert!(found[0].1.contains("too few words") && found[1].1.contains("refusals"), "{found:?}");
+    assert!(found[2].1.contains("stands for several papers"), "{found:?}");
+    let look = |name: &str| {
+        let rows = value["results"].as_array().unwrap();
+        rows.iter().find(|row| row["reviewer"] == name).unwrap()["flag"].clone()
+    };
+    assert_eq!((look("gwen"), look("ada")), (json!("look"), json!("clear")));
+}
+
+#[test]
+fn papers_named_in_two_ways_are_an_error_that_shows_both() {
+    let [reviews, z] = venue();
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(z).unwrap().replace("\"P", "\"paper-");
+    folder.write("z.jsonl", text);
+    let run = folder.caz(&["reviews", &reviews, "--z", "z.jsonl"]);
+    run.failed(3, &["none of 24 Z", "like `paper-01` here", "like `P01` in the reviews"]);
+}
+
+#[test]
+fn in_a_venue_too_small_for_a_scale_nobody_is_clear() {
+    let files = [sample("reviews.jsonl"), sample("llm-reviews.jsonl")];
+    let asked = ["reviews", &files[0], "--z", &files[1], "--score", "own", "--format", "csv"];
+    let run = Folder::new().caz(&asked).succeeded();
+    let rows = run.csv();
+    assert!(rows[1..].iter().all(|row| row[11] != "clear"), "{rows:?}");
+    assert!(rows[1..].iter().any(|row| row[11] == "unsure"), "{rows:?}");
+}

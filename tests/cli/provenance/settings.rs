@@ -1,0 +1,377 @@
+//! Every flag that is a setting, with a value that is not its default.
+
+use serde_json::{Value, json};
+
+/// A flag, a value that is not its default, and what the settings hold then.
+pub(super) struct Setting {
+    pub(super) command: &'static str,
+    pub(super) flag: &'static str,
+    /// Nothing for a flag without a value; other flags that go with this value.
+    value: &'static str,
+    /// Other flags that this one needs, with their values.
+    pub(super) with: &'static str,
+    /// Whether it cannot be given together with the other flags of the command.
+    pub(super) alone: bool,
+    /// Key in the settings; a slash goes into an object.
+    pub(super) key: &'static str,
+    pub(super) expected: fn() -> Value,
+}
+
+impl Setting {
+    /// The flag, as typed.
+    pub(super) fn typed(&self) -> Vec<String> {
+        let mut typed = vec![format!("--{}", self.flag)];
+        typed.extend(self.value.split_whitespace().map(str::to_owned));
+        typed
+    }
+
+    /// What the flag needs, as typed.
+    pub(super) fn needed(&self) -> Vec<String> {
+        self.with.split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// The same flag with others that it needs.
+    const fn with(self, with: &'static str) -> Self {
+        Self { with, ..self }
+    }
+
+    /// The same flag, which other settings contradict.
+    const fn alone(self) -> Self {
+        Self { alone: true, ..self }
+    }
+}
+
+const fn setting(
+    command: &'static str,
+    (flag, value): (&'static str, &'static str),
+    key: &'static str,
+    expected: fn() -> Value,
+) -> Setting {
+    Setting { command, flag, value, with: "", alone: false, key, expected }
+}
+
+pub(super) static SETTINGS: [Setting; 241] = [
+    setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
+    setting("labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
+    setting("labels", ("fdr", "0.25"), "fdr", || json!(0.25)),
+    setting("labels", ("margin", "0.125"), "margin", || json!(0.125)),
+    setting("labels", ("duplicates", "last"), "duplicates", || json!("last")),
+    setting("labels", ("exact-labels", ""), "exact_labels", || json!(true)),
+    setting("labels", ("renormalize-strata", ""), "renormalize_strata", || json!(true)),
+    setting("labels", ("sampled", "2"), "sampled", || json!(2)),
+    setting("labels", ("scoring-function", "scoring.csv"), "scoring_function", || json!("given")),
+    setting("labels", ("z-combine", "together"), "z_combine", || json!("together")),
+    setting("labels", ("bootstrap", "3"), "bootstrap", || json!(3)),
+    setting("labels", ("tolerance", "0.5"), "tolerance", || json!(0.5)),
+    setting("labels", ("max-iterations", "4"), "max_iterations", || json!(4)),
+    setting("labels", ("seed", "9"), "seed", || json!(9)),
+    setting("assumptions", ("bootstrap", "5"), "bootstrap", || json!(5)),
+    setting("assumptions", ("permutations", "3"), "permutations", || json!(3)),
+    setting("assumptions", ("duplicates", "first"), "duplicates", || json!("first")),
+    setting("assumptions", ("exact-labels", ""), "exact_labels", || json!(true)),
+    setting("assumptions", ("seed", "9"), "seed", || json!(9)),
+    setting("agree", ("scale", "0..2"), "scale", || json!({"range": [0.0, 2.0]})),
+    setting("agree", ("outside", "refuse"), "outside", || json!("refuse")),
+    setting("agree", ("binarize", "1"), "binarize", || json!(1.0)),
+    setting("agree", ("cluster", "topic"), "cluster", || json!("topic")),
+    setting("agree", ("people", "each"), "people", || json!("each")).alone(),
+    setting("agree", ("compare", "a:D,b:D"), "compare", || json!({"pairs": [["a:D", "b:D"]]})),
+    setting("agree", ("alt-test", ""), "alt_test/epsilon", || json!(0.2)).alone(),
+    setting("agree", ("epsilon", "0.1"), "alt_test/epsilon", || json!(0.1)).with("--alt-test"),
+    setting("agree", ("least-items", "3"), "alt_test/least_items", || json!(3)).with("--alt-test"),
+    setting("agree", ("require", "kappa>=-1"), "require/0/metric", || json!("kappa")),
+    setting("agree", ("bootstrap", "3"), "draws", || json!(3)),
+    setting("agree", ("permutations", "2"), "permutations", || json!(2)),
+    setting("agree", ("duplicates", "last"), "duplicates", || json!("last")),
+    setting("agree", ("seed", "9"), "seed", || json!(9)),
+    setting("agree --runs", ("persistence", "0.5"), "persistence", || json!(0.5)),
+    setting(
+        "experiment prompts",
+        ("scale", "0..2"),
+        "agreement/scale",
+        || json!({"range": [0.0, 2.0]}),
+    ),
+    setting("experiment prompts", ("binarize", "1"), "agreement/binarize", || json!(1.0)),
+    setting("experiment prompts", ("splits", "3"), "splits", || json!(3)),
+    setting("experiment prompts", ("bootstrap", "3"), "agreement/draws", || json!(3)),
+    setting("experiment prompts", ("duplicates", "last"), "agreement/duplicates", || json!("last")),
+    setting("experiment prompts", ("seed", "9"), "agreement/seed", || json!(9)),
+    setting("reviews", ("score", "cosine"), "score_asked", || json!(["cosine"])),
+    setting("reviews", ("center", "off"), "center", || json!("off")),
+    setting("reviews", ("z-combine", "mean"), "z_combine", || json!("mean")),
+    setting("reviews", ("min-papers", "3"), "min_papers", || json!(3)),
+    setting("reviews", ("fdr", "0.25"), "fdr", || json!(0.25)),
+    setting("reviews", ("margin", "0.125"), "margin", || json!(0.125)),
+    setting("reviews", ("min-words", "7"), "min_words", || json!(7)),
+    setting("reviews", ("duplicates", "last"), "duplicates", || json!("last")),
+    setting("reviews", ("embedder", "tfidf"), "embedder", || json!("tfidf")),
+    setting("reviews", ("granularity", "text"), "granularity", || json!("text")),
+    setting("reviews", ("long-text", "truncate"), "long_text", || json!("truncate")),
+    setting("reviews", ("pooling", "cls"), "pooling", || json!("cls")),
+    setting("reviews", ("stop-words", ""), "stop_words", || json!("english")),
+    setting("reviews", ("aspects-from", "bert:x"), "aspects_from", || json!("bert:x")),
+    setting("reviews --judge", ("judge-prompt", "judge-rubric"), "judge/prompt", || {
+        json!("judge-rubric")
+    }),
+    setting("reviews --judge", ("turns", "3"), "judge/turns", || json!(3)),
+    setting("reviews --judge", ("proposals", "1"), "judge/proposals", || json!(1)),
+    setting("reviews --judge", ("feedback", "binary"), "judge/feedback", || json!("binary")),
+    setting("reviews --judge", ("feedback-when", "every-turn"), "judge/feedback_when", || {
+        json!("every-turn")
+    }),
+    setting("reviews --judge", ("feedback-model", "n"), "judge/feedback_model", || json!("n"))
+        .with("--feedback textual"),
+    setting("reviews --judge", ("model", "n"), "model", || json!("n")),
+    setting("reviews --judge", ("temperature", "0.5"), "judge/temperature", || json!(0.5)),
+    setting("reviews --judge", ("max-tokens", "99"), "judge/max_tokens", || json!(99)),
+    setting("reviews --judge", ("seed", "9"), "judge/seed", || json!(9)),
+    setting("embed", ("embedder", "tfidf"), "embedder", || json!("tfidf")),
+    setting("embed", ("granularity", "sentence"), "granularity", || json!("sentence")),
+    setting("embed", ("long-text", "truncate"), "long_text", || json!("truncate")),
+    setting("embed", ("pooling", "cls"), "pooling", || json!("cls")),
+    setting("embed", ("stop-words", ""), "stop_words", || json!("english")),
+    setting("embed", ("aspects-from", "bert:x"), "aspects_from", || json!("bert:x")),
+    setting("embed --judge", ("judge-prompt", "judge-rubric"), "judge/prompt", || {
+        json!("judge-rubric")
+    }),
+    setting("embed --judge", ("turns", "3"), "judge/turns", || json!(3)),
+    setting("embed --judge", ("proposals", "1"), "judge/proposals", || json!(1)),
+    setting("embed --judge", ("feedback", "binary"), "judge/feedback", || json!("binary")),
+    setting("embed --judge", ("feedback-when", "every-turn"), "judge/feedback_when", || {
+        json!("every-turn")
+    }),
+    setting("embed --judge", ("feedback-model", "n"), "judge/feedback_model", || json!("n"))
+        .with("--feedback textual"),
+    setting("embed --judge", ("model", "n"), "model", || json!("n")),
+    setting("embed --judge", ("temperature", "0.5"), "judge/temperature", || json!(0.5)),
+    setting("embed --judge", ("max-tokens", "99"), "judge/max_tokens", || json!(99)),
+    setting("embed --judge", ("seed", "9"), "judge/seed", || json!(9)),
+    setting("simulate labels", ("z-source", "llama"), "z_source", || json!(["llama"]))
+        .with("--copy-z"),
+    setting("simulate labels", ("llm-source", "llama"), "llm_source", || json!(["llama"])),
+    setting("simulate labels", ("copy-z", ""), "copy_z", || json!(true)),
+    setting("simulate labels", ("duplicates", "last"), "duplicates", || json!("last")),
+    setting("simulate labels", ("exact-labels", ""), "exact_labels", || json!(true)),
+    setting("simulate labels", ("llm", ".2"), "llm", || json!(0.2)),
+    setting("simulate labels", ("random", ".2"), "random", || json!(0.2)),
+    setting("simulate labels", ("biased", ".2"), "biased", || json!(0.2)),
+    setting("simulate labels", ("seed", "9"), "seed", || json!(9)),
+    setting("simulate reviews", ("k", "3"), "k", || json!(3)).alone(),
+    setting("simulate reviews", ("llm", ".2"), "llm", || json!(0.2)),
+    setting("simulate reviews", ("off-topic", ".2"), "off_topic", || json!(0.2)),
+    setting("simulate reviews", ("off-topic-llm", ".2"), "off_topic_llm", || json!(0.2)),
+    setting("simulate reviews", ("z-source", "b"), "z_source", || json!(["b"])),
+    setting("simulate reviews", ("duplicates", "last"), "duplicates", || json!("last")),
+    setting("simulate reviews", ("reviews-per-paper", "2"), "reviews_per_paper", || json!(2)),
+    setting("simulate reviews", ("z-coverage", ".5"), "z_coverage", || json!(0.5)),
+    setting("simulate reviews", ("z-together", ""), "z_together", || json!(true)).with("--copy-z"),
+    setting("simulate reviews", ("copy-z", ""), "copy_z", || json!(true)),
+    setting("simulate reviews", ("reword-copies", ""), "reword_copies", || json!(true)),
+    setting("simulate reviews", ("polish", ".5"), "rewriting", || json!(["polished", 0.5])).alone(),
+    setting("simulate reviews", ("formal", ".5"), "rewriting", || json!(["formal", 0.5])).alone(),
+    setting("simulate reviews", ("shorten", ".5"), "rewriting/1", || json!(0.5)).alone(),
+    setting("simulate reviews", ("sentences", "1"), "rewriting/0", || json!({"short": 1}))
+        .with("--shorten .5"),
+    setting("simulate reviews", ("seed", "9"), "seed", || json!(9)),
+    setting("simulate crowd", ("workers", "9"), "workers", || json!(9)),
+    setting("simulate crowd", ("tasks", "30"), "tasks", || json!(30)),
+    setting("simulate crowd", ("labels", "3"), "labels", || json!(3)),
+    setting("simulate crowd", ("workers-per-task", "3"), "workers_per_task", || json!(3)),
+    setting("simulate crowd", ("human-accuracy", ".5"), "human_accuracy", || json!(0.5)),
+    setting("simulate crowd", ("llm-accuracy", ".5"), "llm_accuracy", || json!(0.5)),
+    setting("simulate crowd", ("confusion", "confusion.json"), "human", || {
+        json!([[0.75, 0.25], [0.25, 0.75]])
+    })
+    .alone(),
+    setting("simulate crowd", ("llm-consistency", ".5"), "llm_consistency", || json!(0.5)),
+    setting("simulate crowd", ("llm", ".5"), "llm", || json!(0.5)),
+    setting("simulate crowd", ("lazy", ".5"), "lazy", || json!(0.5)),
+    setting("simulate crowd", ("seed", "9"), "seed", || json!(9)),
+    setting("experiment detection", ("z-source", "llama"), "z_source", || json!(["llama"]))
+        .with("--llm-source gpt"),
+    setting("experiment detection", ("llm-source", "llama"), "llm_source", || json!(["llama"])),
+    setting("experiment detection", ("copy-z", ""), "copy_z", || json!(true)),
+    setting("experiment detection", ("duplicates", "last"), "duplicates", || json!("last")),
+    setting("experiment detection", ("exact-labels", ""), "exact_labels", || json!(true)),
+    setting("experiment detection", ("trials", "2"), "trials", || json!(2)),
+    setting("experiment detection", ("mechanism", "neg_z"), "mechanism", || json!(["neg_z"])),
+    setting("experiment detection", ("others", ".1"), "others", || json!(0.1)),
+    setting("experiment detection", ("llm", ".3"), "llm_shares", || json!([0.3])),
+    setting("experiment detection", ("seed", "9"), "seed", || json!(9)),
+    setting("experiment sample-size", ("z-source", "llama"), "z_source", || json!(["llama"]))
+        .with("--llm-source gpt"),
+    setting("experiment sample-size", ("llm-source", "llama"), "llm_source", || json!(["llama"])),
+    setting("experiment sample-size", ("copy-z", ""), "copy_z", || json!(true)),
+    setting("experiment sample-size", ("duplicates", "last"), "duplicates", || json!("last")),
+    setting("experiment sample-size", ("exact-labels", ""), "exact_labels", || json!(true)),
+    setting("experiment sample-size", ("trials", "2"), "trials", || json!(2)),
+    setting("experiment sample-size", ("mechanism", "neg_z"), "mechanism", || json!(["neg_z"])),
+    setting("experiment sample-size", ("others", ".1"), "others", || json!(0.1)),
+    setting("experiment sample-size", ("llm", ".3"), "llm_shares", || json!([0.3])),
+    setting("experiment sample-size", ("coverage", ".5"), "coverage", || json!([0.5])),
+    setting("experiment sample-size", ("seed", "9"), "seed", || json!(9)),
+    setting("experiment multi-llm", ("z-source", "llama,gpt"), "z_source", || {
+        json!(["llama", "gpt"])
+    }),
+    setting("experiment multi-llm", ("llm-source", "gpt,llama"), "llm_source", || {
+        json!(["gpt", "llama"])
+    })
+    .with("--copy-z"),
+    setting("experiment multi-llm", ("copy-z", ""), "copy_z", || json!(true)),
+    setting("experiment multi-llm", ("duplicates", "last"), "duplicates", || json!("last")),
+    setting("experiment multi-llm", ("exact-labels", ""), "exact_labels", || json!(true)),
+    setting("experiment multi-llm", ("trials", "2"), "trials", || json!(2)),
+    setting("experiment multi-llm", ("mechanism", "neg_z"), "mechanism", || json!(["neg_z"])),
+    setting("experiment multi-llm", ("others", ".1"), "others", || json!(0.1)),
+    setting("experiment multi-llm", ("llm", ".3"), "llm_shares", || json!([0.3])),
+    setting("experiment multi-llm", ("seed", "9"), "seed", || json!(9)),
+    setting("experiment reviews", ("k", "3"), "k", || json!([3])).alone(),
+    setting("experiment reviews", ("trials", "2"), "trials", || json!(2)),
+    setting("experiment reviews", ("score", "cosine"), "scores", || json!(["cosine"])),
+    setting("experiment reviews", ("share", ".2"), "shares", || json!([0.0, 0.2])),
+    setting("experiment reviews", ("exact-share", ".2"), "shares", || json!([0.2, 0.2])).alone(),
+    setting("experiment reviews", ("half", "first"), "half", || json!("first")).alone(),
+    setting("experiment reviews", ("z-source", "b"), "z_source", || json!("b")),
+    setting("experiment reviews", ("duplicates", "last"), "duplicates", || json!("last")),
+    setting("experiment reviews", ("reviews-per-paper", "2"), "reviews_per_paper", || json!(2)),
+    setting("experiment reviews", ("z-coverage", ".5"), "z_coverage", || json!(0.5)),
+    setting("experiment reviews", ("z-together", ""), "z_together", || json!(true))
+        .with("--copy-z"),
+    setting("experiment reviews", ("copy-z", ""), "copy_z", || json!(true)),
+    setting("experiment reviews", ("reword-copies", ""), "reword_copies", || json!(true)),
+    setting("experiment reviews", ("polish", ".5"), "rewriting", || json!(["polished", 0.5]))
+        .alone(),
+    setting("experiment reviews", ("formal", ".5"), "rewriting", || json!(["formal", 0.5])).alone(),
+    setting("experiment reviews", ("shorten", ".5"), "rewriting/1", || json!(0.5)).alone(),
+    setting("experiment reviews", ("sentences", "1"), "rewriting/0", || json!({"short": 1}))
+        .with("--shorten .5"),
+    setting("experiment reviews", ("seed", "9"), "seed", || json!(9)),
+    setting("experiment reviews", ("embedder", "tfidf"), "embedding/embedder", || json!("tfidf")),
+    setting("experiment reviews", ("granularity", "text"), "embedding/granularity", || {
+        json!("text")
+    }),
+    setting("experiment reviews", ("long-text", "truncate"), "embedding/long_text", || {
+        json!("truncate")
+    }),
+    setting("experiment reviews", ("pooling", "cls"), "embedding/pooling", || json!("cls")),
+    setting("experiment reviews", ("stop-words", ""), "embedding/stop_words", || json!("english")),
+    setting("experiment reviews", ("aspects-from", "bert:x"), "embedding/aspects_from", || {
+        json!("bert:x")
+    }),
+    setting(
+        "experiment reviews --judge",
+        ("judge-prompt", "judge-rubric"),
+        "embedding/judge/prompt",
+        || json!("judge-rubric"),
+    ),
+    setting("experiment reviews --judge", ("turns", "3"), "embedding/judge/turns", || json!(3)),
+    setting("experiment reviews --judge", ("proposals", "1"), "embedding/judge/proposals", || {
+        json!(1)
+    }),
+    setting(
+        "experiment reviews --judge",
+        ("feedback", "binary"),
+        "embedding/judge/feedback",
+        || json!("binary"),
+    ),
+    setting(
+        "experiment reviews --judge",
+        ("feedback-when", "every-turn"),
+        "embedding/judge/feedback_when",
+        || json!("every-turn"),
+    ),
+    setting(
+        "experiment reviews --judge",
+        ("feedback-model", "n"),
+        "embedding/judge/feedback_model",
+        || json!("n"),
+    )
+    .with("--feedback textual"),
+    setting("experiment reviews --judge", ("model", "n"), "embedding/model", || json!("n")),
+    setting(
+        "experiment reviews --judge",
+        ("temperature", "0.5"),
+        "embedding/judge/temperature",
+        || json!(0.5),
+    ),
+    setting(
+        "experiment reviews --judge",
+        ("max-tokens", "99"),
+        "embedding/judge/max_tokens",
+        || json!(99),
+    ),
+    setting("experiment reviews --judge", ("seed", "9"), "embedding/judge/seed", || json!(9)),
+    setting("annotate labels", ("prompt", "label-preference"), "prompt", || {
+        json!("label-preference")
+    })
+    .alone(),
+    setting("annotate labels", ("task", "task.toml --prompt label-generic"), "task", || {
+        json!("task.toml")
+    })
+    .alone(),
+    setting("annotate labels", ("question", "toxic"), "question", || json!("toxic")),
+    setting("annotate labels", ("samples", "2"), "samples", || json!(2)),
+    setting("annotate labels", ("turns", "3"), "turns", || json!(3)),
+    setting("annotate labels", ("source", "s"), "source", || json!("s")),
+    setting("annotate labels", ("model", "n"), "model", || json!("n")),
+    setting("annotate labels", ("temperature", "0.5"), "temperature", || json!(0.5)),
+    setting("annotate labels", ("max-tokens", "99"), "max_tokens", || json!(99)),
+    setting("annotate labels", ("seed", "9"), "seed", || json!(9)),
+    setting("annotate reviews", ("prompt", "review-2"), "prompts", || json!(["review-2"])),
+    setting("annotate reviews", ("samples", "2"), "samples", || json!(2)),
+    setting("annotate reviews", ("source", "s"), "source", || json!("s")),
+    setting("annotate reviews", ("model", "n"), "model", || json!("n")),
+    setting("annotate reviews", ("temperature", "0.5"), "temperature", || json!(0.5)),
+    setting("annotate reviews", ("max-tokens", "99"), "max_tokens", || json!(99)),
+    setting("annotate reviews", ("seed", "9"), "seed", || json!(9)),
+    setting("annotate judgments", ("rubric", "crowd-answers"), "rubric", || json!("crowd-answers"))
+        .alone(),
+    setting("annotate judgments", ("feedback-gold", ""), "feedback_gold", || json!(true))
+        .with("--gold known.jsonl --feedback binary"),
+    setting("annotate judgments", ("judge-prompt", "judge-rubric"), "prompt", || {
+        json!("judge-rubric")
+    }),
+    setting("annotate judgments", ("turns", "3"), "turns", || json!(3)),
+    setting("annotate judgments", ("proposals", "1"), "proposals", || json!(1)),
+    setting("annotate judgments", ("feedback", "binary"), "feedback", || json!("binary")),
+    setting("annotate judgments", ("feedback-when", "every-turn"), "feedback_when", || {
+        json!("every-turn")
+    }),
+    setting("annotate judgments", ("feedback-model", "n"), "feedback_model", || json!("n"))
+        .with("--feedback textual"),
+    setting("annotate judgments", ("model", "n"), "model", || json!("n")),
+    setting("annotate judgments", ("temperature", "0.5"), "temperature", || json!(0.5)),
+    setting("annotate judgments", ("max-tokens", "99"), "max_tokens", || json!(99)),
+    setting("annotate judgments", ("seed", "9"), "seed", || json!(9)),
+    setting("experiment judges", ("method", "j"), "methods", || json!(["j"])).alone(),
+    setting("experiment judges", ("against", "j"), "against", || json!(["j"])).alone(),
+    setting("experiment judges", ("cluster", "item"), "cluster", || json!("item")),
+    setting("experiment judges", ("bootstrap", "3"), "draws", || json!(3)),
+    setting("experiment judges", ("seed", "9"), "seed", || json!(9)),
+    setting("experiment feedback", ("bootstrap", "3"), "draws", || json!(3)),
+    setting("experiment feedback", ("seed", "9"), "seed", || json!(9)),
+    setting("experiment own", ("scenario", "share"), "scenario", || json!(["share"])).alone(),
+    setting("experiment own", ("trials", "2"), "trials", || json!(2)),
+    setting("experiment own", ("fdr", ".2"), "fdr", || json!([0.2])),
+    setting("experiment own", ("half", "first"), "half", || json!("first")),
+    setting("experiment own", ("duplicates", "last"), "duplicates", || json!("last")),
+    setting("experiment own", ("seed", "9"), "seed", || json!(9)),
+    setting("judge", ("method", "more,samre"), "methods", || json!(["more", "samre"])),
+    setting("judge", ("jury", ""), "jury", || json!(true)),
+    setting("judge", ("personas", "two.toml"), "personas", || json!("two.toml")),
+    setting("judge", ("quorum", "2"), "quorum", || json!(2)),
+    setting("judge", ("criteria", "reviews"), "criteria", || json!("reviews")).alone(),
+    setting("judge", ("order", "ab"), "both_orders", || json!(false)),
+    setting("judge", ("advocates", "2"), "advocates", || json!(2)),
+    setting("judge", ("rounds", "3"), "rounds", || json!(3)),
+    setting("judge", ("stop", "gap"), "stop", || json!("gap")),
+    setting("judge", ("gap", "3"), "gap", || json!(3.0)),
+    setting("judge", ("turns", "2"), "turns", || json!(2)),
+    setting("judge", ("advocate-model", "k"), "advocate_model", || json!("k")),
+    setting("judge", ("judge-model", "l"), "judge_model", || json!("l")),
+    setting("judge", ("juror-model", "o"), "juror_model", || json!("o")),
+    setting("judge", ("model", "n"), "model", || json!("n")),
+    setting("judge", ("temperature", "0.5"), "temperature", || json!(0.5)),
+    setting("judge", ("max-tokens", "99"), "max_tokens", || json!(99)),
+    setting("judge", ("seed", "9"), "seed", || json!(9)),
+];

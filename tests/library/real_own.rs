@@ -1,0 +1,148 @@
+//! What the project promises for `own`, on real reviews: who is flagged, and how many of them falsely.
+//!
+//! The data are not part of the project; the test fails where they are missing.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a failed step fails the test")]
+
+use std::path::Path;
+
+use caz::data::duplicates::Duplicates;
+use caz::data::progress::NoProgress;
+use caz::data::reviews::{ReviewSet, read_reviews};
+use caz::data::source::Source;
+use caz::experiment::own_calibration::{Calibration, CalibrationSettings, Handed, calibrate};
+use caz::experiment::reviews::Half;
+
+fn real_data() -> ReviewSet {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/reviews-iclr24");
+    let read = |name| Source::read(&folder.join(name)).unwrap();
+    read_reviews(&read("reviews.jsonl"), &[read("z.jsonl")], Duplicates::Error).unwrap().set
+}
+
+const CHEATERS: [(Handed, f64); 3] =
+    [(Handed::Llm, 0.05), (Handed::OffTopic, 0.05), (Handed::OffTopicLlm, 0.05)];
+
+fn show(name: &str, found: &Calibration) {
+    let rates = found.rates.iter().map(|rate| {
+        let number = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.3}"));
+        format!(
+            "[{}: false {} recall {} people {}]",
+            rate.fdr,
+            number(rate.false_share),
+            number(rate.recall),
+            number(rate.people)
+        )
+    });
+    let rates: Vec<String> = rates.collect();
+    println!(
+        "{name}: auc {:.3} error {:.3} prevalence {:+.3} covered {:.2} {}",
+        found.auc.unwrap_or(f64::NAN),
+        found.calibration_error.unwrap(),
+        found.prevalence_error.unwrap(),
+        found.interval_coverage.unwrap(),
+        rates.join(" ")
+    );
+    for of in &found.by_kind {
+        println!("    {of:?}");
+    }
+}
+
+/// One line of what is promised, at a rate of .05.
+struct Bar {
+    name: &'static str,
+    each: usize,
+    z: &'static [u32],
+    handed: &'static [u32],
+    leave_out: bool,
+    cheat: bool,
+    most_false: f64,
+    recall: f64,
+    people: f64,
+}
+
+fn hold(bars: &[Bar]) {
+    hold_on(Half::All, 8, bars);
+}
+
+fn hold_on(half: Half, trials: u32, bars: &[Bar]) {
+    let set = real_data();
+    for bar in bars {
+        let settings = CalibrationSettings {
+            papers: half.papers(set.papers.len()),
+            papers_each: vec![bar.each],
+            z_sources: bar.z.to_vec(),
+            handed_sources: bar.handed.to_vec(),
+            leave_out: bar.leave_out,
+            shares: if bar.cheat { CHEATERS.to_vec() } else { Vec::new() },
+            trials,
+            ..CalibrationSettings::clean(&set)
+        };
+        let found = calibrate(&set, &settings, &NoProgress);
+        show(bar.name, &found);
+        let rate = found.rates[1];
+        assert!((rate.fdr - 0.05).abs() < 1e-12);
+        if bar.cheat {
+            let false_share = rate.false_share.unwrap();
+            assert!(false_share <= bar.most_false, "{}: {false_share} false", bar.name);
+            let recall = rate.recall.unwrap();
+            assert!(recall >= bar.recall, "{}: recall {recall}", bar.name);
+        } else {
+            let people = rate.people.unwrap();
+            assert!(people <= bar.people, "{}: {people} of the people flagged", bar.name);
+        }
+    }
+}
+
+const BOTH: &[u32] = &[0, 1];
+const NONE: Bar = Bar {
+    name: "",
+    each: 3,
+    z: BOTH,
+    handed: BOTH,
+    leave_out: false,
+    cheat: true,
+    most_false: 0.05,
+    recall: 0.9,
+    people: 0.005,
+};
+
+#[test]
+#[ignore = "needs ../shared/data, minutes"]
+fn flags_keep_their_promise_on_the_half_that_is_held_out() {
+    hold_on(
+        Half::Second,
+        3,
+        &[
+            Bar { name: "three papers, word for word", ..NONE },
+            Bar { name: "three papers, text not in Z", leave_out: true, ..NONE },
+            Bar { name: "three papers, clean", cheat: false, ..NONE },
+            Bar { name: "one paper, word for word", each: 1, most_false: 0.1, recall: 0.6, ..NONE },
+            Bar { name: "one paper, clean", each: 1, cheat: false, people: 0.02, ..NONE },
+        ],
+    );
+}
+
+#[test]
+#[ignore = "needs ../shared/data, minutes"]
+fn flags_keep_their_promise_with_two_z() {
+    hold(&[
+        Bar { name: "three papers, word for word", ..NONE },
+        Bar { name: "three papers, text not in Z", leave_out: true, ..NONE },
+        Bar { name: "three papers, clean", cheat: false, ..NONE },
+        Bar { name: "one paper, word for word", each: 1, most_false: 0.1, recall: 0.6, ..NONE },
+        Bar { name: "one paper, clean", each: 1, cheat: false, people: 0.02, ..NONE },
+    ]);
+}
+
+#[test]
+#[ignore = "needs ../shared/data, minutes"]
+fn flags_keep_their_promise_with_one_z() {
+    let held = Bar { most_false: 0.06, recall: 0.85, ..NONE };
+    hold(&[
+        Bar { name: "first prompt is Z", z: &[0], handed: &[1], ..held },
+        Bar { name: "second prompt is Z", z: &[1], handed: &[0], ..held },
+        Bar { name: "first prompt is Z, word for word", z: &[0], handed: &[0], ..held },
+        Bar { name: "second prompt is Z, word for word", z: &[1], handed: &[1], ..held },
+        Bar { name: "first prompt is Z, clean", z: &[0], cheat: false, ..NONE },
+        Bar { name: "second prompt is Z, clean", z: &[1], cheat: false, ..NONE },
+    ]);
+}
