@@ -65,6 +65,15 @@ crowds() {
                 --z-source "$z" --llm-source "$cheater" --copy-z
         done
     done
+    # Many cheaters, and LLM cheaters alone.
+    crowd rubric-many detection labels-llm-rubric --llm .3,.4,.5,.6
+    crowd rubric-alone detection labels-llm-rubric --llm .1,.2,.3,.4,.5,.6 --others 0
+    for z in gpt-4o llama-31; do
+        crowd "cebab-many-$z" detection labels-cebab --llm .3,.4,.5,.6 \
+            --z-source "$z" --llm-source gpt-4o --copy-z
+        crowd "cebab-alone-$z" detection labels-cebab --llm .1,.2,.3,.4,.5,.6 --others 0 \
+            --z-source "$z" --llm-source gpt-4o --copy-z
+    done
     crowd cebab-two multi-llm labels-cebab --llm 0,.1,.2 --z-source gpt-4o,llama-31 --copy-z
     crowd cebab-all multi-llm labels-cebab --llm 0,.1,.2 --copy-z
 }
@@ -140,7 +149,16 @@ end() {
     printf '\n%s\n' "$1" >> "$block"
 }
 
-mechanisms="ca_z ds_z ca oa oa_z ds neg_z"
+mechanisms="ca_z excess_z ds_z ca oa oa_z ds neg_z"
+
+# One row per mechanism, one column per share of LLM cheaters, of an experiment.
+shares() {
+    for mechanism in $mechanisms; do
+        table '$1 == mechanism && $2 != "" { line = line " " cell($3, $4) " |" }
+            END { print "| `" mechanism "` |" line }' \
+            mechanism="$mechanism" "$out/$1.csv" >> "$block"
+    done
+}
 
 crowd_tables() {
     same='' other=''
@@ -164,14 +182,21 @@ crowd_tables() {
     end "Mean AUC (10 % quantile), $crowd_trials trials per share of LLM cheaters; columns of *cebab* are means over LLMs."
 
     begin crowds-share mechanism 0 .05 .10 .15 .20
-    for mechanism in $mechanisms; do
-        table '$1 == mechanism && $2 != "" { line = line " " cell($3, $4) " |" }
-            END { print "| `" mechanism "` |" line }' \
-            mechanism="$mechanism" "$out/rubric.csv" >> "$block"
-    done
-    end "*rubric*, by the share of LLM cheaters."
+    shares rubric
+    end "*rubric*, by the share of LLM cheaters; $crowd_trials trials each."
 
-    for mechanism in ca_z ds_z; do
+    for file in rubric-many cebab-many-gpt-4o cebab-many-llama-31; do
+        begin "crowds-$file" mechanism .3 .4 .5 .6
+        shares "$file"
+        end "LLM cheaters in this share of the crowd, beside up to 20 % random and 20 % biased workers; $crowd_trials trials each."
+    done
+    for file in rubric-alone cebab-alone-gpt-4o cebab-alone-llama-31; do
+        begin "crowds-$file" mechanism .1 .2 .3 .4 .5 .6
+        shares "$file"
+        end "LLM cheaters alone in this share of the crowd; $crowd_trials trials each."
+    done
+
+    for mechanism in ca_z excess_z ds_z; do
         # Names of LLMs without blanks. shellcheck disable=SC2086
         begin "crowds-$mechanism" "Z, \`$mechanism\`" $llms
         for z in $llms; do
@@ -189,7 +214,7 @@ crowd_tables() {
     begin crowds-wins mechanism "rubric" "copies of Z: cases of 6" "another LLM: cases of 30"
     wins='$2 == "" { auc[FILENAME, $1] = $3; file[FILENAME] = 1 }
         END { for (f in file) won += auc[f, "ca_z"] > auc[f, mechanism]; print won + 0 }'
-    for mechanism in ca oa oa_z ds neg_z ds_z; do
+    for mechanism in ca oa oa_z ds neg_z excess_z ds_z; do
         # shellcheck disable=SC2086
         echo "| \`$mechanism\` | $(table "$wins" mechanism="$mechanism" "$out/rubric.csv")" \
             "| $(table "$wins" mechanism="$mechanism" $same)" \
