@@ -1,0 +1,182 @@
+"""One function per command of the program."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Optional, Union
+
+from ._data import Data, as_file, kind_of, table_of
+from ._errors import error_of
+from ._find import find_caz_bin
+
+
+class Result:
+    """What a command found.
+
+    Attributes
+    ----------
+    table
+        One row per result: a frame of the kind that the data came in, else a list of dicts. What is
+        undefined is ``None`` (missing in a frame), never 0.
+    rows
+        The same as a list of dicts.
+    warnings
+        Dicts with ``code``, ``count`` and ``message``.
+    settings
+        Every setting that changes the result, defaults included.
+    inputs
+        Path, SHA-256 and number of rows of every file that was read.
+    """
+
+    def __init__(self, envelope: dict[str, Any], kind: str, command: _Command) -> None:
+        self.rows: list[dict[str, Any]] = envelope["results"]
+        self.table: Any = table_of(self.rows, kind)
+        self.warnings: list[dict[str, Any]] = envelope["warnings"]
+        self.settings: dict[str, Any] = envelope["settings"]
+        self.inputs: list[dict[str, Any]] = envelope["inputs"]
+        self.version: str = envelope["version"]
+        self._command = command
+
+    def report(self, path: Union[str, os.PathLike[str]]) -> Path:
+        """Writes the page that the result is read in, one HTML file, and returns its path.
+
+        The program runs once more for it, on the same data.
+        """
+        path = Path(path)
+        self._command.run(["--report", str(path), "--format", "json"])
+        return path
+
+    def __repr__(self) -> str:
+        return f"<caz.Result: {len(self.rows)} rows, {len(self.warnings)} warnings>"
+
+
+class _Command:
+    """A command line and the folder that holds its data."""
+
+    def __init__(self, name: str, positional: list[tuple[str, Data]], settings: dict[str, Any],
+                 files: dict[str, Any]) -> None:
+        # Readable by the user alone; removed with this object.
+        self._folder = tempfile.TemporaryDirectory(prefix="caz-")
+        folder = Path(self._folder.name)
+        self.arguments = [name]
+        for stem, data in positional:
+            self.arguments.append(as_file(data, folder, stem))
+        for flag, data in files.items():
+            if data is None:
+                continue
+            several = data if _is_several(data) else [data]
+            self.arguments.append(f"--{flag}")
+            stem = "z" if flag == "z" else flag
+            for number, each in enumerate(several):
+                ending = f"-{number + 1}" if len(several) > 1 else ""
+                self.arguments.append(as_file(each, folder, f"{stem}{ending}"))
+        self.arguments.extend(_flags(settings))
+
+    def run(self, more: Sequence[str]) -> str:
+        """Standard output of the program.
+
+        Raises
+        ------
+        CazError
+            Of the kind that the exit code names.
+        """
+        command = [str(find_caz_bin()), *self.arguments, *more]
+        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+        if done.returncode != 0:
+            message = done.stderr.strip()
+            start = message.find("error: ")
+            raise error_of(done.returncode, message[start + 7:] if start >= 0 else message)
+        return done.stdout
+
+
+def _is_several(data: Any) -> bool:
+    """A list of data sets, as opposed to a list of rows."""
+    if not isinstance(data, (list, tuple)) or not data:
+        return False
+    return all(not isinstance(each, dict) for each in data)
+
+
+def _flags(settings: dict[str, Any]) -> list[str]:
+    """``min_papers=3, score=["own", "projected"], offline=True`` as flags; ``None`` is left out."""
+    flags: list[str] = []
+    for name, value in settings.items():
+        flag = f"--{name.rstrip('_').replace('_', '-')}"
+        if value is None or value is False:
+            continue
+        if value is True:
+            flags.append(flag)
+        elif isinstance(value, (list, tuple)):
+            flags.append(f"{flag}={','.join(str(each) for each in value)}")
+        else:
+            flags.append(f"{flag}={value}")
+    return flags
+
+
+def _result(name: str, positional: list[tuple[str, Data]], settings: dict[str, Any],
+            files: dict[str, Any]) -> Result:
+    command = _Command(name, positional, settings, files)
+    envelope = json.loads(command.run(["--format", "json"]))
+    return Result(envelope, kind_of(positional[0][1]), command)
+
+
+def reviews(reviews: Data, z: Union[Data, Sequence[Data]], **settings: Any) -> Result:
+    """Scores reviewers by what their reviews share with their peers' beyond an LLM's.
+
+    Parameters
+    ----------
+    reviews
+        Reviews by people: ``paper``, ``reviewer``, and ``text``, ``vector`` or ``judgments``.
+    z
+        LLM reviews of the same papers: ``paper``, the same content, optional ``source`` and
+        ``sample``; one data set or a list of them.
+    settings
+        Flags of ``caz reviews`` with ``_`` for ``-``, e.g. ``score="projected"``, ``fdr=0.01``.
+
+    Returns
+    -------
+    Result
+        One row per reviewer and score, worst first. A flag is a reason to look, never a verdict.
+
+    Raises
+    ------
+    CazError
+        Of the kind that the program reports.
+    """
+    return _result("reviews", [("reviews", reviews)], settings, {"z": z})
+
+
+def labels(labels: Data, z: Union[Data, Sequence[Data], None] = None, truth: Optional[Data] = None,
+           **settings: Any) -> Result:
+    """Scores crowd workers by what their labels share with their peers' beyond an LLM's.
+
+    ``labels`` has ``task``, ``worker``, ``label``; ``z`` has ``task``, ``label`` and optional
+    ``source``, ``sample``; ``truth`` has ``task``, ``truth``. Settings are the flags of
+    ``caz labels`` with ``_`` for ``-``. Returns one row per worker and mechanism, worst first.
+    """
+    return _result("labels", [("labels", labels)], settings, {"z": z, "truth": truth})
+
+
+def agree(labels: Data, gold: Optional[Data] = None, **settings: Any) -> Result:
+    """Says how good labellers are, against gold labels or against people.
+
+    ``labels`` has ``task``, ``source``, ``label``; ``gold`` has ``task``, ``label``, and ``worker``
+    where several people labelled. Settings are the flags of ``caz agree``. Returns one row per
+    source and metric, with intervals and bounds for missing labels.
+    """
+    return _result("agree", [("labels", labels)], settings, {"gold": gold})
+
+
+def embed(texts: Data, **settings: Any) -> Any:
+    """Vectors of texts: rows with the columns of the program's JSON lines.
+
+    ``texts`` has a column ``text``. Settings are the flags of ``caz embed``, e.g.
+    ``embedder="tfidf"``. Returns a frame of the kind that came in, else a list of dicts.
+    """
+    command = _Command("embed", [("texts", texts)], settings, {})
+    lines = command.run(["--format", "jsonl"]).splitlines()
+    return table_of([json.loads(line) for line in lines if line], kind_of(texts))
