@@ -6,6 +6,8 @@ mod coverage_labels;
 #[cfg(any(feature = "llm", feature = "bert"))]
 mod fuzz;
 mod messages;
+#[cfg(feature = "bert")]
+mod minilm;
 mod models;
 mod real_agreement;
 mod real_judges;

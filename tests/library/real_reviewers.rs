@@ -90,9 +90,5 @@ fn the_combined_score_with_static_vectors_holds_its_promise() {
 #[test]
 #[ignore = "needs the real MiniLM in CAZ_TEST_MINILM and the real reviews in ../shared/data"]
 fn the_combined_score_with_minilm_holds_its_promise() {
-    use caz::embed::bert::{BertEmbedder, BertOptions};
-    let folder = std::env::var_os("CAZ_TEST_MINILM").expect("CAZ_TEST_MINILM names the folder");
-    let options = BertOptions::default();
-    let embedder = BertEmbedder::load(Path::new(&folder), "bert:MiniLM", options).unwrap();
-    hold(&embedder, &Promise { mean: 0.98, low: 0.95 }, 10);
+    hold(&super::minilm::minilm(), &Promise { mean: 0.98, low: 0.95 }, 10);
 }

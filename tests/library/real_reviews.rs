@@ -176,13 +176,8 @@ fn word_weights_tell_llm_reviews_too() {
 #[test]
 #[ignore = "needs the real MiniLM in CAZ_TEST_MINILM and the real reviews in ../shared/data"]
 fn minilm_does_what_the_prototype_did() {
-    let folder = std::env::var_os("CAZ_TEST_MINILM").expect("CAZ_TEST_MINILM names the folder");
     let data = real_data();
-    let areas = mean_areas(&data, TextUnit::Sentence, |_| {
-        let options = caz::embed::bert::BertOptions::default();
-        let folder = Path::new(&folder);
-        Box::new(caz::embed::bert::BertEmbedder::load(folder, "bert:MiniLM", options).unwrap())
-    });
+    let areas = mean_areas(&data, TextUnit::Sentence, |_| Box::new(super::minilm::minilm()));
     near(areas.projected_centered, 0.63, 0.02);
     near(areas.cosine, 0.39, 0.05);
     near(areas.projected, 0.65, 0.05);
