@@ -184,10 +184,14 @@ impl Browser {
         self.devtools("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// Moves the mouse to the middle of an element.
+    /// Scrolls to an element, as people do, and moves the mouse to its middle.
     #[track_caller]
     pub(crate) fn point_at(&self, selector: &str) {
         let found = self.find(selector);
+        self.run(&format!(
+            "document.querySelector({}).scrollIntoView({{ block: 'center', behavior: 'instant' }})",
+            json!(selector)
+        ));
         let origin = json!({ "element-6066-11e4-a52e-4f735466cecf": found });
         let step =
             json!({ "type": "pointerMove", "origin": origin, "x": 0, "y": 0, "duration": 0 });

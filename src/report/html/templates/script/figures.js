@@ -5,17 +5,23 @@ const scatter = document.querySelector("figure.scatter");
 const dots = new Map();
 scatter?.querySelectorAll(".dot").forEach((dot) => dots.set(Number(dot.dataset.person), dot));
 let marked = null;
+let front = null; // A copy of the marked dot, in front of the others.
 
 /** Marks a person in the figures: the interval in the distribution, the dot in the scatter. */
 function mark(person) {
-  dots.get(marked)?.classList.remove("selected");
+  front?.remove();
+  front = null;
   marked = person;
   const overlay = distributions[view].querySelector(".overlay");
   overlay.replaceChildren();
   if (person === null) return;
   const dot = dots.get(person);
-  dot?.classList.add("selected");
-  dot?.parentNode.append(dot); // In front of the others.
+  if (dot) {
+    // Not the dot itself: what moves under a pointer that rests takes the mark back from the keys.
+    front = dot.cloneNode();
+    front.classList.add("selected");
+    dot.parentNode.append(front);
+  }
   const [score, low, high] = row(person);
   const frame = Object.fromEntries(Object.entries(overlay.dataset).map(([k, v]) => [k, Number(v)]));
   const x = (value) => {
