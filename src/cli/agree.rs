@@ -154,7 +154,7 @@ pub(super) fn run(args: &AgreeArgs, common: &Common) -> Result<ExitStatus> {
     run.warnings.splice(0..0, opener.finish().1);
     let broken = run.broken_bounds()?;
     let report = run.report();
-    args.page.write(&report, || Ok(run.page()))?;
+    args.page.write(common, &report, || Ok(run.page()))?;
     match format {
         OutputFormat::Table => emit(&run.summary(), common)?,
         _ => emit(&report, common)?,
@@ -250,7 +250,7 @@ impl AgreeArgs {
                 ..Page::default()
             })
         };
-        self.page.write(&report, page)?;
+        self.page.write(common, &report, page)?;
         emit(&report, common)?;
         Ok(ExitStatus::Done)
     }

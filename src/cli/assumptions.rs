@@ -11,7 +11,7 @@ use super::exports::ExportArgs;
 use super::label_input::{ReadingArgs, read_label_files};
 use super::output::{check_output, emit};
 use super::page::PageArgs;
-use super::progress::Terminal;
+use super::progress::{Terminal, doing};
 use crate::experiment::assumptions::{PERMUTATIONS, REPLICATES};
 use crate::screen::{AssumptionsSettings, assumptions};
 
@@ -69,10 +69,12 @@ pub(super) fn run(args: &AssumptionsArgs, common: &Common) -> Result<ExitStatus>
         seed: common.seed,
     };
     check_read_once(args.z.iter().chain([&args.labels]))?;
-    let set = read_label_files(&args.labels, &args.z, None, (args.reading, &args.exports))?;
+    let set = doing(common, "reading", || {
+        read_label_files(&args.labels, &args.z, None, (args.reading, &args.exports))
+    })?;
     let run = assumptions(set, &settings, &Terminal::new(common))?;
     let report = run.report();
-    args.page.write(&report, || Ok(run.page()))?;
+    args.page.write(common, &report, || Ok(run.page()))?;
     emit(&report, common)?;
     Ok(ExitStatus::Done)
 }

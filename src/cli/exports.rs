@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use super::common::Common;
 use super::exit::UsageError;
 use super::output::say;
+use super::progress::doing;
 use crate::data::import::{ImportSettings, Imports, Opener, Wanted, Wide, formats};
 use crate::data::source::Source;
 use crate::data::warning::Warning;
@@ -107,7 +108,7 @@ impl ExportArgs {
         common: &Common,
     ) -> Result<(Source, Imports)> {
         let mut opener = self.opener()?;
-        let source = opener.first(Source::read(path)?, wanted)?;
+        let source = doing(common, "reading", || opener.first(Source::read(path)?, wanted))?;
         let (imports, warnings) = opener.finish();
         for Warning { message, .. } in warnings {
             say(common, &format!("warning: {message}"));

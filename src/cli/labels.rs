@@ -14,7 +14,7 @@ use super::label_input::{ReadingArgs, read_label_files};
 use super::mechanism_choice::{MechanismChoice, chosen};
 use super::output::{check_output, emit, write_output};
 use super::page::PageArgs;
-use super::progress::Terminal;
+use super::progress::{Terminal, doing};
 use super::shown_labels::shown;
 use crate::data::source::Source;
 use crate::mechanism::{
@@ -125,12 +125,12 @@ pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus>
     )?;
     let mut settings = args.settings(common.seed);
     args.check(&settings)?;
-    let mut set = read_label_files(
-        &args.labels,
-        &args.z,
-        args.truth.as_deref(),
-        (args.reading, &args.exports),
-    )?;
+    let how = (args.reading, &args.exports);
+    let mut set = doing(common, "reading", || {
+        read_label_files(&args.labels, &args.z, args.truth.as_deref(), how)
+    })?;
+    // An export may hold labels by an LLM where no file of Z is named.
+    settings.mechanism = chosen(&args.mechanism, &MechanismName::usable(!set.z.sources.is_empty()));
     if let Some(path) = &args.scoring_function {
         let source = Source::read(path)?;
         let (given, rows) = GivenScores::read(&source, &set.z.labels)?;
@@ -143,8 +143,8 @@ pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus>
     {
         write_output(path, |out| run.write_posteriors(out))?;
     }
-    let report = run.report();
-    args.page.write(&report, || Ok(run.page()))?;
+    let report = doing(common, "describing", || run.report());
+    args.page.write(common, &report, || Ok(run.page()))?;
     if common.resolved_format()? == OutputFormat::Table {
         emit(&shown(report, &run), common)?;
     } else {

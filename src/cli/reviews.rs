@@ -11,7 +11,7 @@ use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
 use super::output::{check_output, emit};
 use super::page::PageArgs;
-use super::progress::Terminal;
+use super::progress::{Terminal, doing};
 use super::shown_reviews::shown;
 use crate::data::duplicates::Duplicates;
 use crate::data::source::Source;
@@ -208,7 +208,7 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
     args.check()?;
     settings.check()?;
     args.page.check(common)?;
-    let reviews = args.read()?;
+    let reviews = doing(common, "reading", || args.read())?;
     let asking = Asking {
         models: &args.embedding.models(common),
         observer: &Terminal::new(common),
@@ -216,10 +216,10 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
     };
     let run = args.embedding.waiting(common, || reviews_with(reviews, &settings, &asking))?;
     let report = match &args.explain {
-        Some(reviewer) => run.explain(reviewer)?,
-        None => scores(&run)?,
+        Some(reviewer) => doing(common, "comparing", || run.explain(reviewer))?,
+        None => doing(common, "scoring", || scores(&run))?,
     };
-    args.page.write(&report, || run.page(args.report_text.into()))?;
+    args.page.write(common, &report, || run.page(args.report_text.into()))?;
     let for_people = common.resolved_format()? == OutputFormat::Table && args.explain.is_none();
     if for_people {
         let top = if common.output.is_some() { usize::MAX } else { args.top };

@@ -41,7 +41,7 @@ pub(super) fn run(args: &FeedbackArgs, common: &Common) -> Result<ExitStatus> {
     let settings = FeedbackSettings { draws: args.bootstrap, seed: common.seed };
     let run = study(&source, &settings, &Terminal::new(common))?;
     let report = run.report();
-    args.page.write(&report, || Ok(run.page()))?;
+    args.page.write(common, &report, || Ok(run.page()))?;
     emit(&report, common)?;
     Ok(ExitStatus::Done)
 }

@@ -79,7 +79,7 @@ pub(super) fn run(args: &JudgesArgs, common: &Common) -> Result<ExitStatus> {
     };
     let run = study(&files, &settings, &Terminal::new(common))?;
     let report = run.report();
-    args.page.write(&report, || Ok(run.page()))?;
+    args.page.write(common, &report, || Ok(run.page()))?;
     emit(&report, common)?;
     Ok(ExitStatus::Done)
 }

@@ -126,7 +126,7 @@ impl TrialArgs {
                 write_output(&folder.join(name), |out| out.write_all(svg.as_bytes()))?;
             }
         }
-        self.page.write(report, || Ok(page(&figures)))?;
+        self.page.write(common, report, || Ok(page(&figures)))?;
         emit(report, common)
     }
 }

@@ -8,6 +8,7 @@ use clap::Args;
 use super::common::{Common, ending_of};
 use super::exit::UsageError;
 use super::output::{advised, check_output, write_private_output};
+use super::progress::doing;
 use crate::report::html::{HtmlExporter, Page};
 use crate::report::{Exporter, Report};
 
@@ -45,10 +46,17 @@ impl PageArgs {
     }
 
     /// Writes the page, if one is wanted.
-    pub(super) fn write(&self, report: &Report, page: impl FnOnce() -> Result<Page>) -> Result<()> {
+    pub(super) fn write(
+        &self,
+        common: &Common,
+        report: &Report,
+        page: impl FnOnce() -> Result<Page>,
+    ) -> Result<()> {
         let Some(path) = &self.report else { return Ok(()) };
-        let page = page()?;
-        let report = advised(report);
-        write_private_output(path, |out| HtmlExporter { page: &page }.write(&report, out))
+        doing(common, "making the page", || {
+            let page = page()?;
+            let report = advised(report);
+            write_private_output(path, |out| HtmlExporter { page: &page }.write(&report, out))
+        })
     }
 }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use clap::Args;
 
 use super::super::common::Common;
-use super::super::exit::ExitStatus;
+use crate::report::Report;
 use crate::simulate::run::{CrowdSettings, read_matrices};
 
 /// Make up a crowd with known truth, some of whose workers hand in an LLM
@@ -59,7 +59,7 @@ pub(super) struct SimulateCrowdArgs {
 }
 
 /// Runs the command.
-pub(super) fn run(args: &SimulateCrowdArgs, common: &Common) -> Result<ExitStatus> {
+pub(super) fn run(args: &SimulateCrowdArgs, common: &Common) -> Result<Report> {
     let settings = CrowdSettings {
         workers: args.workers,
         tasks: args.tasks,

@@ -4,8 +4,8 @@ use crate::error::Result;
 use clap::Args;
 
 use super::super::common::Common;
-use super::super::exit::ExitStatus;
 use super::super::label_input::LabelInput;
+use crate::report::Report;
 use crate::simulate::labels::Shares;
 use crate::simulate::run::LabelsSettings;
 
@@ -33,7 +33,7 @@ pub(super) struct SimulateLabelsArgs {
 }
 
 /// Runs the command.
-pub(super) fn run(args: &SimulateLabelsArgs, common: &Common) -> Result<ExitStatus> {
+pub(super) fn run(args: &SimulateLabelsArgs, common: &Common) -> Result<Report> {
     let settings = LabelsSettings {
         shares: Shares { llm: args.llm, random: args.random, biased: args.biased },
         roles: args.input.roles(),

@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use super::common::Common;
 use super::exit::{ExitStatus, UsageError};
 use super::output::{emit, write_output};
+use super::progress::doing;
 use crate::report::Report;
 use crate::simulate::run::SimulatedFile;
 
@@ -29,16 +30,19 @@ enum SimulateCommand {
 
 /// Runs the command.
 pub(super) fn run(args: &SimulateArgs, common: &Common) -> Result<ExitStatus> {
-    match &args.command {
+    let simulated = doing(common, "simulating", || match &args.command {
         SimulateCommand::Labels(args) => labels::run(args, common),
         SimulateCommand::Reviews(args) => reviews::run(args, common),
         SimulateCommand::Crowd(args) => crowd::run(args, common),
-    }
+    })?;
+    // The result is printed where no bar is in the way.
+    emit(&simulated, &Common { output: None, ..common.clone() })?;
+    Ok(ExitStatus::Done)
 }
 
 /// Writes the files of a simulation into the folder named by `--output`, made if it does not exist,
-/// and the report to standard output.
-fn write(files: &[SimulatedFile<'_>], mut report: Report, common: &Common) -> Result<ExitStatus> {
+/// and gives the report.
+fn write(files: &[SimulatedFile<'_>], mut report: Report, common: &Common) -> Result<Report> {
     let Some(folder) = &common.output else {
         return Err(UsageError("name a folder for the files; add --output DIR".into()).into());
     };
@@ -52,6 +56,5 @@ fn write(files: &[SimulatedFile<'_>], mut report: Report, common: &Common) -> Re
     let wrote = format!("Wrote {} and {last} to {}.", first.join(", "), folder.display());
     let said = std::iter::once(wrote).chain(report.footer);
     report.footer = vec![said.collect::<Vec<_>>().join(" ")];
-    emit(&report, &Common { output: None, ..common.clone() })?;
-    Ok(ExitStatus::Done)
+    Ok(report)
 }

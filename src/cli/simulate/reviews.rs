@@ -4,9 +4,9 @@ use crate::error::Result;
 use clap::Args;
 
 use super::super::common::Common;
-use super::super::exit::ExitStatus;
 use super::super::review_input::ReviewInput;
 use super::super::reviewer_args::ReviewerArgs;
+use crate::report::Report;
 use crate::simulate::run::ReviewsSettings;
 
 /// Make reviewers of several papers from real reviews, some of whom hand in something else
@@ -39,7 +39,7 @@ pub(super) struct SimulateReviewsArgs {
 }
 
 /// Runs the command.
-pub(super) fn run(args: &SimulateReviewsArgs, common: &Common) -> Result<ExitStatus> {
+pub(super) fn run(args: &SimulateReviewsArgs, common: &Common) -> Result<Report> {
     let settings = ReviewsSettings {
         k: args.k,
         llm: args.llm,

@@ -81,14 +81,23 @@ pub fn labels(
     let settings = &LabelsSettings { mechanism: choice.names, ..settings.clone() };
     let options = settings.options();
     let mut scored = Vec::new();
+    let parts = settings.mechanism.len() as u64;
+    let mut scoring = Some(observer.stage("scoring", parts));
     for &name in &settings.mechanism {
         if observer.interrupted() {
             return Err(MechanismError::from(Interrupted).into());
         }
         let mechanism = build(name, &set.z.sources, &options)?;
         let scores = match settings.bootstrap.filter(|_| name.is_fitted()) {
-            None => mechanism.score(&set.table)?,
+            None => {
+                let progress = scoring.get_or_insert_with(|| observer.stage("scoring", parts));
+                let scores = mechanism.score(&set.table)?;
+                progress.advance(1);
+                scores
+            }
             Some(replicates) => {
+                // One bar at a time.
+                scoring = None;
                 let progress = observer.stage("bootstrap", u64::from(replicates));
                 let bootstrap = Bootstrap { replicates, seed: settings.seed };
                 bootstrap.score(mechanism.as_ref(), &set.table, progress.as_ref())?
