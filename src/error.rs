@@ -101,6 +101,8 @@ pub enum Remedy {
     ChooseOutput,
     /// Choose the sentence vectors that aspects are read from.
     ChooseAspectVectors,
+    /// Give reviews or labels of an LLM.
+    GiveZFile,
     /// Give labels of an LLM, or choose what needs none.
     GiveZ,
     /// Choose another number of samples.

@@ -151,7 +151,7 @@ pub(super) fn run(args: &AgreeArgs, common: &Common) -> Result<ExitStatus> {
     let files =
         LabellerFiles { labels: &labels, gold: gold.as_ref(), since: since.as_ref(), clusters };
     let mut run = agreement::run(&files, &settings, &Terminal::new(common))?;
-    run.warnings.splice(0..0, opener.finish().1);
+    run.warnings.splice(0..0, opener.finish()?.1);
     let broken = run.broken_bounds()?;
     let report = run.report();
     args.page.write(common, &report, || Ok(run.page()))?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::error::Result;
+use crate::error::{Error, Remedy, Result};
 use clap::Args;
 
 use super::common::{Common, check_read_once};
@@ -39,8 +39,9 @@ Example: caz assumptions labels.csv --z llm-labels.csv --output assumptions.csv"
 pub(super) struct AssumptionsArgs {
     /// Labels by people: task, worker, label
     labels: PathBuf,
-    /// LLM labels of the same tasks; several sources are compared
-    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    /// LLM labels of the same tasks; several sources are compared.
+    /// Needed unless the export of LABELS holds some
+    #[arg(long, num_args = 1.., value_name = "FILE")]
     z: Vec<PathBuf>,
     /// Bootstrap replicates behind each interval
     #[arg(long, value_name = "N", default_value_t = REPLICATES,
@@ -72,6 +73,11 @@ pub(super) fn run(args: &AssumptionsArgs, common: &Common) -> Result<ExitStatus>
     let set = doing(common, "reading", || {
         read_label_files(&args.labels, &args.z, None, (args.reading, &args.exports))
     })?;
+    if set.z.sources.is_empty() {
+        let file = args.labels.display();
+        let message = format!("there is no label by an LLM to compare with, also not in `{file}`");
+        return Err(Error::usage(message).with_remedy(Remedy::GiveZFile));
+    }
     let run = assumptions(set, &settings, &Terminal::new(common))?;
     let report = run.report();
     args.page.write(common, &report, || Ok(run.page()))?;

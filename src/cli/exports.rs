@@ -40,27 +40,6 @@ enum WideChoice {
     Task,
 }
 
-/// Keys of `--column`.
-const KEYS: [&str; 17] = [
-    "paper",
-    "reviewer",
-    "text",
-    "task",
-    "worker",
-    "label",
-    "source",
-    "sample",
-    "prompt",
-    "truth",
-    "id",
-    "title",
-    "abstract",
-    "context",
-    "request",
-    "response_a",
-    "response_b",
-];
-
 impl ExportArgs {
     /// What the flags say.
     pub(super) fn settings(&self) -> Result<ImportSettings> {
@@ -76,15 +55,11 @@ impl ExportArgs {
             let Some((key, name)) = pair.split_once('=') else {
                 return Err(UsageError(format!("`{pair}` is not KEY=NAME")).into());
             };
-            if !KEYS.contains(&key) {
-                let message = format!("`{key}` is no column of caz; there are {}", KEYS.join(", "));
-                return Err(UsageError(message).into());
-            }
             if columns.insert(key.to_owned(), name.to_owned()).is_some_and(|known| known != name) {
                 return Err(UsageError(format!("--column names `{key}` twice")).into());
             }
         }
-        Ok(ImportSettings {
+        let settings = ImportSettings {
             from: self.from.clone(),
             columns,
             text_columns: self.text_columns.clone(),
@@ -92,7 +67,9 @@ impl ExportArgs {
                 WideChoice::Worker => Wide::Worker,
                 WideChoice::Task => Wide::Task,
             }),
-        })
+        };
+        settings.check()?;
+        Ok(settings)
     }
 
     /// What opens the files of a command.
@@ -109,7 +86,7 @@ impl ExportArgs {
     ) -> Result<(Source, Imports)> {
         let mut opener = self.opener()?;
         let source = doing(common, "reading", || opener.first(Source::read(path)?, wanted))?;
-        let (imports, warnings) = opener.finish();
+        let (imports, warnings) = opener.finish()?;
         for Warning { message, .. } in warnings {
             say(common, &format!("warning: {message}"));
         }

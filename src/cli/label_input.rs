@@ -68,7 +68,7 @@ impl LabelInput {
         z.extend(opener.take_llm());
         let files = LabelFiles { labels: &labels, z: &z, truth: None };
         let mut loaded = read_labels(&files, self.reading)?;
-        loaded.warnings.splice(0..0, opener.finish().1);
+        loaded.warnings.splice(0..0, opener.finish()?.1);
         let sources = std::iter::once(&labels).chain(&z).zip(&loaded.rows);
         let inputs = sources.map(|(source, &rows)| Input::new(source, rows)).collect();
         Ok((loaded, inputs))

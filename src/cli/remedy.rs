@@ -50,6 +50,7 @@ pub(super) fn phrase(remedy: Remedy) -> &'static str {
         Remedy::ChooseTurns => "see --turns",
         Remedy::GiveTask => "add --task FILE",
         Remedy::DropTask => "drop --task",
+        Remedy::GiveZFile => "add --z FILE",
         Remedy::GiveZ => "add --z FILE, or choose --mechanism ca, oa or ds",
     }
 }

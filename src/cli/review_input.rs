@@ -51,7 +51,7 @@ impl ReviewFiles {
         }
         z.extend(opener.take_llm());
         let mut loaded = read_reviews(&reviews, &z, self.duplicates.into())?;
-        loaded.warnings.splice(0..0, opener.finish().1);
+        loaded.warnings.splice(0..0, opener.finish()?.1);
         let sources = std::iter::once(&reviews).chain(&z).zip(&loaded.rows);
         let inputs = sources.map(|(source, &rows)| Input::new(source, rows)).collect();
         Ok((loaded, inputs))

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::error::Result;
+use crate::error::{Error, Remedy, Result};
 use clap::{Args, ValueEnum};
 
 use super::common::{Common, OutputFormat, check_read_once};
@@ -44,8 +44,9 @@ Examples:
 pub(super) struct ReviewsArgs {
     /// Reviews by people: paper, reviewer, text
     reviews: PathBuf,
-    /// LLM reviews of the same papers; several files, or sources in one, are used together
-    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    /// LLM reviews of the same papers; several files, or sources in one, are used together.
+    /// Needed unless the export of REVIEWS holds some
+    #[arg(long, num_args = 1.., value_name = "FILE")]
     z: Vec<PathBuf>,
     /// Scores to report
     #[arg(long, value_enum, value_delimiter = ',', default_value = "auto", value_name = "S")]
@@ -255,7 +256,14 @@ impl ReviewsArgs {
         let z = self.z.iter().map(|path| Source::read(path)).collect::<Result<Vec<_>, _>>()?;
         let people = self.people.as_ref().map(|path| Source::read(path)).transpose()?;
         let files = ReviewFiles { reviews, z, people };
-        Ok(Reviews::from_exports(files, settings, self.duplicates.into())?)
+        let read = Reviews::from_exports(files, settings, self.duplicates.into())?;
+        if read.set.z.is_empty() {
+            let file = self.reviews.display();
+            let message =
+                format!("there is no review by an LLM to compare with, also not in `{file}`");
+            return Err(Error::usage(message).with_remedy(Remedy::GiveZFile));
+        }
+        Ok(read)
     }
 
     /// Whose sentences the output shows.

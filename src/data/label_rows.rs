@@ -154,7 +154,7 @@ impl Labels {
         let truth = truth.map(|source| opener.beside(source, Wanted::Truth)).transpose()?;
         let files = LabelFiles { labels: &labels, z: &z, truth: truth.as_ref() };
         let read = Self::from_sources(&files, reading)?;
-        let (imports, warnings) = opener.finish();
+        let (imports, warnings) = opener.finish()?;
         Ok(Self { imports, warnings: [warnings, read.warnings].concat(), ..read })
     }
 

@@ -155,7 +155,7 @@ impl Reviews {
         };
         let mut read = Self::joined(&reviews, &z, duplicates, &people)?;
         read.inputs.extend(files.people.as_ref().map(|source| Input::new(source, people.rows)));
-        let (imports, warnings) = opener.finish();
+        let (imports, warnings) = opener.finish()?;
         Ok(Self { imports, warnings: [warnings, read.warnings].concat(), ..read })
     }
 

@@ -105,6 +105,34 @@ fn flags_say_how_a_table_is_read_and_z_needs_no_such_columns() {
 }
 
 #[test]
+fn z_need_not_be_given_where_the_export_holds_some() {
+    let folder = Folder::new();
+    folder.write("notes.json", notes().to_string());
+    let result = json(&folder, &["reviews", "notes.json"]);
+    assert_eq!(result["inputs"].as_array().unwrap().len(), 2);
+    assert_eq!(result["inputs"][1]["rows"], 1);
+    // The same as with that review in a file of its own.
+    folder.write("z.csv", "paper,source,text\np1,LLM_PDF_Feedback,Say what is new about it.\n");
+    folder.write("own.csv", own());
+    let own = json(&folder, &["reviews", "own.csv", "--z", "z.csv"]);
+    assert_eq!(result["results"], own["results"]);
+    // A file without one says what to add.
+    folder.caz(&["reviews", "own.csv"]).failed(2, &["also not in `own.csv`", "add --z FILE"]);
+    folder.write("labels.csv", "task,worker,label\nq,a,x\nq,b,x\n");
+    folder.caz(&["assumptions", "labels.csv"]).failed(2, &["no label by an LLM", "add --z FILE"]);
+}
+
+#[test]
+fn columns_that_nothing_takes_are_refused_with_those_that_count() {
+    let folder = Folder::new();
+    folder.write("own.csv", own());
+    folder.write("z.csv", Z);
+    folder
+        .caz(&["reviews", "own.csv", "--z", "z.csv", "--column", "worker=reviewer"])
+        .failed(2, &["takes `worker`", "paper, reviewer, text, source, sample"]);
+}
+
+#[test]
 fn every_command_that_reads_labels_takes_exports() {
     let folder = Folder::new();
     simulate::crowd(&folder);

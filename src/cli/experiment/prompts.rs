@@ -93,7 +93,7 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
         splits: args.splits,
     };
     let mut report = study(&files, lengths.as_ref(), &settings, &Terminal::new(common))?;
-    report.warnings.splice(0..0, opener.finish().1);
+    report.warnings.splice(0..0, opener.finish()?.1);
     args.page.write(common, &report, || Ok(page(&report)))?;
     emit(&report, common)?;
     Ok(ExitStatus::Done)

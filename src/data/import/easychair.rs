@@ -1,4 +1,8 @@
-//! `review.csv` of `EasyChair`, after easychair-extra, `generate.py`.
+//! `review.csv` of `EasyChair`, its columns after easychair-scripts, `review_analysis.py`.
+//!
+//! What the column `version` counts is in no public source. Only who names the format says so with it:
+//! then the highest version of a review is the one handed in. Otherwise two reviews of a paper by one
+//! person are what they are in every file, a duplicate to be decided on.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +29,7 @@ impl Importer for EasyChair {
         request: &Request<'_>,
         output: &mut Output,
     ) -> Result<(), ImportError> {
-        // Of several versions of a review the latest is what was handed in.
+        let by_version = request.settings.from.is_some();
         let mut latest: BTreeMap<(String, String), (i64, String, u64)> = BTreeMap::new();
         let mut order: Vec<(String, String)> = Vec::new();
         let records = Records::of(peek, request)?;
@@ -43,9 +47,14 @@ impl Importer for EasyChair {
                 return output.leave_out("reviews without a reviewer");
             };
             let text = joined(&fields, |name| record.get(name));
+            let text = without_confidential(&text);
             if text.is_empty() {
                 return output.leave_out("reviews without a text");
             }
+            if !by_version {
+                return output.review(paper, &reviewer, text);
+            }
+            let text = text.to_owned();
             let version = record.get("version").and_then(|number| number.parse().ok()).unwrap_or(0);
             let key = (paper.to_owned(), reviewer);
             if let Some(known) = latest.get_mut(&key) {
@@ -65,4 +74,10 @@ impl Importer for EasyChair {
         }
         Ok(())
     }
+}
+
+/// The text without the last part of the form, which goes to the chairs alone. `EasyChair` writes all
+/// parts into one text, each under its name in brackets.
+fn without_confidential(text: &str) -> &str {
+    text.split("(CONFIDENTIAL REMARKS").next().unwrap_or(text).trim()
 }

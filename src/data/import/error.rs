@@ -15,6 +15,22 @@ pub enum ImportError {
         /// All names.
         known: String,
     },
+    /// caz has no such column.
+    #[error("`{key}` is no column of caz; there are {known}")]
+    UnknownKey {
+        /// What was named.
+        key: String,
+        /// All keys.
+        known: String,
+    },
+    /// Columns were named that nothing in these files has.
+    #[error("no file of this run takes {keys}; those that it takes are {known}")]
+    UselessKeys {
+        /// What was named.
+        keys: String,
+        /// The keys that would count.
+        known: String,
+    },
     /// The file is of a kind that is not read.
     #[error("`{file}` is {what}; {instead}")]
     Refused {
@@ -60,7 +76,9 @@ pub enum ImportError {
 impl Kinded for ImportError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::UnknownFormat { .. } => ErrorKind::Usage,
+            Self::UnknownFormat { .. } | Self::UnknownKey { .. } | Self::UselessKeys { .. } => {
+                ErrorKind::Usage
+            }
             _ => ErrorKind::Input,
         }
     }

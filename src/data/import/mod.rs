@@ -53,7 +53,7 @@ pub use self::opener::Opener;
 use self::output::Output;
 use self::peek::{Peek, Root};
 pub use self::people::People;
-pub use self::settings::{ImportSettings, Wanted, Wide};
+pub use self::settings::{COLUMN_KEYS, ImportSettings, Wanted, Wide};
 use super::near::folded;
 use super::source::{Format, Places, Source};
 use super::warning::Warning;
@@ -157,6 +157,7 @@ pub fn imported(
     wanted: Wanted,
     settings: &ImportSettings,
 ) -> Result<Imported, ImportError> {
+    settings.check()?;
     imported_as(source, &Asked { wanted, settings, beside: false, keep: &[] })
 }
 
@@ -235,9 +236,11 @@ fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Imported, Import
     finished(&source, (format, by_line), &request, output, warnings)
 }
 
-/// Whether an importer takes any table or JSON, by the names of columns.
+/// The formats that are any table or JSON, by the names of columns.
+const GENERAL: [&str; 2] = ["table", "json"];
+
 fn is_general(importer: &dyn Importer) -> bool {
-    ["table", "json"].contains(&importer.name())
+    GENERAL.contains(&importer.name())
 }
 
 /// What the rows of a file are most likely for, by its format or else by the names of its columns.

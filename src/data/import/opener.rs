@@ -1,7 +1,10 @@
 //! Opens the files of a run, whatever system they come from.
 
+use std::collections::BTreeSet;
+
+use super::error::ImportError;
 use super::note::{ImportNote, Imports};
-use super::settings::{ImportSettings, Wanted};
+use super::settings::{COLUMN_KEYS, ImportSettings, Wanted};
 use super::{Asked, imported_as};
 use crate::data::problem::DataError;
 use crate::data::source::Source;
@@ -18,6 +21,9 @@ pub struct Opener {
     notes: Vec<ImportNote>,
     warnings: Vec<Warning>,
     llm: Vec<Source>,
+    /// What the files that were opened were wanted for, and whether one was of a system's own form.
+    wanted: Vec<Wanted>,
+    has_system: bool,
 }
 
 impl Opener {
@@ -51,10 +57,14 @@ impl Opener {
     }
 
     fn open(&mut self, source: Source, wanted: Wanted, beside: bool) -> Result<Source, DataError> {
+        self.settings.check()?;
+        self.wanted.push(wanted);
         let asked = Asked { wanted, settings: &self.settings, beside, keep: &self.keep };
         let imported = imported_as(source, &asked)?;
         self.warnings.extend(imported.note.iter().map(ImportNote::warning));
         self.warnings.extend(imported.warnings);
+        let general = |note: &ImportNote| super::GENERAL.contains(&note.format);
+        self.has_system |= imported.note.as_ref().is_some_and(|note| !general(note));
         self.notes.extend(imported.note);
         self.llm.extend(imported.llm);
         Ok(imported.source)
@@ -66,7 +76,34 @@ impl Opener {
     }
 
     /// How the files were read, and what to know about it.
-    pub fn finish(self) -> (Imports, Vec<Warning>) {
-        (Imports { settings: self.settings, imported: self.notes }, self.warnings)
+    ///
+    /// # Errors
+    ///
+    /// [`ImportError::UselessKeys`] if the settings name a column that none of the files opened
+    /// could have: it would change nothing, which is not what was meant.
+    pub fn finish(self) -> Result<(Imports, Vec<Warning>), ImportError> {
+        let taken = self.keys();
+        let useless: Vec<String> = self
+            .settings
+            .columns
+            .keys()
+            .filter(|key| !taken.contains(&key.as_str()))
+            .map(|key| format!("`{key}`"))
+            .collect();
+        if !self.wanted.is_empty() && !useless.is_empty() {
+            let (keys, known) = (useless.join(", "), taken.join(", "));
+            return Err(ImportError::UselessKeys { keys, known });
+        }
+        Ok((Imports { settings: self.settings, imported: self.notes }, self.warnings))
+    }
+
+    /// The keys of columns that the files opened so far could have.
+    fn keys(&self) -> Vec<&'static str> {
+        let named: BTreeSet<&str> = self.wanted.iter().flat_map(|wanted| wanted.keys()).collect();
+        // The forms of annotation systems name a question and a task, whatever they are read for.
+        let of_systems = |key: &&str| self.has_system && ["task", "label", "worker"].contains(key);
+        let all = self.wanted.iter().any(|wanted| wanted.schema().keeps_others);
+        let taken = |key: &&str| all || named.contains(key) || of_systems(key);
+        COLUMN_KEYS.into_iter().filter(taken).collect()
     }
 }

@@ -254,6 +254,14 @@ impl Wanted {
         }
     }
 
+    /// The keys of the columns that such rows may have.
+    pub(super) fn keys(self) -> Vec<&'static str> {
+        let schema = self.schema();
+        let known = schema.required.iter().chain(schema.optional).map(Known::key);
+        let text = (schema.text != TextRule::None).then_some("text");
+        known.chain(text).collect()
+    }
+
     /// Whether the ordinary readers know the columns that they need by one of these names.
     pub(super) fn is_known_by(self, names: &[String]) -> bool {
         let schema = self.schema();

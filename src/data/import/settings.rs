@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::error::ImportError;
+
 /// What the rows of a file are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
@@ -94,7 +96,42 @@ pub struct ImportSettings {
     pub wide: Option<Wide>,
 }
 
+/// Everything that [`ImportSettings::columns`] may name.
+pub const COLUMN_KEYS: [&str; 17] = [
+    "paper",
+    "reviewer",
+    "text",
+    "task",
+    "worker",
+    "label",
+    "source",
+    "sample",
+    "prompt",
+    "truth",
+    "id",
+    "title",
+    "abstract",
+    "context",
+    "request",
+    "response_a",
+    "response_b",
+];
+
 impl ImportSettings {
+    /// Checks the keys of [`Self::columns`].
+    ///
+    /// # Errors
+    ///
+    /// [`ImportError::UnknownKey`] for one that is not among [`COLUMN_KEYS`].
+    pub fn check(&self) -> Result<(), ImportError> {
+        match self.columns.keys().find(|key| !COLUMN_KEYS.contains(&key.as_str())) {
+            None => Ok(()),
+            Some(key) => {
+                Err(ImportError::UnknownKey { key: key.clone(), known: COLUMN_KEYS.join(", ") })
+            }
+        }
+    }
+
     /// Whether nothing is said, so that files in caz's own form pass as they are.
     pub(super) fn is_silent(&self) -> bool {
         *self == Self::default()

@@ -93,6 +93,11 @@ impl Fixture {
         self
     }
 
+    fn from(mut self, format: &str) -> Self {
+        self.settings.from = Some(format.into());
+        self
+    }
+
     fn wide(mut self, way: Wide) -> Self {
         self.settings.wide = Some(way);
         self
@@ -313,13 +318,16 @@ fn other_reviews() -> Vec<Fixture> {
         "total score",
         "reviewer person #",
     ];
+    let remarks = format!("{}\n\n(CONFIDENTIAL REMARKS FOR THE CHAIRS)\n{LATE}", TEXTS[1]);
     let easychair = [
         header,
-        vec!["1", "7", "3", "A Name", "1", "1", LATE, "s: 1", "1", ""],
         vec!["2", "7", "3", "A Name", "1", "2", TEXTS[0], "s: 1", "1", ""],
-        vec!["3", "7", "4", "B Name", "2", "1", TEXTS[1], "s: 1", "1", "12"],
+        vec!["1", "7", "3", "A Name", "1", "1", LATE, "s: 1", "1", ""],
+        vec!["3", "7", "4", "B Name", "2", "1", &remarks, "s: 1", "1", "12"],
         vec!["4", "8", "", "", "1", "1", TEXTS[2], "s: 1", "1", ""],
     ];
+    let without_versions: Vec<Vec<&str>> =
+        easychair.iter().filter(|row| row[0] != "1").cloned().collect();
     let cell = |text: &str| {
         let text = text.replace('&', "&amp;").replace('"', "&quot;").replace('ï', "&#239;");
         format!("<Cell><Data ss:Type=\"String\">{text}</Data></Cell>")
@@ -358,7 +366,12 @@ fn other_reviews() -> Vec<Fixture> {
         {"rid": "r2", "reviewer": null, "paper": "7", "report": {"main": TEXTS[1]}, "scores": {}},
     ]);
     vec![
-        Fixture::reviews("EasyChair", "easychair", table(b',', &easychair))
+        Fixture::reviews("EasyChair", "easychair", table(b',', &without_versions))
+            .rows(&[("7", "member 3", TEXTS[0]), ("7", "person 12", TEXTS[1])])
+            .text(&["text"])
+            .read(3, &[("reviews without a reviewer", 1)]),
+        Fixture::reviews("EasyChair, by version", "easychair", table(b',', &easychair))
+            .from("easychair")
             .rows(&[("7", "member 3", TEXTS[0]), ("7", "person 12", TEXTS[1])])
             .text(&["text"])
             .read(4, &[("earlier versions", 1), ("reviews without a reviewer", 1)]),
@@ -480,6 +493,25 @@ fn tools() -> Vec<Fixture> {
     let qualtrics = "StartDate,Finished,ResponseId,Q1,Q2\nStart Date,Finished,Response ID,\"Is it new, or not?\",Is it right?\n\
                      \"{\"\"ImportId\"\":\"\"startDate\"\"}\",\"{\"\"ImportId\"\":\"\"finished\"\"}\",\"{\"\"ImportId\"\":\"\"_recordId\"\"}\",\"{\"\"ImportId\"\":\"\"QID1\"\"}\",\"{\"\"ImportId\"\":\"\"QID2\"\"}\"\n\
                      2031,True,ann,yes,no\n2031,True,ben,no,no\n2031,False,cat,yes,yes\n2031,True,,yes,yes\n";
+    let crowd: [(&str, &str, &str, Value); 6] = [
+        ("Q1", "ann", "Approved", json!([{"answer": {"no": false, "yes": true}, "why": "x"}])),
+        ("Q1", "ben", "Submitted", json!([{"answer": {"no": true, "yes": false}, "why": ""}])),
+        ("Q2", "ann", "Approved", json!([{"answer": {"no": true, "yes": false}}])),
+        ("Q2", "ben", "Approved", json!([{"why": "y"}, {"answer": "no"}])),
+        ("Q2", "cat", "Rejected", json!([{"answer": {"no": true, "yes": false}}])),
+        ("Q2", "dan", "Approved", json!([{"why": "z"}])),
+    ];
+    let crowd: Vec<[String; 4]> = crowd
+        .into_iter()
+        .map(|(hit, who, status, form)| {
+            [hit.to_owned(), who.to_owned(), status.to_owned(), form.to_string()]
+        })
+        .collect();
+    let mut crowd_cells =
+        vec![vec!["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "Answer.taskAnswers"]];
+    for [hit, who, status, form] in &crowd {
+        crowd_cells.push(vec![hit, "1", who, status, form]);
+    }
     let studio_left = [("annotations without an annotator", 1)];
     let turk_left = [("assignments without a worker", 1), ("rejected assignments", 1)];
     vec![
@@ -522,6 +554,10 @@ fn tools() -> Vec<Fixture> {
             .rows(&[LABELS[0], LABELS[2]])
             .read(3, &[("annotations without an answer", 1)]),
         Fixture::labels("MTurk", "mturk", mturk).text(&["Answer.answer"]).read(6, &turk_left),
+        Fixture::labels("MTurk, crowd elements", "mturk", table(b',', &crowd_cells))
+            .column("label", "answer")
+            .text(&["answer"])
+            .read(6, &[("assignments without an answer", 1), turk_left[1]]),
         Fixture::labels("Toloka", "toloka", toloka)
             .column("task", "INPUT:text")
             .text(&["OUTPUT:answer"])
@@ -756,6 +792,81 @@ fn a_format_without_what_is_wanted_says_so() {
     let source = source("z", json!(openreview_notes(2)).to_string().as_bytes()).unwrap();
     let error = imported(source, Wanted::Labels, &ImportSettings::default()).unwrap_err();
     assert!(error.to_string().contains("it holds reviews"), "{error}");
+}
+
+#[test]
+fn versions_of_easychair_are_duplicates_unless_the_format_is_named() {
+    let file = "#,submission #,member #,version,text,scores\n1,7,3,1,first,s\n2,7,3,2,second,s\n";
+    let read = |settings: &ImportSettings| {
+        let file = source("review.csv", file.as_bytes()).unwrap();
+        rows_of(&imported(file, Wanted::Reviews, settings).unwrap().source)
+    };
+    assert_eq!(read(&ImportSettings::default()).len(), 2);
+    let named = ImportSettings { from: Some("easychair".into()), ..ImportSettings::default() };
+    assert_eq!(read(&named), [("7".into(), "member 3".into(), "second".into())]);
+}
+
+#[test]
+fn answers_of_crowd_elements_are_what_is_chosen() {
+    let read = |question: Option<&str>, forms: &[Value]| {
+        let mut rows = vec![vec!["HITId", "AssignmentId", "WorkerId", "Answer.taskAnswers"]];
+        let forms: Vec<String> = forms.iter().map(Value::to_string).collect();
+        rows.extend(forms.iter().map(|form| vec!["Q", "1", "ann", form.as_str()]));
+        let mut settings = ImportSettings::default();
+        settings.columns.extend(question.map(|name| ("label".to_owned(), name.to_owned())));
+        let file = source("batch.csv", table(b',', &rows).as_bytes()).unwrap();
+        imported(file, Wanted::Labels, &settings)
+            .map(|found| rows_of(&found.source).into_iter().map(|row| row.2).collect::<Vec<_>>())
+    };
+    // Several boxes, none of them, a single one, a text, a number; a form that is no list.
+    let boxes = json!({"a": true, "b": false, "c": true});
+    let forms = [
+        json!([{"q": boxes}]),
+        json!([{"q": {"a": false, "b": false}}]),
+        json!([{"q": {"agree": false}}]),
+        json!([{"q": {"on": true}}]),
+        json!([{"q": "some words"}]),
+        json!({"q": 4}),
+    ];
+    let mut found = read(None, &forms).unwrap();
+    found.sort();
+    assert_eq!(found, ["4", "a; c", "none", "not agree", "q", "some words"]);
+    let two = [json!([{"q": {"a": true}, "other": "x"}])];
+    let error = read(None, &two).unwrap_err().to_string();
+    assert!(error.contains("several answers") && error.contains("other, q"), "{error}");
+    assert_eq!(read(Some("other"), &two).unwrap(), ["x"]);
+    let error = read(Some("third"), &two).unwrap_err().to_string();
+    assert!(error.contains("no answer `third`; there are other, q"), "{error}");
+    // What is no JSON holds no answer.
+    assert!(read(None, &[json!("broken {")]).is_err());
+}
+
+#[test]
+fn columns_that_caz_has_not_and_those_that_nothing_takes_are_refused() {
+    let settings = |key: &str| ImportSettings {
+        columns: [(key.to_owned(), "a".to_owned())].into(),
+        ..ImportSettings::default()
+    };
+    let file = || source("t.csv", b"a,b,c\n1,2,3\n").unwrap();
+    let error = imported(file(), Wanted::Reviews, &settings("reveiwer")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert!(error.to_string().contains("`reveiwer` is no column"), "{error}");
+    assert!(error.to_string().contains("paper, reviewer, text, task"), "{error}");
+    // caz has it, but reviews have none.
+    let opened = |key: &str, wanted: Wanted| {
+        let mut opener = Opener::new(settings(key));
+        let own = source("t.csv", b"paper,reviewer,text,task,worker,label\n1,2,3,4,5,6\n").unwrap();
+        // Whether the column is there is another matter.
+        _ = opener.first(own, wanted);
+        opener.finish().map(|_| ()).map_err(|error| error.to_string())
+    };
+    let error = opened("worker", Wanted::Reviews).unwrap_err();
+    assert_eq!(
+        error,
+        "no file of this run takes `worker`; those that it takes are paper, reviewer, text"
+    );
+    assert_eq!(opened("worker", Wanted::Labels), Ok(()));
+    assert_eq!(opened("title", Wanted::Papers), Ok(()));
 }
 
 #[test]
