@@ -23,6 +23,22 @@ impl Vectors {
         self.len() == 0
     }
 
+    /// A row with all its entries.
+    ///
+    /// # Panics
+    ///
+    /// If the row is not below [`Self::len`].
+    pub fn dense_row(&self, row: usize) -> Vec<f64> {
+        match self {
+            Self::Dense(dense) => dense.row(row).to_vec(),
+            Self::Sparse(sparse) => {
+                let mut dense = vec![0.0; sparse.dims()];
+                sparse.row(row).iter().for_each(|&(dim, value)| dense[dim as usize] = value);
+                dense
+            }
+        }
+    }
+
     /// Copies of the given rows, in the given order.
     ///
     /// # Panics

@@ -182,6 +182,46 @@ fn the_text_in_the_file_is_what_was_asked_for() {
 
 #[test]
 #[ignore = "needs a browser, see CAZ_TEST_CHROMEDRIVER"]
+fn what_a_review_praises_and_criticises_stands_beside_its_peers_and_the_llm() {
+    let _one = one_at_a_time();
+    let folder = tempfile::tempdir().unwrap();
+    let (reviews, z) = (sample_file("reviews.jsonl"), sample_file("llm-reviews.jsonl"));
+    let arguments = ["reviews", &reviews, "--z", &z, "--embedder", "aspects"];
+    let page = report_of(folder.path(), &arguments);
+    let browser = Browser::start();
+    browser.open(&page);
+    browser.click("#list tr.person td");
+    browser.wait_for("return document.getElementById('person').hidden", &json!(false));
+    // A bar for the review, one for its peers and one for the LLM in every row.
+    let shape = "return [...document.querySelectorAll('.aspects tbody tr')].every(row => \
+                 row.querySelectorAll('td svg.aspect rect').length === \
+                 row.closest('table').querySelectorAll('thead th').length)";
+    assert_eq!(browser.run(shape), json!(true));
+    // Praise to the right of the middle and criticism to the left, as long as the number says.
+    let drawn = "return [...document.querySelectorAll('.aspects td:has(svg)')].map(cell => { \
+                 const bar = cell.querySelector('rect'); \
+                 const value = Number(cell.textContent.split(' ').pop()); \
+                 const [x, length] = ['x', 'width'].map(name => Number(bar.getAttribute(name))); \
+                 const right = value < 0 ? Math.abs(x + length - 75) < .2 : Math.abs(x - 75) < .2; \
+                 return right && Math.abs(length - Math.abs(value) * 74) < .6 })";
+    let drawn = browser.run(drawn);
+    let drawn = drawn.as_array().unwrap();
+    assert!(drawn.len() > 6 && drawn.iter().all(|right| *right == json!(true)), "{drawn:?}");
+    let told = browser.text("#evidence");
+    assert!(told.contains("What it praises and criticises"), "{told}");
+    assert!(told.contains("about half of what it says"), "{told}");
+    browser.screenshot("report-aspects.png");
+    browser.assert_quiet(&page);
+    // Without such an embedder there is none.
+    let page = report_of(folder.path(), &arguments[..4]);
+    browser.open(&page);
+    browser.click("#list tr.person td");
+    browser.wait_for("return document.getElementById('person').hidden", &json!(false));
+    assert_eq!(browser.run("return document.querySelectorAll('.aspects').length"), json!(0));
+}
+
+#[test]
+#[ignore = "needs a browser, see CAZ_TEST_CHROMEDRIVER"]
 fn pages_of_labels_assumptions_and_experiments_open() {
     let _one = one_at_a_time();
     let browser = Browser::start();

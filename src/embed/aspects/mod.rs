@@ -199,7 +199,7 @@ impl SentenceListener for Listener<'_> {
                 self.open = Some((text, sentences(self.texts[text]).collect()));
             }
             let Some((_, sentences)) = &self.open else { continue };
-            let read = self.embedder.read(sentences[position], &dense(vectors, row));
+            let read = self.embedder.read(sentences[position], &vectors.dense_row(row));
             if let Some(aspects) = read {
                 self.evidence[text].add(&aspects);
             }
@@ -222,18 +222,7 @@ fn defined(base: &dyn Embedder, heads: &Heads, field: &Field) -> Result<Prototyp
 
 /// The base's vector of one text.
 fn vector(base: &dyn Embedder, text: &str) -> Result<Vec<f64>, EmbedError> {
-    Ok(dense(&base.embed(&[text], &NoProgress)?.vectors, 0))
-}
-
-fn dense(vectors: &Vectors, row: usize) -> Vec<f64> {
-    match vectors {
-        Vectors::Dense(dense) => dense.row(row).to_vec(),
-        Vectors::Sparse(sparse) => {
-            let mut dense = vec![0.0; sparse.dims()];
-            sparse.row(row).iter().for_each(|&(dim, value)| dense[dim as usize] = value);
-            dense
-        }
-    }
+    Ok(base.embed(&[text], &NoProgress)?.vectors.dense_row(0))
 }
 
 /// The vector at length 1; `None` without direction.

@@ -31,6 +31,6 @@ pub use self::model::{
 };
 pub use self::render::HtmlExporter;
 pub use self::review_details::{
-    Author, ReviewDetail, ReviewDetails, ReviewText, ShownPeer, ShownSentence, ShownText,
-    TextSentence,
+    Author, ReviewDetail, ReviewDetails, ReviewText, ShownAspects, ShownPeer, ShownSentence,
+    ShownText, TextSentence,
 };

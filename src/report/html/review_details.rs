@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 
 use super::model::{SIMILARITY_DECIMALS, rounded};
 
+/// Digits of what a text says of a category.
+const ASPECT_DECIMALS: i32 = 2;
+
 /// How much of the reviews is in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -40,6 +43,17 @@ pub struct ReviewDetails {
     pub people: Vec<Vec<ReviewDetail>>,
     /// The texts about each paper, by number: reviews first.
     pub texts: Vec<Vec<ShownText>>,
+    /// What texts praise and criticise, if they were read for that.
+    pub aspects: Option<ShownAspects>,
+}
+
+/// The categories of which [`ShownText::aspects`] holds values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShownAspects {
+    /// Their names, in order.
+    pub categories: Vec<String>,
+    /// Who read the texts, and how far that can be believed, in a sentence or two.
+    pub reader: String,
 }
 
 /// The evidence in one review.
@@ -98,6 +112,9 @@ pub struct ShownText {
     pub length: usize,
     /// Those that are in the file, in the order of the text.
     pub sentences: Vec<TextSentence>,
+    /// By category of [`ShownAspects`]: from -1, all criticism, to 1, all praise; empty where texts
+    /// were not read for that.
+    pub aspects: Vec<f64>,
 }
 
 /// Whose a text is.
@@ -129,6 +146,9 @@ impl ReviewDetails {
             "cutAfter": self.cut_after,
             "zLevels": self.z_levels,
             "peerLevels": self.peer_levels,
+            "aspects": self.aspects.as_ref().map(|aspects| {
+                json!({ "categories": aspects.categories, "reader": aspects.reader })
+            }),
         })
     }
 }
@@ -169,7 +189,8 @@ impl ShownSentence {
 }
 
 impl ShownText {
-    /// Whose it is as one number: that of a person, or minus one less that of a source.
+    /// Whose it is as one number: that of a person, or minus one less that of a source; its length,
+    /// its sentences, and what it praises and criticises.
     pub(super) fn value(&self) -> Value {
         let author = match self.author {
             Author::Person(person) => i64::from(person),
@@ -180,6 +201,11 @@ impl ShownText {
             .iter()
             .map(|s| json!([s.position, s.text, u8::from(s.is_form)]))
             .collect();
-        json!([author, self.length, sentences])
+        if self.aspects.is_empty() {
+            return json!([author, self.length, sentences]);
+        }
+        let aspects: Vec<Value> =
+            self.aspects.iter().map(|&value| rounded(Some(value), ASPECT_DECIMALS)).collect();
+        json!([author, self.length, sentences, aspects])
     }
 }

@@ -8,6 +8,7 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("templates/script/list.js"),
     include_str!("templates/script/figures.js"),
     include_str!("templates/script/person.js"),
+    include_str!("templates/script/aspects.js"),
     include_str!("templates/script/reviews.js"),
     include_str!("templates/script/labels.js"),
     include_str!("templates/script/files.js"),

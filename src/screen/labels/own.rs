@@ -43,26 +43,44 @@ pub(super) fn footer(scored: &MechanismScores) -> Vec<String> {
 
 /// What the answers of a worker read as, and by how much; or why nobody can say.
 fn reason(row: &WorkerRow, own: &OwnScore) -> String {
-    let name = &row.worker;
-    if let Some(why) = own.not_judged {
-        return format!("{name} ({})", why.as_words());
+    match own.not_judged {
+        Some(why) => format!("{} ({})", row.worker, why.as_words()),
+        None => format!("{} {} ({})", row.worker, reads_as(own), measured(own)),
     }
+}
+
+/// Of somebody who is flagged the likeliest reason, even where own is likelier than each alone.
+fn reads_as(own: &OwnScore) -> &'static str {
+    let probabilities = own.probabilities.unwrap_or_default();
+    let kinds = AnswerKind::EACH[1..].iter().zip(&probabilities[1..]);
+    kinds.max_by(|a, b| a.1.total_cmp(b.1)).map_or("", |(kind, _)| kind.as_words())
+}
+
+/// The numbers behind it.
+fn measured(own: &OwnScore) -> String {
     let copied = own.copied.map_or(String::new(), |copied| {
         let interval = copied
             .interval()
             .map_or(String::new(), |(low, high)| format!(", {low:.2} to {high:.2}"));
         format!("copied {:.2}{interval}; ", copied.value)
     });
-    // Of somebody who is flagged the likeliest reason, even where own is likelier than each alone.
-    let probabilities = own.probabilities.unwrap_or_default();
-    let kinds = AnswerKind::EACH[1..].iter().zip(&probabilities[1..]);
-    let words = kinds.max_by(|a, b| a.1.total_cmp(b.1)).map_or("", |(kind, _)| kind.as_words());
     let agreement = own.agreement.map_or(String::new(), |share| format!("{share:.2}"));
-    format!("{name} {words} ({copied}says what {agreement} of the others say)")
+    format!("{copied}says what {agreement} of the others say")
+}
+
+/// Why to look at a worker, as what follows the name; `None` for who is not judged.
+#[cfg(feature = "html")]
+pub(super) fn why(own: &OwnScore) -> Option<String> {
+    let chance = match 100.0 * own.p_own()? {
+        percent if percent < 0.1 => "less than 0.1 %".to_owned(),
+        percent => format!("{percent:.1} %"),
+    };
+    let (words, measured) = (reads_as(own), measured(own));
+    Some(format!("{words} ({measured}); the chance that the answers are their own is {chance}"))
 }
 
 /// What was found, and what the flag is worth on this crowd.
-fn found(crowd: &OwnCrowd) -> String {
+pub(super) fn found(crowd: &OwnCrowd) -> String {
     let Some(share) = crowd.estimated_share else {
         return "own judges nobody here.".to_owned();
     };

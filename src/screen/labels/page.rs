@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use super::evidence::{TaskKind, WorkerTask};
+use super::own;
 use super::report::scope;
 use super::{LabelsRun, MechanismScores, WorkerEvidence};
-use crate::mechanism::MechanismName;
+use crate::mechanism::{MechanismName, OwnScore};
 use crate::report::html::{
     Details, First, FirstPerson, LabelDetail, LabelDetails, Measure, Page, People, PersonRow,
     Section, SectionCell, ShownConfusion, ShownTask, View,
@@ -35,8 +36,11 @@ impl LabelsRun {
         let measures = self.measures(&evidence);
         let scatter = views.first().and_then(|view| scatter(view, &measures));
         let details = self.details(&evidence);
-        let first = views.first().map(|view| first(view, &details));
-        let sections = views.first().map(sections).unwrap_or_default();
+        let answer = self.scored.first().map(Answer::of);
+        let leading = views.first().zip(answer.as_ref());
+        let first = leading.map(|(view, answer)| first(view, answer, &details));
+        let sections = leading.map(|(view, answer)| sections(view, answer)).unwrap_or_default();
+        let has_own = self.scores(MechanismName::Own).is_some();
         let people = People {
             noun: "worker",
             counted: "tasks",
@@ -51,7 +55,7 @@ impl LabelsRun {
             first,
             sections,
             lead: vec![scope(&self.set)],
-            reading: reading(!self.set.z.sources.is_empty()),
+            reading: reading(!self.set.z.sources.is_empty(), has_own),
             people: Some(people),
             ..Page::default()
         }
@@ -144,8 +148,22 @@ fn shown_task(place: usize, task: &WorkerTask) -> ShownTask {
     }
 }
 
-/// The people flagged by the first score, worst first, with what they do.
-fn first(view: &View, details: &LabelDetails) -> First {
+/// What the first mechanism says about each worker, by number, and about the crowd.
+struct Answer {
+    own: Vec<Option<OwnScore>>,
+    crowd: Vec<String>,
+}
+
+impl Answer {
+    fn of(scored: &MechanismScores) -> Self {
+        let mut of_workers = vec![None; scored.rows.len()];
+        scored.rows.iter().for_each(|row| of_workers[row.number] = row.own);
+        Self { own: of_workers, crowd: scored.own.iter().map(own::found).collect() }
+    }
+}
+
+/// The people flagged by the first score, worst first, with the reason, and what that is worth here.
+fn first(view: &View, answer: &Answer, details: &LabelDetails) -> First {
     let mut flagged: Vec<usize> = (0..view.rows.len())
         .filter(|&person| {
             matches!(view.rows[person].flag.as_deref(), Some("look" | "uninformative"))
@@ -156,7 +174,10 @@ fn first(view: &View, details: &LabelDetails) -> First {
     let person = |&person: &usize| {
         let [with_llm, alone, against, same, _] = details.people[person].kinds;
         let all = with_llm + alone + against + same;
-        let says = if all == 0 {
+        let reason = answer.own[person].as_ref().and_then(own::why);
+        let says = if let Some(reason) = reason {
+            reason
+        } else if all == 0 {
             "shares nothing with others beyond chance".to_owned()
         } else {
             format!(
@@ -170,12 +191,12 @@ fn first(view: &View, details: &LabelDetails) -> First {
     First {
         people: flagged.iter().take(NAMED).map(person).collect(),
         more: flagged.len().saturating_sub(NAMED),
-        estimate: Vec::new(),
+        estimate: answer.crowd.clone(),
     }
 }
 
-/// Who has too few tasks to say anything.
-fn sections(view: &View) -> Vec<Section> {
+/// Of whom nothing can be said, and why.
+fn sections(view: &View, answer: &Answer) -> Vec<Section> {
     let people: Vec<usize> = (0..view.rows.len())
         .filter(|&person| {
             matches!(view.rows[person].flag.as_deref(), Some("too_few" | "not_judged"))
@@ -186,13 +207,15 @@ fn sections(view: &View) -> Vec<Section> {
     }
     let row = |&person: &usize| {
         let tasks = view.rows[person].count.unwrap_or_default().to_string();
-        vec![SectionCell::Person(person), SectionCell::Text(tasks)]
+        let why = answer.own[person].and_then(|own| own.not_judged);
+        let why = why.map_or("too few tasks", |why| why.as_words());
+        vec![SectionCell::Person(person), SectionCell::Text(tasks), SectionCell::Text(why.into())]
     };
     vec![Section {
         id: "not-judged",
         title: "Not judged".into(),
         lead: "Too few tasks, or nothing to compare with: no flag is no clearance.".into(),
-        columns: vec!["worker", "tasks"],
+        columns: vec!["worker", "tasks", "why"],
         rows: people.iter().take(MOST_ROWS).map(row).collect(),
         left_out: people.len().saturating_sub(MOST_ROWS),
         replaces: "",
@@ -228,7 +251,18 @@ fn detail(worker: &WorkerEvidence) -> LabelDetail {
     }
 }
 
-fn reading(with_z: bool) -> Vec<String> {
+fn reading(with_z: bool, has_own: bool) -> Vec<String> {
+    let own = [
+        "The own score says whose work the answers read as, by where copies of the LLM, guesses and \
+         constant answers fall when they are planted in the tasks of every worker. Far below 0 they do \
+         not read as the worker's own.",
+        "The flag look means: read these answers. unsure: more likely not the worker's own than own, \
+         but not surely enough. clear: nothing stands out. not judged: nothing can be said.",
+    ];
+    let score = "A score says how much a worker agrees with others beyond chance and, for ca_z, beyond \
+                 what the LLM's label of the task explains; each mechanism below has its own meaning.";
+    let interval = "Read the interval before the score: with few tasks it is wide, and the flags \
+                    inconclusive and too few mean that these data cannot tell.";
     let llm = if with_z {
         "The share of tasks on which a worker says what the LLM says proves nothing by itself: on \
          easy tasks everybody does; it matters where the score is low too."
@@ -236,18 +270,11 @@ fn reading(with_z: bool) -> Vec<String> {
         "No labels of an LLM were given, so these scores cannot tell workers who copy the same LLM \
          from workers who are right."
     };
-    [
-        "A score says how much a worker agrees with others beyond chance and, for ca_z, beyond \
-         what the LLM's label of the task explains; each mechanism below has its own meaning.",
-        "Read the interval before the score: with few tasks it is wide, and the flags \
-         inconclusive and too few mean that these data cannot tell.",
-        llm,
-        "The consensus is what the crowd says, not the truth: where many copy the same LLM, it is \
-         what they copied.",
-        NOT_A_VERDICT,
-    ]
-    .map(str::to_owned)
-    .to_vec()
+    let consensus = "The consensus is what the crowd says, not the truth: where many copy the same \
+                     LLM, it is what they copied.";
+    let own = if has_own { &own[..] } else { &[] };
+    let others = [score, interval, llm, consensus, NOT_A_VERDICT];
+    own.iter().chain(&others).map(|sentence| (*sentence).to_owned()).collect()
 }
 
 /// The first score against the agreement with the LLM.
@@ -265,8 +292,8 @@ fn scatter(view: &View, measures: &[Measure]) -> Option<(String, String)> {
     }
     let name = &view.name;
     let caption = format!(
-        "One dot per worker ({}); click it for the evidence. Who copies the LLM is at the bottom \
-         right, who guesses at the bottom left.",
+        "One dot per worker ({}); point at it for the name, click it for the evidence, or move with \
+         the arrow keys. Who copies the LLM is at the bottom right, who guesses at the bottom left.",
         points.len()
     );
     let chart = ScatterChart {

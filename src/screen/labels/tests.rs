@@ -153,4 +153,19 @@ fn own_flags_who_hands_in_another_sample_and_says_what_the_flag_is_worth() {
     };
     assert_eq!((cell("flag"), cell("reads_as")), ("look".into(), "copy".into()));
     assert!(report.footer.iter().any(|line| line.contains("ghosts")), "{:?}", report.footer);
+    #[cfg(feature = "html")]
+    {
+        let page = run.page();
+        let first = page.first.unwrap();
+        let mut people: Vec<usize> = first.people.iter().map(|person| person.person).collect();
+        people.sort_unstable();
+        assert_eq!(people, [0, 1]);
+        for person in &first.people {
+            let says = &person.says;
+            assert!(says.starts_with("copies an LLM (copied 1.00"), "{says}");
+            assert!(says.ends_with("the answers are their own is less than 0.1 %"), "{says}");
+        }
+        assert!(first.estimate[0].starts_with("About "), "{:?}", first.estimate);
+        assert!(page.reading[0].contains("planted in the tasks"), "{:?}", page.reading);
+    }
 }

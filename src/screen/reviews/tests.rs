@@ -195,3 +195,67 @@ mod served {
         assert_eq!(one.evidence("finn").unwrap(), all.evidence("finn").unwrap());
     }
 }
+
+#[cfg(feature = "html")]
+#[test]
+fn the_page_has_what_each_text_praises_and_criticises_where_the_embedder_reads_that() {
+    use crate::embed::settings::EmbedderSpec;
+    use crate::report::html::{Author, Details, ReviewText};
+    const TEXTS: [(&str, &str, &str); 4] = [
+        (
+            "p",
+            "a",
+            "The idea is novel and original. The writing is very unclear and hard to follow.",
+        ),
+        ("p", "b", "The experiments are weak and important baselines are missing."),
+        ("q", "b", "The paper is well written and easy to read."),
+        ("q", "a", "There is no novelty: the method is known from earlier work."),
+    ];
+    let rows = TEXTS.map(|(paper, reviewer, text)| ReviewRow {
+        paper: paper.into(),
+        reviewer: reviewer.into(),
+        text: Some(text.into()),
+        ..ReviewRow::default()
+    });
+    let z = ["q", "p"].map(|paper| ZRow {
+        paper: paper.into(),
+        text: Some(format!("The proofs of {paper} are sound and the evaluation is thorough.")),
+        ..ZRow::default()
+    });
+    let embedding = EmbedderSettings {
+        embedder: Some(EmbedderSpec::Aspects(None)),
+        ..EmbedderSettings::default()
+    };
+    let settings = ReviewsSettings { embedding, ..uncentered() };
+    let run = reviews(Reviews::from_rows(rows, z).unwrap(), &settings, &Silent).unwrap();
+    let page = run.page(ReviewText::None).unwrap();
+    let Details::Reviews(details) = page.people.unwrap().details else { panic!("reviews") };
+    let aspects = details.aspects.unwrap();
+    assert_eq!(aspects.categories.len(), 19);
+    assert!(aspects.reader.contains("about half"), "{}", aspects.reader);
+    // Each text has its own row of the vectors, whoever stands where.
+    let set = run.set();
+    for (paper, texts) in details.texts.iter().enumerate() {
+        assert_eq!(texts.len(), 3);
+        for text in texts {
+            let row = match text.author {
+                Author::Person(person) => set
+                    .reviews
+                    .iter()
+                    .position(|r| (r.paper as usize, r.reviewer) == (paper, person))
+                    .unwrap(),
+                Author::Source(_) => {
+                    let place = set.z.iter().position(|z| z.paper as usize == paper).unwrap();
+                    set.reviews.len() + place
+                }
+            };
+            assert_eq!(text.aspects, run.embedded.vectors.dense_row(row));
+            assert!(text.aspects.iter().any(|value| *value != 0.0));
+        }
+    }
+    // Vectors without names of their own are no judgments.
+    let page = reviews(vectors(), &uncentered(), &Silent).unwrap().page(ReviewText::None).unwrap();
+    let Details::Reviews(details) = page.people.unwrap().details else { panic!("reviews") };
+    assert!(details.aspects.is_none());
+    assert!(details.texts.iter().flatten().all(|text| text.aspects.is_empty()));
+}

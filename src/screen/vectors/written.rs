@@ -46,7 +46,7 @@ impl Objects<'_> {
             for &id in &ids {
                 object.insert(ID_COLUMNS[id].into(), Value::from(text.ids[id].clone()));
             }
-            let values = dense_row(run.vectors(), row);
+            let values = run.vectors().dense_row(row);
             match run.dimensions() {
                 None => object.insert("vector".into(), Value::from(values)),
                 Some(names) => {
@@ -122,7 +122,7 @@ fn csv_rows(run: &VectorsRun, out: &mut dyn Write) -> io::Result<()> {
         for &id in &ids {
             writer.write_field(text.ids[id].as_deref().unwrap_or_default())?;
         }
-        let entries = dense_row(run.vectors(), row);
+        let entries = run.vectors().dense_row(row);
         let entries: Vec<String> = entries.iter().map(f64::to_string).collect();
         if names.is_some() {
             for entry in &entries {
@@ -150,22 +150,11 @@ fn npy(vectors: &Vectors, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&length.to_le_bytes())?;
     out.write_all(header.as_bytes())?;
     for row in 0..vectors.len() {
-        for value in dense_row(vectors, row) {
+        for value in vectors.dense_row(row) {
             out.write_all(&value.to_le_bytes())?;
         }
     }
     Ok(())
-}
-
-fn dense_row(vectors: &Vectors, row: usize) -> Vec<f64> {
-    match vectors {
-        Vectors::Dense(dense) => dense.row(row).to_vec(),
-        Vectors::Sparse(sparse) => {
-            let mut dense = vec![0.0; sparse.dims()];
-            sparse.row(row).iter().for_each(|&(dim, value)| dense[dim as usize] = value);
-            dense
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use super::super::label_details::{LabelDetail, LabelDetails, ShownConfusion, ShownTask};
 use super::super::model::{Details, FirstPerson, Measure, PersonRow, SentencePair, View};
 use super::super::review_details::{
-    Author, ReviewDetail, ReviewDetails, ReviewText, ShownPeer, ShownSentence, ShownText,
-    TextSentence,
+    Author, ReviewDetail, ReviewDetails, ReviewText, ShownAspects, ShownPeer, ShownSentence,
+    ShownText, TextSentence,
 };
 use super::*;
 use crate::data::warning::Warning;
@@ -77,6 +77,7 @@ fn review_details(name: &str) -> Details {
         author,
         length: 9,
         sentences: vec![TextSentence { position, text: name.into(), is_form: position == 0 }],
+        aspects: vec![0.125, -0.5],
     };
     Details::Reviews(ReviewDetails {
         papers: vec![name.into()],
@@ -87,6 +88,10 @@ fn review_details(name: &str) -> Details {
         peer_levels: None,
         people: vec![vec![detail], vec![]],
         texts: vec![vec![text(Author::Person(0), 2), text(Author::Source(0), 0)]],
+        aspects: Some(ShownAspects {
+            categories: vec![name.into(), "clarity".into()],
+            reader: name.into(),
+        }),
     })
 }
 
@@ -217,7 +222,9 @@ fn the_evidence_is_one_line_per_person_and_the_texts_one_per_paper() {
     };
     let detail = "[[0,[[1,0.5,null]],[[0,0.25]],0,1,null,[[2,0.988,null,0,0.75,null,null]],4]]";
     assert_eq!(lines("details"), [detail, "[]"]);
-    assert_eq!(lines("texts"), ["[[0,9,[[2,\"c\",0]]],[-1,9,[[0,\"c\",1]]]]"]);
+    // Whose, how long, the sentences; of what they praise and criticise, two digits.
+    let [review, z] = ["[0,9,[[2,\"c\",0]],[0.13,-0.5]]", "[-1,9,[[0,\"c\",1]],[0.13,-0.5]]"];
+    assert_eq!(lines("texts"), [format!("[{review},{z}]")]);
 }
 
 #[test]

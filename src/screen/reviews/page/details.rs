@@ -6,10 +6,11 @@ use rayon::prelude::*;
 
 use super::super::ReviewsRun;
 use crate::data::reviews::ReviewSet;
+use crate::embed::VectorKind;
 use crate::embed::sentences::sentences;
 use crate::report::html::{
-    Author, ReviewDetail, ReviewDetails, ReviewText, ShownPeer, ShownSentence, ShownText,
-    TextSentence,
+    Author, ReviewDetail, ReviewDetails, ReviewText, ShownAspects, ShownPeer, ShownSentence,
+    ShownText, TextSentence,
 };
 use crate::stats::rank::quantile;
 use crate::text::explain::{Evidence, PaperEvidence};
@@ -58,6 +59,16 @@ pub(super) fn details(run: &ReviewsRun, text: ReviewText) -> ReviewDetails {
         }
         texts.push(gathered.texts);
     }
+    let aspects = aspects(run);
+    if aspects.is_some() {
+        for (paper, texts) in evidence.papers.iter().zip(&mut texts) {
+            // Rows of reviews come first, then those of Z.
+            let z = paper.z.iter().map(|&z| set.reviews.len() + z);
+            for (row, text) in paper.reviews.iter().copied().chain(z).zip(texts) {
+                text.aspects = run.embedded.vectors.dense_row(row);
+            }
+        }
+    }
     let cut_after = (text == ReviewText::Excerpts).then(|| cut(&mut texts));
     ReviewDetails {
         papers: set.papers.names().to_vec(),
@@ -68,7 +79,24 @@ pub(super) fn details(run: &ReviewsRun, text: ReviewText) -> ReviewDetails {
         peer_levels,
         people,
         texts,
+        aspects,
     }
+}
+
+/// What the dimensions of the vectors are called, where they say what a text praises and criticises.
+fn aspects(run: &ReviewsRun) -> Option<ShownAspects> {
+    let categories = run.embedded.dimensions.clone()?;
+    let name = &run.embedded.name;
+    let reader = if name.starts_with("aspects") {
+        format!(
+            "Read by the embedder {name} from sentence vectors: about half of what it says of single \
+             sentences agrees with annotators, so look at the text before you say anything."
+        )
+    } else {
+        format!("Read by {name}; look at the text before you say anything.")
+    };
+    let is_judged = run.embedded.kind == VectorKind::Judgments;
+    is_judged.then_some(ShownAspects { categories, reader })
 }
 
 /// The place of a text among those about its paper: reviews first.
@@ -204,7 +232,7 @@ fn shown_texts(
         let in_file =
             |(position, _): &(u32, &&str)| text == ReviewText::Full || wanted.contains(position);
         let shown = (0..).zip(&all).filter(in_file).map(sentence).collect();
-        ShownText { author, length: all.len(), sentences: shown }
+        ShownText { author, length: all.len(), sentences: shown, aspects: Vec::new() }
     };
     reviews.chain(z).zip(wanted).map(shown).collect()
 }
@@ -255,7 +283,8 @@ mod tests {
     fn text(sentence: &str, count: usize) -> Vec<ShownText> {
         let sentence = TextSentence { position: 0, text: sentence.into(), is_form: false };
         let author = Author::Person(0);
-        vec![ShownText { author, length: count, sentences: vec![sentence; count] }]
+        let sentences = vec![sentence; count];
+        vec![ShownText { author, length: count, sentences, aspects: Vec::new() }]
     }
 
     #[test]

@@ -6,7 +6,7 @@ function reviewEvidence(papers) {
   const cards = papers.map((its) => {
     const [paper, peers, z, , , , , leftOut] = its;
     const card = make("article", { class: "paper" }, make("h2", {}, "Paper ", named(data.details.papers[paper])));
-    card.append(...sideBySide(its));
+    card.append(...sideBySide(its), ...aspectsOf(its));
     const peerRows = peers.map(([peer, before, after]) =>
       make("tr", {},
         make("th", { scope: "row" }, make("a", { href: addressOf(peer) }, named(data.names[peer]))),
