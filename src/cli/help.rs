@@ -12,13 +12,16 @@ const OUTPUT: &str = "Output";
 const ADVANCED: &str = "Advanced";
 
 /// What is read.
-const INPUT_FLAGS: [&str; 24] = [
+const INPUT_FLAGS: [&str; 27] = [
     "z",
+    "pairs",
+    "debates",
+    "feedback_gold",
     "gold",
     "truth",
     "duplicates",
     "from",
-    "column",
+    "columns",
     "text_columns",
     "wide",
     "cluster",
@@ -40,7 +43,8 @@ const INPUT_FLAGS: [&str; 24] = [
 ];
 
 /// What is written, and how.
-const OUTPUT_FLAGS: [&str; 15] = [
+const OUTPUT_FLAGS: [&str; 16] = [
+    "transcripts",
     "format",
     "output",
     "report",
@@ -59,7 +63,7 @@ const OUTPUT_FLAGS: [&str; 15] = [
 ];
 
 /// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: [&str; 47] = [
+const ADVANCED_FLAGS: [&str; 48] = [
     "center",
     "z_combine",
     "min_papers",
@@ -82,6 +86,7 @@ const ADVANCED_FLAGS: [&str; 47] = [
     "no_progress",
     "color",
     "offline",
+    "ca",
     "granularity",
     "long_text",
     "pooling",
@@ -114,20 +119,20 @@ const ADVANCED_FLAGS: [&str; 47] = [
 const WITHOUT: [(&str, &[&str]); 13] = [
     (
         "completions",
-        &["format", "output", "seed", "threads", "quiet", "no_progress", "color", "offline"],
+        &["format", "output", "seed", "threads", "quiet", "no_progress", "color", "offline", "ca"],
     ),
-    ("man", &["format", "seed", "threads", "quiet", "no_progress", "color", "offline"]),
-    ("doctor", &["seed", "threads", "no_progress", "offline"]),
-    ("prompts", &["seed", "threads", "no_progress", "offline"]),
-    ("cache", &["seed", "threads", "no_progress", "offline"]),
+    ("man", &["format", "seed", "threads", "quiet", "no_progress", "color", "offline", "ca"]),
+    ("doctor", &["seed", "threads", "no_progress", "offline", "ca"]),
+    ("prompts", &["seed", "threads", "no_progress", "offline", "ca"]),
+    ("cache", &["seed", "threads", "no_progress", "offline", "ca"]),
     ("models", &["seed"]),
-    ("import", &["seed", "offline"]),
-    ("labels", &["offline"]),
-    ("assumptions", &["offline"]),
-    ("agree", &["offline"]),
-    ("simulate", &["offline"]),
+    ("import", &["seed", "offline", "ca"]),
+    ("labels", &["offline", "ca"]),
+    ("assumptions", &["offline", "ca"]),
+    ("agree", &["offline", "ca"]),
+    ("simulate", &["offline", "ca"]),
     ("experiment reviews", &[]),
-    ("experiment", &["offline"]),
+    ("experiment", &["offline", "ca"]),
 ];
 
 /// Examples of commands whose own help has none.
@@ -335,6 +340,31 @@ mod tests {
         }
     }
 
+    /// The command line is a contract: whoever changes it changes one of these files, for all to see.
+    /// New texts are taken with `cargo insta accept`, or `INSTA_UPDATE=always` on the test.
+    #[test]
+    fn the_help_of_every_command_is_as_it_was() {
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/help"));
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        let _bound = settings.bind_to_scope();
+        let mut known: Vec<String> = Vec::new();
+        for (path, command) in commands() {
+            // Of a width of its own, and without what depends on the machine.
+            let text = command.clone().term_width(100).render_long_help().to_string();
+            let text: String = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+            let name = format!("caz {path}").trim().replace(' ', "-");
+            insta::assert_snapshot!(name.clone(), text);
+            known.push(format!("{name}.snap"));
+        }
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/help");
+        for file in std::fs::read_dir(folder).unwrap() {
+            let name = file.unwrap().file_name().into_string().unwrap();
+            assert!(known.contains(&name), "{name} is of no command any more: remove it");
+        }
+    }
+
     #[test]
     fn the_short_help_is_short_and_in_groups() {
         for (path, command) in commands() {
@@ -365,6 +395,7 @@ mod tests {
         };
         assert!(!long("completions").contains("--seed") && !long("man").contains("--threads"));
         assert!(!long("labels").contains("--offline") && long("reviews").contains("--offline"));
+        assert!(!long("doctor").contains("--ca") && long("reviews").contains("--ca"));
         assert!(long("labels").contains("--seed") && long("simulate crowd").contains("--seed"));
         let taken = arranged(Cli::command()).try_get_matches_from([
             "caz",
