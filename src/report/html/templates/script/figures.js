@@ -98,6 +98,8 @@ if (scatter) {
 
 function chooseView(chosen) {
   view = chosen;
+  // A score without intervals needs no column for them.
+  list.classList.toggle("no-intervals", data.views[view].rows.every((its) => its[LOW] === null));
   distributions.forEach((figure, i) => (figure.hidden = i !== view));
   refresh();
   mark(marked);
