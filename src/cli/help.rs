@@ -194,24 +194,31 @@ pub(super) fn arranged(command: Command) -> Command {
         command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     let mut command = own_help(command, "", true);
     for name in names {
-        command = command.mut_subcommand(&name, |sub| arrange(sub, &name, &common));
+        command = command.mut_subcommand(&name, |sub| arrange(sub, &name, &common, &[]));
     }
     command
 }
 
-fn arrange(command: Command, path: &str, common: &[Arg]) -> Command {
+/// The same for a command in it; `hidden` are the common options that the command around it hides,
+/// and that its commands would inherit so.
+fn arrange(command: Command, path: &str, common: &[Arg], hidden: &[&str]) -> Command {
     let names: Vec<String> =
         command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     let mut command = own_help(command, path, !names.is_empty());
     let fits = |prefix: &str| path == prefix || path.starts_with(&format!("{prefix} "));
     let without = WITHOUT.iter().find(|(prefix, _)| fits(prefix)).map_or(&[][..], |entry| entry.1);
-    for arg in common.iter().filter(|arg| without.contains(&arg.get_id().as_str())) {
+    for arg in common {
+        let id = arg.get_id().as_str();
         // The one that is already there is not replaced by the global one.
-        command = command.arg(grouped(arg.clone()).hide(true));
+        if without.contains(&id) {
+            command = command.arg(grouped(arg.clone()).hide(true));
+        } else if hidden.contains(&id) {
+            command = command.arg(grouped(arg.clone()));
+        }
     }
     for name in names {
         let path = format!("{path} {name}");
-        command = command.mut_subcommand(&name, |sub| arrange(sub, &path, common));
+        command = command.mut_subcommand(&name, |sub| arrange(sub, &path, common, without));
     }
     command
 }
@@ -395,6 +402,10 @@ mod tests {
         };
         assert!(!long("completions").contains("--seed") && !long("man").contains("--threads"));
         assert!(!long("labels").contains("--offline") && long("reviews").contains("--offline"));
+        // Of the experiments only those on reviews may ask a server for vectors.
+        assert!(!long("experiment detection").contains("--offline"));
+        let of_reviews = long("experiment reviews");
+        assert!(of_reviews.contains("--offline") && of_reviews.contains("--ca"));
         assert!(!long("doctor").contains("--ca") && long("reviews").contains("--ca"));
         assert!(long("labels").contains("--seed") && long("simulate crowd").contains("--seed"));
         let taken = arranged(Cli::command()).try_get_matches_from([
