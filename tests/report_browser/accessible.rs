@@ -30,7 +30,10 @@ fn assert_no_violation(browser: &Browser, what: &str) {
 
 fn venue(folder: &Path) -> std::path::PathBuf {
     let (reviews, z) = (sample_file("venue/reviews.jsonl"), sample_file("venue/llm-reviews.jsonl"));
-    report_of(folder, &["reviews", &reviews, "--z", &z, "--score", "own,projected"])
+    // With bars of what the reviews praise and criticise.
+    let more = ["--score", "own,projected", "--embedder", "aspects"];
+    let arguments: Vec<&str> = ["reviews", &reviews, "--z", &z].into_iter().chain(more).collect();
+    report_of(folder, &arguments)
 }
 
 #[test]

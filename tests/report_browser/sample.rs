@@ -202,7 +202,7 @@ fn what_a_review_praises_and_criticises_stands_beside_its_peers_and_the_llm() {
                  const bar = cell.querySelector('rect'); \
                  const value = Number(cell.textContent.split(' ').pop()); \
                  const [x, length] = ['x', 'width'].map(name => Number(bar.getAttribute(name))); \
-                 const right = value < 0 ? Math.abs(x + length - 75) < .2 : Math.abs(x - 75) < .2; \
+                 const right = value < 0 ? Math.abs(x + length - 75) < .5 : Math.abs(x - 75) < .5; \
                  return right && Math.abs(length - Math.abs(value) * 74) < .6 })";
     let drawn = browser.run(drawn);
     let drawn = drawn.as_array().unwrap();
