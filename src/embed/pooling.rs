@@ -452,16 +452,7 @@ mod tests {
     }
 
     fn dense_rows(vectors: &Vectors) -> Vec<Vec<f64>> {
-        match vectors {
-            Vectors::Dense(dense) => dense.rows().map(<[f64]>::to_vec).collect(),
-            Vectors::Sparse(sparse) => (0..sparse.len())
-                .map(|row| {
-                    let mut full = vec![0.0; sparse.dims()];
-                    sparse.row(row).iter().for_each(|&(dim, value)| full[dim as usize] = value);
-                    full
-                })
-                .collect(),
-        }
+        (0..vectors.len()).map(|row| vectors.dense_row(row)).collect()
     }
 
     #[test]

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use super::error::AspectsError;
 use super::words::{Terms, stems};
 use crate::data::hexadecimal::hexadecimal;
-use crate::stats::similarity::norm;
+use crate::stats::similarity::{dot, norm};
 
 /// What `format` says in every file that this version reads.
 pub const FORMAT: &str = "caz-aspects-1";
@@ -253,10 +253,6 @@ impl Heads {
         let [criticism, neither, praise] = logits.map(|logit| (logit - largest).exp());
         (praise - criticism) / (criticism + neither + praise)
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// `1 / (1 + e^-x)`, without overflow: the exponential is at most 1.

@@ -23,7 +23,7 @@ use crate::data::progress::{NoProgress, Progress};
 use crate::judge::Rubric;
 use crate::judge::rubric::DEFAULT_RUBRIC;
 use crate::llm::form::{Domain, Field};
-use crate::stats::similarity::norm;
+use crate::stats::similarity::unit;
 use evidence::{Evidence, SentenceAspects};
 use heads::Prototype;
 use words::stems;
@@ -223,12 +223,6 @@ fn defined(base: &dyn Embedder, heads: &Heads, field: &Field) -> Result<Prototyp
 /// The base's vector of one text.
 fn vector(base: &dyn Embedder, text: &str) -> Result<Vec<f64>, EmbedError> {
     Ok(base.embed(&[text], &NoProgress)?.vectors.dense_row(0))
-}
-
-/// The vector at length 1; `None` without direction.
-fn unit(vector: &[f64]) -> Option<Vec<f64>> {
-    let length = norm(vector);
-    (length > 0.0).then(|| vector.iter().map(|value| value / length).collect())
 }
 
 /// Whether values may lie on both sides of 0.

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::features::{Normal, WorkerFeatures};
 use crate::stats::rank::median;
+use crate::stats::similarity::dot;
 
 /// Least eigenvalue of a covariance: a copy word for word has none of its own.
 const LEAST_VARIANCE: f64 = 1e-4;
@@ -111,9 +112,9 @@ impl Model {
                 [[self.between[0], self.between[1]], [self.between[1], self.between[2]]];
             let (u, v) = (times(inverse, first), times(inverse, second));
             let unknown = [
-                self.between[0] - dot(first, u),
-                self.between[1] - dot(first, v),
-                self.between[2] - dot(second, v),
+                self.between[0] - dot(&first, &u),
+                self.between[1] - dot(&first, &v),
+                self.between[2] - dot(&second, &v),
             ];
             let products =
                 [expected[0] * expected[0], expected[0] * expected[1], expected[1] * expected[1]];
@@ -202,7 +203,7 @@ fn log_density(normal: &Normal, x: [f64; 2]) -> f64 {
     let [a, b, c] = normal.covariance;
     let determinant = a * c - b * b;
     let offset = [x[0] - normal.mean[0], x[1] - normal.mean[1]];
-    let distance = dot(offset, times(inverse(normal.covariance), offset));
+    let distance = dot(&offset, &times(inverse(normal.covariance), offset));
     -0.5 * (distance + determinant.ln()) - std::f64::consts::TAU.ln()
 }
 
@@ -215,10 +216,6 @@ fn inverse([a, b, c]: [f64; 3]) -> [f64; 3] {
 /// A symmetric matrix times a vector.
 fn times([a, b, c]: [f64; 3], [x, y]: [f64; 2]) -> [f64; 2] {
     [a * x + b * y, b * x + c * y]
-}
-
-fn dot(a: [f64; 2], b: [f64; 2]) -> f64 {
-    a[0] * b[0] + a[1] * b[1]
 }
 
 /// The symmetric matrix with its eigenvalues raised to [`LEAST_VARIANCE`].

@@ -162,14 +162,7 @@ impl Naive {
 }
 
 fn dense(vectors: &Vectors) -> Vec<Vec<f64>> {
-    let Vectors::Sparse(sparse) = vectors else { panic!("word weights are sparse") };
-    (0..sparse.len())
-        .map(|row| {
-            let mut values = vec![0.0; sparse.dims()];
-            sparse.row(row).iter().for_each(|&(dim, value)| values[dim as usize] = value);
-            values
-        })
-        .collect()
+    (0..vectors.len()).map(|row| vectors.dense_row(row)).collect()
 }
 
 #[test]
