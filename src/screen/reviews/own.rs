@@ -11,7 +11,7 @@ use crate::embed::settings::{EmbedderSettings, EmbedderSpec, Granularity};
 use crate::error::Result;
 use crate::text::own::{
     ENOUGH_PAPERS, ENOUGH_REVIEWERS, NearDuplicate, NotJudged, OwnFlag, OwnScores, OwnSettings,
-    OwnWarning, own_scores, plant, tfidf_vectors,
+    OwnWarning, Prevalence, own_scores, plant, tfidf_vectors,
 };
 
 /// Near-duplicates that are named.
@@ -139,21 +139,24 @@ pub(super) fn reason(reason: Option<NotJudged>) -> String {
     reason.map_or_else(|| "no review to judge".into(), |reason| reason.to_string())
 }
 
+/// How many did not hand in their own work, each share in the words of `said`.
+pub(super) fn estimate(prevalence: &Prevalence, said: impl Fn(f64) -> String) -> String {
+    let (low, high) = prevalence.interval;
+    format!(
+        "An estimated {} of the {} reviewers judged did not hand in their own work (95 % interval \
+         {} to {}).",
+        said(prevalence.share),
+        prevalence.judged,
+        said(low),
+        said(high)
+    )
+}
+
 /// Sentences under the table: what was found in this venue, and what the flags mean.
 pub(super) fn footer(set: &ReviewSet, own: &OwnScores, settings: &OwnSettings) -> Vec<String> {
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-    let mut footer = Vec::new();
-    if let Some(prevalence) = own.prevalence {
-        let (low, high) = prevalence.interval;
-        footer.push(format!(
-            "An estimated {} of the {} reviewers judged did not hand in their own work (95 % \
-             interval {} to {}).",
-            percent(prevalence.share),
-            prevalence.judged,
-            percent(low),
-            percent(high)
-        ));
-    }
+    let mut footer: Vec<String> =
+        own.prevalence.map(|found| estimate(&found, percent)).into_iter().collect();
     if let (Some(ghosts), Some(people)) = (own.planted.ghosts, own.planted.people) {
         footer.push(format!(
             "Of ghosts planted in this venue {} would be flagged; of people's slots {}.",

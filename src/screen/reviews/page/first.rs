@@ -1,8 +1,9 @@
 //! Whom to look at first, in a sentence each, and how many there may be.
 
 use super::super::ReviewsRun;
+use super::super::own;
 use super::super::rows::{ReviewerRow, RowDetail};
-use super::details::excerpt;
+use crate::data::excerpt::excerpt;
 use crate::report::html::{First, FirstPerson, ReviewText, SentencePair};
 use crate::text::own::{Class, OwnScores};
 use crate::text::sentence_evidence::{OtherText, TextMatches};
@@ -137,15 +138,7 @@ fn estimate(own: &OwnScores) -> Vec<String> {
     if let Some(prevalence) = own.prevalence {
         let judged = prevalence.judged as f64;
         let people = |share: f64| format!("{:.0}", share * judged);
-        let (low, high) = prevalence.interval;
-        sentences.push(format!(
-            "An estimated {} of the {} reviewers judged did not hand in their own work (95 % \
-             interval {} to {}).",
-            people(prevalence.share),
-            prevalence.judged,
-            people(low),
-            people(high)
-        ));
+        sentences.push(own::estimate(&prevalence, people));
     }
     if let (Some(ghosts), Some(people)) = (own.planted.ghosts, own.planted.people) {
         sentences.push(format!(
