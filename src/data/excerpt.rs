@@ -1,4 +1,4 @@
-//! The start of a text for a message or a page.
+//! The start of a text: for a message or a page, or to look at how it begins.
 
 /// The first `characters` characters of a text on one line, with an ellipsis where it was cut, now or
 /// before.
@@ -10,9 +10,21 @@ pub(crate) fn excerpt(text: &str, characters: usize) -> String {
     format!("{}{}", &whole[..end], if was_cut { "\u{2026}" } else { "" })
 }
 
+/// The first `characters` characters in lower case and with straight apostrophes, to look for set
+/// phrases in.
+pub(crate) fn plain_opening(text: &str, characters: usize) -> String {
+    let opening: String = text.chars().take(characters).collect();
+    opening.to_lowercase().replace('\u{2019}', "'")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_opening_is_cut_and_plain() {
+        assert_eq!(plain_opening("I\u{2019}M sorry", 5), "i'm s");
+    }
 
     #[test]
     fn excerpts_are_cut_at_characters_and_say_so_once() {

@@ -12,6 +12,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason, without_reasoning};
 use super::error::ChatError;
 use super::fence::tags_in;
+use crate::data::excerpt::plain_opening;
 
 /// Fewest words of a review.
 pub const LEAST_WORDS: usize = 40;
@@ -162,9 +163,11 @@ fn copied_share<'a>(words: &[String], inputs: impl Iterator<Item = &'a str>) -> 
 }
 
 /// Whether a text opens as models do that decline.
+///
+/// Stricter than the look at a Z that is there ([`UnusableZ`](crate::text::own::UnusableZ)): what is
+/// taken for a refusal here is asked for again and paid for again.
 fn refuses(text: &str) -> bool {
-    let opening: String = text.chars().take(OPENING_CHARS).collect();
-    let opening = opening.to_lowercase().replace('\u{2019}', "'");
+    let opening = plain_opening(text, OPENING_CHARS);
     let opening = opening.trim_start_matches(|c: char| !c.is_alphabetic());
     let unable = [
         "i cannot",

@@ -5,11 +5,15 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::{ReviewsRun, own};
+use crate::data::excerpt::excerpt;
 use crate::data::reviews::ReviewSet;
 use crate::error::{ErrorKind, Kinded, Result};
 use crate::report::{Cell, Report, Table, printable, three_decimals};
 use crate::text::explain::{PaperEvidence, SentenceEvidence};
 use crate::text::score::ScoreName;
+
+/// A longer sentence would fill the screen.
+const SHOWN_CHARACTERS: usize = 240;
 
 /// Nobody has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -251,18 +255,8 @@ fn sentences(text: &mut String, title: &str, sentences: &[&SentenceEvidence]) {
             "    LLM {:>6}  peers {:>6}  {}",
             number(sentence.z_similarity),
             number(sentence.peer_support),
-            printable(&excerpt(&sentence.text))
+            printable(&excerpt(&sentence.text, SHOWN_CHARACTERS))
         );
-    }
-}
-
-/// The sentence on one line, cut where it would fill the screen.
-fn excerpt(sentence: &str) -> String {
-    const SHOWN_CHARACTERS: usize = 240;
-    let line = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(SHOWN_CHARACTERS) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line,
     }
 }
 

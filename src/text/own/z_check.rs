@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::cut::count_words;
+use crate::data::excerpt::plain_opening;
 use crate::data::reviews::ReviewSet;
 
 /// Why a Z is left out.
@@ -104,8 +105,7 @@ pub(super) fn unusable(set: &ReviewSet, fewest_words: usize) -> Vec<Option<Unusa
 /// What is wrong with a text by itself.
 fn alone(text: &str, fewest_words: usize) -> Option<UnusableZ> {
     let words = count_words(text);
-    let start: String = text.chars().take(START_OF_A_REFUSAL).collect();
-    let start = start.to_lowercase().replace('\u{2019}', "'");
+    let start = plain_opening(text, START_OF_A_REFUSAL);
     if words < LONGEST_REFUSAL && REFUSALS.iter().any(|refusal| start.contains(refusal)) {
         return Some(UnusableZ::Refusal);
     }

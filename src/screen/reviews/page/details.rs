@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use rayon::prelude::*;
 
 use super::super::ReviewsRun;
+use crate::data::excerpt::excerpt;
 use crate::data::reviews::ReviewSet;
 use crate::embed::VectorKind;
 use crate::embed::sentences::sentences;
@@ -266,16 +267,6 @@ fn end_of(text: &str, characters: usize) -> usize {
     text.char_indices().nth(characters).map_or(text.len(), |(end, _)| end)
 }
 
-/// The sentence on one line, with an ellipsis where it is cut; no longer than `characters` and
-/// the ellipsis.
-pub(super) fn excerpt(sentence: &str, characters: usize) -> String {
-    let line = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = line.trim_end_matches('\u{2026}');
-    let end = end_of(line, characters);
-    let was_cut = end < line.len() || sentence.ends_with('\u{2026}');
-    format!("{}{}", &line[..end], if was_cut { "\u{2026}" } else { "" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -285,15 +276,6 @@ mod tests {
         let author = Author::Person(0);
         let sentences = vec![sentence; count];
         vec![ShownText { author, length: count, sentences, aspects: Vec::new() }]
-    }
-
-    #[test]
-    fn excerpts_are_cut_at_characters_and_say_so() {
-        assert_eq!(excerpt(" a\n b ", 3), "a b");
-        assert_eq!(excerpt("äöüß", 3), "äöü\u{2026}");
-        // Cut twice, marked once.
-        assert_eq!(excerpt(&excerpt("abcdef", 4), 2), "ab\u{2026}");
-        assert_eq!(excerpt(&excerpt("abcdef", 4), 9), "abcd\u{2026}");
     }
 
     #[test]
