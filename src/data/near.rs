@@ -31,12 +31,18 @@ pub(super) fn quotable(text: &str) -> String {
 
 /// Names for a message: the first dozen, cut.
 pub(super) fn listed<S: AsRef<str>>(names: &[S]) -> String {
-    let shown = names.iter().take(SHOWN_NAMES);
-    let mut shown: Vec<String> = shown.map(|name| quotable(name.as_ref().trim())).collect();
-    if names.len() > SHOWN_NAMES {
-        shown.push(format!("{} more", names.len() - SHOWN_NAMES));
+    let names: Vec<&str> = names.iter().map(|name| name.as_ref().trim()).collect();
+    some_of(&names, SHOWN_NAMES, ", ")
+}
+
+/// Names for a message: the first `most` of them, cut, and after `more` how many others there are.
+pub(super) fn some_of<S: AsRef<str>>(names: &[S], most: usize, more: &str) -> String {
+    let shown = names.iter().take(most).map(|name| quotable(name.as_ref()));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(most) {
+        0 => shown,
+        hidden => format!("{shown}{more}{hidden} more"),
     }
-    shown.join(", ")
 }
 
 /// A question after those of `names` that one of `known` may have been meant by; empty if none is

@@ -3,8 +3,11 @@
 use serde::Serialize;
 
 use super::ids::Ids;
-use super::near::quotable;
+use super::near::some_of;
 use crate::error::Remedy;
+
+/// Most names in a message.
+const SHOWN_NAMES: usize = 3;
 
 /// Something that was left out, skipped or assumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -56,14 +59,8 @@ pub fn names_alike(what: &str, names: &Ids) -> Option<Warning> {
 
 /// The first few of many names, for messages: `a, b, c and 4 more`.
 pub fn first_names<S: AsRef<str>>(names: &[S]) -> String {
-    const SHOWN: usize = 3;
     // A file whose columns are mixed up has a whole review for a name.
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| quotable(name.as_ref())).collect();
-    let shown = shown.join(", ");
-    match names.len().checked_sub(SHOWN) {
-        None | Some(0) => shown,
-        Some(hidden) => format!("{shown} and {hidden} more"),
-    }
+    some_of(names, SHOWN_NAMES, " and ")
 }
 
 #[cfg(test)]
