@@ -11,22 +11,42 @@ use crate::data::reviews;
 use crate::data::rows::Column;
 use crate::data::texts;
 
-/// A column of caz, and the folded names under which other systems have it, the likelier first.
+/// A column of caz, and the folded names under which other systems have it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
     /// As the ordinary readers know it.
     pub(super) column: Column,
-    pub(super) names: &'static [&'static str],
+    names: Names,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Names {
+    /// Those of the ordinary readers come first, then these.
+    More(&'static [&'static str]),
+    /// These only, since another order is likelier.
+    Ranked(&'static [&'static str]),
 }
 
 impl Known {
-    const fn new(column: Column, names: &'static [&'static str]) -> Self {
-        Self { column, names }
+    const fn new(column: Column, more: &'static [&'static str]) -> Self {
+        Self { column, names: Names::More(more) }
+    }
+
+    const fn ranked(column: Column, names: &'static [&'static str]) -> Self {
+        Self { column, names: Names::Ranked(names) }
     }
 
     /// The name in caz's own files.
     pub(super) const fn key(&self) -> &'static str {
         self.column.name
+    }
+
+    /// All names, the likelier first.
+    pub(super) fn names(&self) -> Vec<&'static str> {
+        match self.names {
+            Names::Ranked(names) => names.to_vec(),
+            Names::More(more) => [&[self.column.name], self.column.synonyms, more].concat(),
+        }
     }
 }
 
@@ -66,39 +86,12 @@ const REVIEWER_NAMES: &[&str] = &[
     "reviewer_code",
 ];
 
-const TEXT_NAMES: &[&str] = &[
-    "text",
-    "review",
-    "comment",
-    "review_text",
-    "review_body",
-    "review_content",
-    "comments",
-    "body",
-    "reviewtext",
-    "content",
-];
+const MORE_TEXT_NAMES: &[&str] =
+    &["review_text", "review_body", "review_content", "comments", "body", "reviewtext", "content"];
 
-const TASK_NAMES: &[&str] = &[
-    "task",
-    "question",
-    "item",
-    "example",
-    "unit",
-    "task_id",
-    "question_id",
-    "item_id",
-    "example_id",
-    "unit_id",
-    "taskid",
-];
+const MORE_TASK_NAMES: &[&str] = &["question_id", "item_id", "example_id", "unit_id", "taskid"];
 
-const WORKER_NAMES: &[&str] = &[
-    "worker",
-    "annotator",
-    "performer",
-    "user",
-    "worker_id",
+const MORE_WORKER_NAMES: &[&str] = &[
     "annotator_id",
     "user_id",
     "rater",
@@ -110,80 +103,43 @@ const WORKER_NAMES: &[&str] = &[
     "workerid",
 ];
 
-const LABEL_NAMES: &[&str] =
-    &["label", "answer", "response", "value", "rating", "annotation", "category", "class"];
+const MORE_LABEL_NAMES: &[&str] = &["rating", "annotation", "category", "class"];
 
-const PAPER: Known = Known::new(reviews::PAPER, PAPER_NAMES);
-const REVIEWER: Known = Known::new(reviews::REVIEWER, REVIEWER_NAMES);
-pub(super) const TEXT: Known = Known::new(CONTENT_COLUMNS[0], TEXT_NAMES);
-pub(super) const VECTOR: Known = Known::new(CONTENT_COLUMNS[1], &["vector", "embedding"]);
-pub(super) const JUDGMENTS: Known = Known::new(CONTENT_COLUMNS[2], &["judgments", "judgements"]);
-const TASK: Known = Known::new(labels::TASK, TASK_NAMES);
-const WORKER: Known = Known::new(labels::WORKER, WORKER_NAMES);
-const LABEL: Known = Known::new(labels::LABEL, LABEL_NAMES);
-const TRUTH: Known = Known::new(
+const SOURCE_NAMES: &[&str] = &["source", "model", "model_name", "model_id", "llm", "judge"];
+
+const PAPER: Known = Known::ranked(reviews::PAPER, PAPER_NAMES);
+const REVIEWER: Known = Known::ranked(reviews::REVIEWER, REVIEWER_NAMES);
+pub(super) const TEXT: Known = Known::new(CONTENT_COLUMNS[0], MORE_TEXT_NAMES);
+pub(super) const VECTOR: Known = Known::new(CONTENT_COLUMNS[1], &[]);
+pub(super) const JUDGMENTS: Known = Known::new(CONTENT_COLUMNS[2], &[]);
+const TASK: Known = Known::new(labels::TASK, MORE_TASK_NAMES);
+const WORKER: Known = Known::new(labels::WORKER, MORE_WORKER_NAMES);
+const LABEL: Known = Known::new(labels::LABEL, MORE_LABEL_NAMES);
+const TRUTH: Known = Known::ranked(
     labels::TRUTH,
     &["truth", "gold", "true_label", "gold_label", "correct_answer", "label", "answer"],
 );
-const SOURCE: Known =
-    Known::new(labels::SOURCE, &["source", "model", "model_name", "model_id", "llm", "judge"]);
-const SAMPLE: Known = Known::new(labels::SAMPLE, &["sample", "sample_id", "run"]);
-const ANY_WORKER: Known = Known::new(labellers::WORKER, WORKER_NAMES);
-const ANY_SOURCE: Known = Known::new(labellers::SOURCE, SOURCE.names);
-const ANY_LABEL: Known = Known::new(
-    labellers::LABEL,
-    &[
-        "label",
-        "answer",
-        "response",
-        "value",
-        "grade",
-        "truth",
-        "gold",
-        "true_label",
-        "gold_label",
-        "rating",
-        "annotation",
-        "category",
-        "class",
-    ],
-);
-const PROMPT: Known = Known::new(labellers::PROMPT, &["prompt", "prompt_id", "prompt_name"]);
-const ITEM: Known = Known::new(
-    items::TASK,
-    &["task", "question_id", "item", "example", "unit", "id", "task_id", "item_id", "example_id"],
-);
+const SOURCE: Known = Known::ranked(labels::SOURCE, SOURCE_NAMES);
+const SAMPLE: Known = Known::new(labels::SAMPLE, &["sample_id", "run"]);
+const ANY_WORKER: Known = Known::new(labellers::WORKER, MORE_WORKER_NAMES);
+const ANY_SOURCE: Known = Known::ranked(labellers::SOURCE, SOURCE_NAMES);
+const ANY_LABEL: Known = Known::new(labellers::LABEL, MORE_LABEL_NAMES);
+const PROMPT: Known = Known::new(labellers::PROMPT, &["prompt_id", "prompt_name"]);
+const ITEM: Known = Known::new(items::TASK, &["task_id", "item_id", "example_id"]);
 const ANY_PAPER: Known = Known::new(
     items::PAPER,
-    &[
-        "paper",
-        "item",
-        "task",
-        "submission",
-        "forum",
-        "paper_id",
-        "id",
-        "submission_id",
-        "paper_number",
-        "submission_number",
-        "manuscript",
-        "manuscript_id",
-        "pid",
-    ],
+    &["submission_id", "paper_number", "submission_number", "manuscript", "manuscript_id", "pid"],
 );
-const ANY_TEXT: Known = Known::new(texts::TEXT, TEXT_NAMES);
+const ANY_TEXT: Known = Known::new(texts::TEXT, MORE_TEXT_NAMES);
 
-const ID: Known = Known::new(
+const ID: Known = Known::ranked(
     people::ID,
     &["id", "reviewer", "anonymous_id", "anon_id", "signature", "reviewer_id"],
 );
-const PERSON: Known = Known::new(
-    people::PERSON,
-    &["person", "member", "name", "email", "profile", "person_id", "profile_id", "e_mail"],
-);
+const PERSON: Known = Known::new(people::PERSON, &["person_id", "profile_id", "e_mail"]);
 
 const fn identifier(name: &'static str, names: &'static [&'static str]) -> Known {
-    Known::new(Column { name, synonyms: &[], required: false }, names)
+    Known::ranked(Column { name, synonyms: &[], required: false }, names)
 }
 
 /// What may identify a text; see [`texts::ID_COLUMNS`].
@@ -191,7 +147,7 @@ const IDENTIFIERS: [Known; 6] = [
     identifier("id", &["id"]),
     identifier("paper", &["paper", "paper_id", "submission", "submission_id", "forum"]),
     identifier("reviewer", &["reviewer", "reviewer_id", "signature", "reviewer_email"]),
-    identifier("source", SOURCE.names),
+    identifier("source", SOURCE_NAMES),
     identifier("sample", &["sample", "sample_id"]),
     identifier("task", &["task", "task_id", "question_id"]),
 ];
@@ -291,10 +247,25 @@ pub(super) fn guessed<'a>(
     let is_review = |name: &String| {
         ["paper", "submission", "review", "manuscript", "forum"].iter().any(|s| name.starts_with(s))
     };
-    let is_label = |name: &String| LABEL.names.contains(&name.as_str());
+    let is_label = |name: &String| LABEL.names().contains(&name.as_str());
     if names.iter().any(is_review) || !names.iter().any(is_label) {
         Wanted::Reviews
     } else {
         Wanted::Labels
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ranking_leaves_out_no_name_of_the_readers() {
+        for known in [PAPER, REVIEWER, TRUTH, SOURCE, ANY_SOURCE, ID] {
+            let names = known.names();
+            let of_readers = [&[known.key()], known.column.synonyms].concat();
+            let missing: Vec<_> = of_readers.iter().filter(|name| !names.contains(name)).collect();
+            assert!(missing.is_empty(), "{}: {missing:?}", known.key());
+        }
     }
 }

@@ -60,9 +60,9 @@ impl Columns<'_> {
         if let Some(asked) = self.request.settings.columns.get(known.key()) {
             return self.named(asked).map(Some);
         }
-        for candidate in known.names {
+        for candidate in known.names() {
             let found: Vec<&String> =
-                self.names.iter().filter(|name| folded(name) == *candidate).collect();
+                self.names.iter().filter(|name| folded(name) == candidate).collect();
             match found.as_slice() {
                 [] => {}
                 [one] => return Ok(Some((*one).clone())),
@@ -88,7 +88,7 @@ impl Columns<'_> {
                 None => missing.push(format!(
                     "no column is `{}`{}",
                     known.key(),
-                    hint(&did_you_mean(self.names, known.names))
+                    hint(&did_you_mean(self.names, &known.names()))
                 )),
             }
         }
@@ -269,7 +269,7 @@ fn text_columns(
     if text.is_empty() && !has_other {
         return Err(columns.request.columns(format!(
             "no column holds the text of the reviews{}; name it as `text`; there are {}",
-            hint(&did_you_mean(records.names(), TEXT.names)),
+            hint(&did_you_mean(records.names(), &TEXT.names())),
             listed(records.names())
         )));
     }
