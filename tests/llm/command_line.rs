@@ -76,6 +76,28 @@ impl Desk {
         run
     }
 
+    /// Starts a command and kills it once `server` has given `answers` answers; `output` must not
+    /// be there then.
+    pub(crate) fn killed_after(
+        &self,
+        arguments: &[&str],
+        server: &Server,
+        answers: usize,
+        output: &str,
+    ) {
+        let mut child = self.command(arguments).stderr(Stdio::null()).spawn().unwrap();
+        let start = Instant::now();
+        while server.answered() < answers {
+            assert!(start.elapsed() < Duration::from_mins(1), "too slow");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!self.path(output).exists(), "no half file is left");
+        // Whatever is still under way at the server ends before it is counted.
+        std::thread::sleep(Duration::from_millis(100));
+    }
+
     /// Every byte under the folder, to look for what must not be there.
     fn all_bytes(&self) -> Vec<u8> {
         fn collect(folder: &Path, bytes: &mut Vec<u8>) {
@@ -124,6 +146,14 @@ const LABELS: [&str; 7] =
 
 fn labels<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut arguments = LABELS.to_vec();
+    arguments.extend(["--base-url", url, "--model", "m"]);
+    arguments.extend(more);
+    arguments
+}
+
+/// Arguments that ask for labels of `items.csv` by the prompt that takes a question from a file.
+pub(crate) fn generic_labels<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments = vec!["annotate", "labels", "items.csv", "--prompt", "label-generic"];
     arguments.extend(["--base-url", url, "--model", "m"]);
     arguments.extend(more);
     arguments
@@ -192,20 +222,9 @@ fn a_question_of_the_user_is_asked_with_the_user_s_labels() {
         Reply::Chat("**Ham**".into())
     });
     let url = server.url();
-    let arguments = [
-        "annotate",
-        "labels",
-        "items.csv",
-        "--prompt",
-        "label-generic",
-        "--base-url",
-        &url,
-        "--model",
-        "m",
-    ];
-    let run = desk.caz(&arguments);
+    let run = desk.caz(&generic_labels(&url, &[]));
     assert_eq!(run.code, Some(2), "without --task: {}", run.stderr);
-    let run = desk.done(&[&arguments[..], &["--task", "task.toml"]].concat());
+    let run = desk.done(&generic_labels(&url, &["--task", "task.toml"]));
     assert_eq!(run.stdout, "task,label,source,sample\na,ham,m,1\n");
 }
 
@@ -245,17 +264,7 @@ fn a_killed_run_loses_at_most_the_requests_under_way() {
     let arguments = labels(&url, &["--concurrency", "4", "--output", "z.csv"]);
     // Killed three times, each time after some more answers.
     for target in [10, 25, 45] {
-        let mut child = desk.command(&arguments).stderr(Stdio::null()).spawn().unwrap();
-        let start = Instant::now();
-        while server.answered() < target {
-            assert!(start.elapsed() < Duration::from_mins(1), "too slow");
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(!desk.path("z.csv").exists(), "no half file is left");
-        // Whatever is still under way at the server ends before it is counted.
-        std::thread::sleep(Duration::from_millis(100));
+        desk.killed_after(&arguments, &server, target, "z.csv");
     }
     let before = server.count();
     let run = desk.done(&arguments);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use caz::judge::Rubric;
 
-use crate::command_line::Desk;
+use crate::command_line::{Desk, generic_labels};
 use crate::server::{Asked, Reply, Server};
 
 const PAPERS: usize = 8;
@@ -433,21 +433,7 @@ fn labels_of_a_model_are_read_by_caz_labels() {
         Reply::Chat(json!({"label": even}).to_string())
     });
     let url = server.url();
-    desk.done(&[
-        "annotate",
-        "labels",
-        "items.csv",
-        "--prompt",
-        "label-generic",
-        "--task",
-        "task.toml",
-        "--base-url",
-        &url,
-        "--model",
-        "m",
-        "--output",
-        "z.csv",
-    ]);
+    desk.done(&generic_labels(&url, &["--task", "task.toml", "--output", "z.csv"]));
     assert!(desk.read("z.csv").starts_with("task,label,source,sample\nt0,yes,m,1\nt1,no,m,1\n"));
     let run = desk.done(&["labels", "crowd.csv", "--z", "z.csv", "--format", "csv"]);
     assert!(run.stdout.lines().count() > 4, "{}", run.stdout);

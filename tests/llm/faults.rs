@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::command_line::Desk;
+use crate::command_line::{Desk, generic_labels};
 use crate::server::{Asked, Reply, Server};
 
 /// What becomes of the item when the server is well again.
@@ -94,24 +94,8 @@ fn label(fault: Reply) -> (Option<i32>, String, String) {
     desk.write("items.csv", "task,text\n1,the first item\n2,the second item\n");
     desk.write("task.toml", TASK);
     let url = server.url();
-    let run = desk.caz(&[
-        "annotate",
-        "labels",
-        "items.csv",
-        "--prompt",
-        "label-generic",
-        "--task",
-        "task.toml",
-        "--base-url",
-        &url,
-        "--model",
-        "m",
-        "--concurrency",
-        "1",
-        "--timeout",
-        "2",
-        "--quiet",
-    ]);
+    let more = ["--task", "task.toml", "--concurrency", "1", "--timeout", "2", "--quiet"];
+    let run = desk.caz(&generic_labels(&url, &more));
     (run.code, run.stdout, run.stderr)
 }
 

@@ -1,7 +1,6 @@
 //! `caz judge` against a scripted model behind a real server.
 
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -290,16 +289,7 @@ fn a_killed_run_goes_on_and_gives_the_same_verdicts() {
     let more = ["--method", "single,more", "--concurrency", "4", "--output", "verdicts.csv"];
     let arguments = arguments(&url, &more);
     for target in [30, 90] {
-        let mut child = desk.command(&arguments).stderr(Stdio::null()).spawn().unwrap();
-        let start = Instant::now();
-        while server.answered() < target {
-            assert!(start.elapsed() < Duration::from_mins(1), "too slow");
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(!desk.path("verdicts.csv").exists(), "no half file is left");
-        std::thread::sleep(Duration::from_millis(100));
+        desk.killed_after(&arguments, &server, target, "verdicts.csv");
     }
     desk.done(&arguments);
     // 12 pairs, 2 orders, 10 calls; each of 2 kills may cost one for each of 4 pairs under way.
