@@ -21,20 +21,18 @@
 //! Standard errors: [`influence`]. Sampled scores take the spread of their own task terms.
 
 mod influence;
-
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use rayon::prelude::*;
+mod peers;
 
 use self::influence::StratumTerms;
-use super::chunks::{most_chunks, task_chunks};
+use self::peers::Peers;
+use super::chunks::most_chunks;
 use super::entry::{Entry, Several, conditioning};
 use super::options::CorrelatedAgreementOptions;
 use super::sampled_agreement::SampledTerms;
 use super::scoring_function::ScoreMatrix;
 use super::strata::{Conditioning, StratifiedMean, Stratum};
 use super::{MAX_STATE_BYTES, Mechanism, MechanismError, Scores, WorkerScore};
-use crate::data::labels::{Label, LabelTable};
+use crate::data::labels::LabelTable;
 use crate::stats::moments::Moments;
 
 /// `ca` without Z, `ca_z` with it.
@@ -124,11 +122,11 @@ impl CorrelatedAgreement {
     /// The sums over strata of every worker, all strata in the one table.
     fn sums(&self, table: &LabelTable, strata: &[Stratum]) -> Vec<StratifiedMean> {
         let mut sums = vec![StratifiedMean::default(); table.worker_count()];
-        let mut exact = ExactTerms::new(table);
+        let mut peers = Peers::new(table);
         for stratum in strata {
             let matrix = self.options.scoring_function.matrix(table, &stratum.tasks, stratum.label);
             let moments = match self.options.sampling {
-                None => exact.moments(&stratum.tasks, &matrix),
+                None => exact_moments(&mut peers, &stratum.tasks, &matrix),
                 Some(sampling) => {
                     SampledTerms { table, matrix: &matrix, sampling }.moments(stratum)
                 }
@@ -154,13 +152,19 @@ impl CorrelatedAgreement {
             let tasks: Vec<u32> = (0..).take(stratum.tasks.len()).collect();
             let function = &self.options.scoring_function;
             let matrix = function.matrix_of(&part.table, &tasks, stratum.label, &part.labels);
-            let moments = ExactTerms::new(&part.table).moments(&tasks, &matrix);
+            let moments = exact_moments(&mut Peers::new(&part.table), &tasks, &matrix);
             for (&worker, moments) in part.workers.iter().zip(&moments) {
                 sums[worker as usize].add(stratum.weight, moments);
             }
         }
         Ok(sums)
     }
+}
+
+/// Means of the task terms of every worker, with the sums of squares behind their variances.
+fn exact_moments(peers: &mut Peers<'_>, tasks: &[u32], matrix: &ScoreMatrix) -> Vec<Moments> {
+    peers.enter(tasks, matrix);
+    StratumTerms::new(peers, tasks, matrix).moments()
 }
 
 /// From this many labels on, every stratum has a table of its own: a stratum has few of them then.
@@ -181,94 +185,6 @@ fn check_size(table: &LabelTable) -> Result<(), MechanismError> {
         });
     }
     Ok(())
-}
-
-/// Exact task terms of one stratum after another; the memory is reused between strata.
-struct ExactTerms<'a> {
-    table: &'a LabelTable,
-    classes: usize,
-    /// Labels in the stratum, `classes` per worker.
-    histograms: Vec<AtomicU32>,
-    /// What a worker is worth as a peer, `classes + 1` per worker; see [`Self::set_peers`].
-    peers: Vec<f64>,
-}
-
-impl<'a> ExactTerms<'a> {
-    fn new(table: &'a LabelTable) -> Self {
-        let (workers, classes) = (table.worker_count(), table.label_count());
-        let zeros = std::iter::repeat_with(AtomicU32::default);
-        Self {
-            table,
-            classes,
-            histograms: zeros.take(workers * classes).collect(),
-            peers: vec![0.0; workers * (classes + 1)],
-        }
-    }
-
-    /// Means of the task terms of every worker, with the sums of squares behind their variances.
-    fn moments(&mut self, tasks: &[u32], matrix: &ScoreMatrix) -> Vec<Moments> {
-        self.count(tasks);
-        self.set_peers(matrix);
-        StratumTerms::new(self, tasks, matrix).moments()
-    }
-
-    /// Counts the labels of every worker in the stratum. Integer sums do not depend on the order,
-    /// so that threads may share them.
-    fn count(&self, tasks: &[u32]) {
-        let table = self.table;
-        // A thread that is alone need not lock a cell to add to it: 5 to 10 % of the whole time.
-        let alone = rayon::current_num_threads() == 1;
-        task_chunks(table, tasks).into_par_iter().for_each(|tasks| {
-            for &task in tasks {
-                for (worker, label) in table.of_task(task).iter() {
-                    let cell =
-                        &self.histograms[worker as usize * self.classes + usize::from(label)];
-                    if alone {
-                        cell.store(cell.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-                    } else {
-                        cell.fetch_add(1, Ordering::Relaxed);
-                    }
-                }
-            }
-        });
-    }
-
-    /// From the histograms, which are reset: `n / (n - 1)`, then `sum_l T[h, l] H[l] / (n - 1)` for
-    /// every h. All zero for a worker with fewer than two tasks, who is not usable.
-    fn set_peers(&mut self, matrix: &ScoreMatrix) {
-        let classes = self.classes;
-        let rows = self.peers.par_chunks_mut(classes + 1);
-        rows.zip(self.histograms.par_chunks_mut(classes.max(1))).for_each(|(row, histogram)| {
-            let count: u32 = histogram.iter_mut().map(|seen| *seen.get_mut()).sum();
-            row.fill(0.0);
-            if count > 1 {
-                let others = f64::from(count) - 1.0;
-                row[0] = f64::from(count) / others;
-                for (label, seen) in histogram.iter_mut().enumerate() {
-                    let seen = *seen.get_mut();
-                    if seen > 0 {
-                        let share = f64::from(seen) / others;
-                        for (h, worth) in row[1..].iter_mut().enumerate() {
-                            *worth += matrix.values[h * classes + label] * share;
-                        }
-                    }
-                }
-            }
-            for seen in histogram {
-                *seen.get_mut() = 0;
-            }
-        });
-    }
-
-    fn peer(&self, worker: u32) -> &[f64] {
-        let stride = self.classes + 1;
-        &self.peers[worker as usize * stride..(worker as usize + 1) * stride]
-    }
-}
-
-/// What a peer who reported `label` on the task is worth to a report `h`.
-fn worth(peer: &[f64], matrix: &ScoreMatrix, h: Label, label: Label) -> f64 {
-    matrix.get(h, label) * peer[0] - peer[1 + usize::from(h)]
 }
 
 #[cfg(test)]

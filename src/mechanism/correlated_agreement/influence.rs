@@ -32,7 +32,7 @@
 
 use rayon::prelude::*;
 
-use super::{ExactTerms, worth};
+use super::peers::{Peers, worth};
 use crate::data::labels::{Label, LabelTable};
 use crate::mechanism::chunks::task_chunks;
 use crate::mechanism::scoring_function::{LabelCounts, ScoreMatrix};
@@ -79,12 +79,12 @@ struct Chunk {
 }
 
 impl<'a> StratumTerms<'a> {
-    /// Computes all terms; the peers of `exact` are set for this stratum.
-    pub(super) fn new(exact: &ExactTerms<'a>, tasks: &'a [u32], matrix: &'a ScoreMatrix) -> Self {
-        let table = exact.table;
+    /// Computes all terms; `peers` are in this stratum.
+    pub(super) fn new(peers: &Peers<'a>, tasks: &'a [u32], matrix: &'a ScoreMatrix) -> Self {
+        let table = peers.table;
         let chunks: Vec<Chunk> = task_chunks(table, tasks)
             .into_par_iter()
-            .map(|tasks| Chunk::new(exact, tasks, matrix))
+            .map(|tasks| Chunk::new(peers, tasks, matrix))
             .collect();
         let mut stratum = Self {
             table,
@@ -99,7 +99,7 @@ impl<'a> StratumTerms<'a> {
             positions: Vec::new(),
             present: Vec::new(),
             present_starts: vec![0],
-            totals: vec![0.0; exact.classes],
+            totals: vec![0.0; peers.classes],
         };
         for chunk in chunks {
             stratum.terms.extend(chunk.terms);
@@ -300,12 +300,12 @@ impl<'a> StratumTerms<'a> {
 }
 
 impl Chunk {
-    fn new(exact: &ExactTerms<'_>, tasks: &[u32], matrix: &ScoreMatrix) -> Self {
+    fn new(peers: &Peers<'_>, tasks: &[u32], matrix: &ScoreMatrix) -> Self {
         let mut chunk = Self::default();
-        let mut counts = LabelCounts::new(exact.classes);
+        let mut counts = LabelCounts::new(peers.classes);
         let mut sums = Vec::new();
         for &task in tasks {
-            let reports = exact.table.of_task(task);
+            let reports = peers.table.of_task(task);
             counts.count(reports.labels);
             chunk.present.extend_from_slice(counts.present());
             chunk.present_counts.push(counts.present().len() as u32);
@@ -313,7 +313,7 @@ impl Chunk {
             sums.resize(counts.present().len(), 0.0);
             let mut usable = 0_u32;
             for (worker, label) in reports.iter() {
-                let peer = exact.peer(worker);
+                let peer = peers.peer(worker);
                 if peer[0] > 0.0 {
                     usable += 1;
                     for (sum, &(h, _)) in sums.iter_mut().zip(counts.present()) {
@@ -322,7 +322,7 @@ impl Chunk {
                 }
             }
             for (worker, label) in reports.iter() {
-                let own = exact.peer(worker);
+                let own = peers.peer(worker);
                 let mut sum = sums[counts.index(label)];
                 let mut peers = usable;
                 if own[0] > 0.0 {

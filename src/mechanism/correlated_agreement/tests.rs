@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::tests::{Crowd, assert_close, random_crowd, shuffled, values};
 use super::*;
+use crate::data::labels::Label;
 use crate::data::labels::tests::table;
 use crate::mechanism::sampled_agreement::PeerDraws;
 use crate::mechanism::scoring_function::{GivenScore, GivenScores, ScoringFunction};
