@@ -15,6 +15,7 @@ mod error;
 mod family;
 #[cfg(feature = "html")]
 mod page;
+mod row;
 pub mod study;
 pub mod tally;
 #[cfg(test)]
@@ -25,7 +26,8 @@ pub mod verdicts;
 use serde::{Deserialize, Serialize};
 
 pub use self::error::JudgesError;
-pub use self::study::{JudgesRun, Row, study};
+pub use self::row::{COLUMNS, Row};
+pub use self::study::{JudgesRun, study};
 pub use self::verdicts::Files;
 use crate::metrics::agreement::bootstrap::DRAWS;
 

@@ -1,6 +1,7 @@
 //! The page: judges side by side, accuracy against tokens, and what the columns mean.
 
-use super::study::{JudgesRun, Row};
+use super::row::Row;
+use super::study::JudgesRun;
 use crate::report::html::{Page, Section, SectionCell, ShownTable};
 use crate::report::plot::{Bar, BarChart, NamedPoint, PointChart};
 

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::bias::{length_slope, observations};
 use super::compare::{Comparison, opponents};
+use super::row::{COLUMNS, Row};
 use super::tally::{MEASURES, Measure, Sums, by_cluster, missing, weighted};
 use super::verdicts::{Files, Judge, Verdicts, read};
 use super::{JudgesError, JudgesSettings, transcripts};
@@ -14,27 +15,6 @@ use crate::error::Result;
 use crate::metrics::agreement::bootstrap::{interval, over_draws};
 use crate::metrics::agreement::paired::holm;
 use crate::report::{Cell, Input, Report, Table};
-
-/// Columns of the result.
-pub const COLUMNS: [&str; 7] =
-    ["method", "metric", "value", "ci_low", "ci_high", "n_items", "n_missing"];
-
-/// A row of the result.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Row {
-    /// The judge; `None` for what concerns the people.
-    pub method: Option<String>,
-    /// Name of the metric.
-    pub metric: String,
-    /// The metric; `None` where undefined.
-    pub value: Option<f64>,
-    /// 95 % interval, low end first.
-    pub interval: Option<(f64, f64)>,
-    /// Pairs behind it; verdicts for what is counted by verdict.
-    pub items: u64,
-    /// Verdicts that are missing.
-    pub missing: Option<u64>,
-}
 
 /// Everything that a study found.
 #[derive(Debug, Clone, PartialEq)]

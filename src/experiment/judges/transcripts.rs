@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use super::study::Row;
+use super::row::Row;
 use crate::data::problem::{DataError, Problems};
 use crate::data::rows::FileProblems;
 use crate::data::side::Side;

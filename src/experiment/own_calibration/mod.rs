@@ -11,191 +11,19 @@ mod run;
 pub mod scenarios;
 mod summary;
 mod venue;
+mod venues;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use self::summary::summarise;
 use self::venue::make_venue;
+use self::venues::{Outcome, Trial};
 use crate::data::progress::{NoProgress, Progress};
 use crate::data::reviews::ReviewSet;
 use crate::text::own::{OwnSettings, flagged_at, own_scores, plant, tfidf_vectors};
 
 pub use self::run::{COMMAND, OwnTrials, OwnTrialsRun, OwnTrialsSettings, TRIALS};
-
-/// What a reviewer of the experiment hands in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Handed {
-    /// A person's review of the paper.
-    Own,
-    /// Its first five sentences.
-    OwnShort,
-    /// With formal words.
-    OwnFormal,
-    /// With formal words, headings and stock phrases.
-    OwnPolished,
-    /// An LLM's review as it is.
-    Llm,
-    /// The same reworded by rules.
-    Reworded,
-    /// Its first five sentences.
-    Shortened,
-    /// The first half of a person's review of the paper, the second half of an LLM's.
-    Half,
-    /// The first half of one LLM's review and the second half of another's.
-    Blended,
-    /// A person's review of another paper.
-    OffTopic,
-    /// An LLM's review of another paper.
-    OffTopicLlm,
-    /// The same praise for every paper.
-    Praise,
-    /// What another reviewer of the paper hands in.
-    Peer,
-}
-
-impl Handed {
-    /// The word in tables and files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Own => "own",
-            Self::OwnShort => "own_short",
-            Self::OwnFormal => "own_formal",
-            Self::OwnPolished => "own_polished",
-            Self::Llm => "llm",
-            Self::Reworded => "reworded",
-            Self::Shortened => "shortened",
-            Self::Half => "half",
-            Self::Blended => "blended",
-            Self::OffTopic => "off_topic",
-            Self::OffTopicLlm => "off_topic_llm",
-            Self::Praise => "praise",
-            Self::Peer => "peer",
-        }
-    }
-
-    /// Whether this is honest work.
-    pub fn is_own(self) -> bool {
-        matches!(self, Self::Own | Self::OwnShort | Self::OwnFormal | Self::OwnPolished)
-    }
-}
-
-/// The venues of an experiment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CalibrationSettings {
-    /// Papers that take part, by number.
-    pub papers: Vec<u32>,
-    /// Each reviewer's number of papers is drawn from these.
-    pub papers_each: Vec<usize>,
-    /// Most reviews per paper.
-    pub reviews_per_paper: usize,
-    /// Sources that are Z.
-    pub z_sources: Vec<u32>,
-    /// Sources that cheaters hand in.
-    pub handed_sources: Vec<u32>,
-    /// Whether a text that was handed in is taken out of Z.
-    pub leave_out: bool,
-    /// Share of the papers with Z.
-    pub z_coverage: f64,
-    /// What is handed in beside a person's own review, by what share of the reviewers.
-    pub shares: Vec<(Handed, f64)>,
-    /// Venues.
-    pub trials: u32,
-    /// Seed; every trial has its own stream.
-    pub seed: u64,
-    /// Rates of false alarms that are asked for.
-    pub rates: Vec<f64>,
-    /// How venues are scored; the rate is that of [`Self::rates`].
-    pub own: OwnSettings,
-}
-
-impl CalibrationSettings {
-    /// Venues of all papers of a set with three papers each and both sources as Z, nobody cheats.
-    pub fn clean(set: &ReviewSet) -> Self {
-        Self {
-            papers: (0..).take(set.papers.len()).collect(),
-            papers_each: vec![3],
-            reviews_per_paper: 3,
-            z_sources: (0..).take(set.sources.len()).collect(),
-            handed_sources: (0..).take(set.sources.len()).collect(),
-            leave_out: false,
-            z_coverage: 1.0,
-            shares: Vec::new(),
-            trials: 10,
-            seed: 1,
-            rates: vec![0.01, 0.05, 0.1],
-            own: OwnSettings::default(),
-        }
-    }
-}
-
-/// What was flagged at one rate, over all venues.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct FlagRates {
-    /// Rate of false alarms that was asked for.
-    pub fdr: f64,
-    /// Share of people among the flagged; missing if nobody was flagged.
-    pub false_share: Option<f64>,
-    /// Share of the cheaters who were flagged; missing without cheaters.
-    pub recall: Option<f64>,
-    /// Share of the people who were flagged.
-    pub people: Option<f64>,
-    /// Number of the flagged.
-    pub flagged: usize,
-}
-
-/// What became of those who handed in one kind of text.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct KindRates {
-    /// What they handed in.
-    pub kind: Handed,
-    /// Mean AUC over venues that a person who hands in [`Handed::Own`] outscores them.
-    pub auc: Option<f64>,
-    /// Share flagged at the second rate (the first if there is one).
-    pub flagged: f64,
-    /// Share whose P(own) is below one half.
-    pub not_own: f64,
-    /// How many they are.
-    pub count: usize,
-}
-
-/// What came out of an experiment.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Calibration {
-    /// By rate.
-    pub rates: Vec<FlagRates>,
-    /// Mean AUC over venues that a person outscores a cheater.
-    pub auc: Option<f64>,
-    /// Expected calibration error of P(own), ten bins.
-    pub calibration_error: Option<f64>,
-    /// Mean estimated share of cheaters minus the true one.
-    pub prevalence_error: Option<f64>,
-    /// Share of the venues whose interval of it holds the true one.
-    pub interval_coverage: Option<f64>,
-    /// Share of the cheaters whose score is below all but 1 % and all but .1 % of the people's, over
-    /// all venues; missing without cheaters or people.
-    pub found_at: [Option<f64>; 2],
-    /// By what was handed in.
-    pub by_kind: Vec<KindRates>,
-    /// Reviewers judged, people and cheaters.
-    pub judged: (usize, usize),
-}
-
-/// One reviewer of one venue.
-#[derive(Debug, Clone)]
-struct Outcome {
-    handed: Handed,
-    own: f64,
-    score: f64,
-    looked: Vec<bool>,
-}
-
-/// One venue.
-struct Trial {
-    reviewers: Vec<Outcome>,
-    prevalence: Option<(f64, (f64, f64))>,
-}
+pub use self::venues::{Calibration, CalibrationSettings, FlagRates, Handed, KindRates};
 
 /// Runs the experiment on `real`, whose contents are texts; progress counts venues.
 ///

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CalibrationSettings, Handed};
+use super::venues::{CalibrationSettings, Handed};
 
 /// What is varied in a group of scenarios.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! What came out of many venues.
 
-use super::{Calibration, FlagRates, Handed, KindRates, Outcome, Trial};
+use super::venues::{Calibration, FlagRates, Handed, KindRates, Outcome, Trial};
 use crate::metrics::auc::auc;
 use crate::stats::rank::{mean, quantile};
 

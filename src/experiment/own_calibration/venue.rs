@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-use super::{CalibrationSettings, Handed};
+use super::venues::{CalibrationSettings, Handed};
 use crate::data::content::Content;
 use crate::data::reviews::{Review, ReviewSet, ZReview};
 use crate::embed::sentences::sentences;
