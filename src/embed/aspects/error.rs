@@ -2,6 +2,9 @@
 
 use crate::error::{ErrorKind, Kinded, Remedy};
 
+/// What `format` says in every file that this version reads.
+pub(super) const FORMAT: &str = "caz-aspects-1";
+
 /// Why sentences cannot be read by aspect.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -20,10 +23,7 @@ pub enum AspectsError {
         key: &'static str,
     },
     /// A file of another version.
-    #[error(
-        "the heads of the aspects have format `{found}`, this version reads `{}`",
-        super::heads::FORMAT
-    )]
+    #[error("the heads of the aspects have format `{found}`, this version reads `{}`", FORMAT)]
     Format {
         /// What the file says.
         found: String,

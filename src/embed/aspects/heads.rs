@@ -14,13 +14,10 @@ use safetensors::{Dtype, SafeTensors};
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use super::error::AspectsError;
+use super::error::{AspectsError, FORMAT};
 use super::words::{Terms, stems};
 use crate::data::hexadecimal::hexadecimal;
 use crate::stats::similarity::{dot, norm};
-
-/// What `format` says in every file that this version reads.
-pub const FORMAT: &str = "caz-aspects-1";
 
 /// The heads that come with caz, one file for each base.
 const BUNDLED: [&[u8]; 2] = [

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::model::{SIMILARITY_DECIMALS, rounded};
+use super::digits::{SIMILARITY_DECIMALS, rounded};
 
 /// The evidence for crowd workers.
 #[derive(Debug, Clone, PartialEq)]

@@ -16,6 +16,7 @@
 //! What a reader marks and notes stays in the browser, under a name that is the hash of the
 //! results; the page can save it as a file and read it again.
 
+mod digits;
 mod embedded;
 mod label_details;
 mod model;

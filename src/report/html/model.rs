@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::digits::rounded;
 use super::label_details::{LabelDetail, LabelDetails};
 use super::review_details::{ReviewDetail, ReviewDetails, ShownText};
 use crate::stats::interval::Estimate;
@@ -182,20 +183,8 @@ pub enum Details {
     Labels(LabelDetails),
 }
 
-/// A number with as many digits as are shown, `null` if there is none.
-pub(super) fn rounded(value: Option<f64>, decimals: i32) -> Value {
-    let scale = 10_f64.powi(decimals);
-    // Adding 0 turns -0 into 0.
-    value
-        .filter(|value| value.is_finite())
-        .map_or(Value::Null, |v| json!((v * scale).round() / scale + 0.0))
-}
-
 /// Digits of scores in the file; three are shown, the others tell neighbours apart when sorting.
 const SCORE_DECIMALS: i32 = 6;
-
-/// Digits of similarities of sentences and reviews.
-pub(super) const SIMILARITY_DECIMALS: i32 = 3;
 
 impl People {
     /// Everything but the evidence, as the script reads it.

@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::model::{SIMILARITY_DECIMALS, rounded};
+use super::digits::{SIMILARITY_DECIMALS, rounded};
 
 /// Digits of what a text says of a category.
 const ASPECT_DECIMALS: i32 = 2;

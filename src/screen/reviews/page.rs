@@ -4,18 +4,19 @@ mod details;
 mod first;
 mod scatter;
 mod sections;
+mod values;
 
 use self::details::details;
 use self::first::first;
 use self::scatter::scatter;
 use self::sections::sections;
+use self::values::{parts, values};
 use super::ReviewsRun;
 use super::rows::ReviewerRow;
 use super::words::{meaning, scope};
 use crate::report::html::{Details, Measure, Page, People, PersonRow, ReviewText, View};
 use crate::screen::NOT_A_VERDICT;
 use crate::text::score::ScoreName;
-use crate::text::scorer::ScoreDetail;
 
 /// The page.
 pub(super) fn page(run: &ReviewsRun, text: ReviewText) -> Page {
@@ -91,22 +92,6 @@ fn reading(own: bool) -> Vec<String> {
     ]
     .map(str::to_owned)
     .to_vec()
-}
-
-fn values(run: &ReviewsRun, name: ScoreName, sign: f64) -> Vec<Option<f64>> {
-    let scores = &run.scored(name).scores;
-    scores.iter().map(|score| score.estimate.map(|estimate| sign * estimate.value)).collect()
-}
-
-/// Closeness to the topic and distance from Z, by reviewer.
-type Parts<'a> = (&'a [Option<f64>], &'a [Option<f64>]);
-
-/// The parts of the combined score.
-fn parts(run: &ReviewsRun) -> Option<Parts<'_>> {
-    match &run.scored(ScoreName::Combined).detail {
-        ScoreDetail::Combined { topic, away, .. } => Some((topic, away)),
-        ScoreDetail::None | ScoreDetail::Own(_) => None,
-    }
 }
 
 fn measures(run: &ReviewsRun, has_projected: bool) -> Vec<Measure> {

@@ -3,8 +3,8 @@
 
 use rayon::prelude::*;
 
+use super::class::Class;
 use super::ghosts::{Ghost, Planted};
-use super::result::Class;
 use super::settings::{FEWEST_DOUBLE_PAPERS, NEAR_DUPLICATE};
 use super::space::{UnitSpace, UnitSum};
 use super::venue::VenuePaper;

@@ -6,8 +6,8 @@ use rand::RngExt;
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use super::class::Class;
 use super::cut::{Sentences, count_words};
-use super::result::Class;
 use super::settings::{OTHER_LLM_MEAN, OTHER_LLM_SD, OwnSettings};
 use super::venue::Venue;
 use crate::data::reviews::ReviewSet;

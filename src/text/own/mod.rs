@@ -22,6 +22,7 @@
 //! [`Planted::origins`]), once per embedder; [`own_scores`] does the rest. [`tfidf_vectors`] is the
 //! embedding that needs no model and is best of those measured.
 
+mod class;
 mod cut;
 mod density;
 mod duplicates;
@@ -39,6 +40,7 @@ mod space;
 mod venue;
 mod z_check;
 
+pub use class::Class;
 pub use cut::count_words;
 pub use duplicates::{NearDuplicate, near_duplicates};
 pub use error::OwnError;
@@ -46,8 +48,8 @@ pub use features::{Features, Similar};
 pub use flags::flagged_at;
 pub use ghosts::{Planted, TextOrigin, plant};
 pub use result::{
-    Class, GhostPoint, NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores, OwnWarning,
-    PlantedRates, Posterior, Prevalence,
+    GhostPoint, NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores, OwnWarning, PlantedRates,
+    Posterior, Prevalence,
 };
 pub use scores::{own_scores, tfidf_vectors};
 pub use settings::{ENOUGH_PAPERS, ENOUGH_REVIEWERS, OwnSettings};

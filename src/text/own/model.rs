@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
+use super::class::Class;
 use super::density::{Center, Density, Pattern};
 use super::features::Features;
-use super::result::Class;
 use super::settings::{PSEUDO_COUNTS, START};
 
 /// Steps after which EM stops.

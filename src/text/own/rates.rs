@@ -1,11 +1,12 @@
 //! What would be flagged in this venue, and how many cheat: the footer.
 
+use super::class::Class;
 use super::density::Density;
 use super::features::Features;
 use super::flags::FlagRule;
 use super::ghosts::Ghost;
 use super::model::{Model, Reviews, ghost_densities, own_density, posterior};
-use super::result::{Class, PlantedRates, Prevalence};
+use super::result::{PlantedRates, Prevalence};
 use crate::stats::interval::CONFIDENCE;
 use crate::stats::rank::mean;
 

@@ -1,5 +1,6 @@
 //! From vectors to what is said about reviewers.
 
+use super::class::Class;
 use super::duplicates::near_duplicates;
 use super::error::OwnError;
 use super::features::{Comparison, Features};
@@ -9,8 +10,8 @@ use super::language::other_languages;
 use super::model::{Model, Reviews, ghost_densities, log_odds, posterior};
 use super::rates::{Fitted, prevalence};
 use super::result::{
-    Class, GhostPoint, NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores, OwnWarning,
-    PlantedRates, Posterior,
+    GhostPoint, NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores, OwnWarning, PlantedRates,
+    Posterior,
 };
 use super::settings::{ENOUGH_PAPERS, ENOUGH_REVIEWERS, OwnSettings};
 use super::space::UnitSpace;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::ReviewsRun;
-use super::values;
+use super::values::values;
 use crate::report::plot::{ScatterChart, ScatterCloud, ScatterPoint};
 use crate::text::own::{Class, Features, OwnScores};
 use crate::text::score::ScoreName;
