@@ -6,7 +6,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::server::Unreadable;
+use super::unreadable::Unreadable;
 use crate::llm::chat::{ChatAnswer, ChatRequest, FinishReason, Usage, estimated_tokens};
 
 /// A whole completion, or one event of a stream.

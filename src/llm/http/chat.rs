@@ -11,8 +11,9 @@ use std::sync::Mutex;
 
 use super::answer;
 use super::dialect::{Dialect, names_streaming};
+use super::locked::lock;
 use super::reply::Received;
-use super::server::{Call, Server, lock};
+use super::server::{Call, Server};
 use super::settings::OpenAiSettings;
 use crate::llm::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason, ResponseFormat, Usage};
 use crate::llm::error::ChatError;

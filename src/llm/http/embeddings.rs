@@ -6,9 +6,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::reply::Received;
-use super::server::{Call, Server, Unreadable};
+use super::server::{Call, Server};
 use super::settings::OpenAiSettings;
 use super::token_vectors::TokenPooling;
+use super::unreadable::Unreadable;
 use crate::llm::chat::{Usage, estimated_tokens};
 use crate::llm::embedding_model::EmbeddingModel;
 use crate::llm::error::ChatError;

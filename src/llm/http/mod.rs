@@ -16,10 +16,12 @@ mod address;
 mod answer;
 mod dialect;
 mod events;
+mod locked;
 mod places;
 mod reply;
 mod server;
 mod token_vectors;
+mod unreadable;
 
 pub use self::{
     budget::{Budget, Spent},

@@ -7,7 +7,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use super::server::lock;
+use super::locked::lock;
 
 /// How long a server is left to itself after its first failure; doubles with every further one.
 const FIRST_REST: Duration = Duration::from_secs(5);

@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 use std::error::Error as StdError;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::address::Address;
@@ -14,6 +13,7 @@ use super::places::Places;
 use super::reply::{Fault, Limits, Received, receive};
 use super::retry::{Attempt, is_transient, parse_retry_after};
 use super::settings::OpenAiSettings;
+use super::unreadable::Unreadable;
 use crate::data::excerpt::excerpt;
 use crate::llm::chat::Usage;
 use crate::llm::error::ChatError;
@@ -51,32 +51,6 @@ pub(super) struct Call<'a> {
     pub(super) reserve: u64,
     /// The error for an answer of another kind, from the host and the start of the answer.
     pub(super) unknown: fn(String, String) -> ChatError,
-}
-
-/// Why a reply with a good status holds no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Unreadable {
-    /// It ends in the middle, so the connection broke although nobody said so.
-    CutOff,
-    /// It is something else.
-    Unknown,
-    /// It has vectors, but one for every token of a text.
-    TokenVectors,
-    /// It says in the middle that the server failed.
-    Failed {
-        /// What the status would have been.
-        status: u16,
-        /// What the server wrote.
-        text: String,
-    },
-}
-
-impl Unreadable {
-    /// What an error of the JSON reader means for the whole reply.
-    pub(super) fn from_json(error: &serde_json::Error, reply: &[u8]) -> Self {
-        let started = reply.iter().any(|byte| !byte.is_ascii_whitespace());
-        if error.is_eof() && started { Self::CutOff } else { Self::Unknown }
-    }
 }
 
 impl Server {
@@ -369,11 +343,6 @@ fn meaning_of(status: u16) -> &'static str {
         500..=599 => "the server failed",
         _ => "unexpected",
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What these hold is replaced whole, so it stays valid if a thread panicked.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
