@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::error::Result;
 use clap::Args;
 
-use super::RunArgs;
+use super::args::RunArgs;
 use super::output::RowFormat;
 use super::run::Output;
 use crate::annotate::reviews::{self, Reviews, ReviewsSettings};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::OutputArgs;
+use super::args::OutputArgs;
 use super::output::{RowFormat, write_json_lines, write_rows};
 use crate::annotate::{Annotation, Asked, Estimate, Row, Stop};
 use crate::cli::common::Common;

@@ -6,6 +6,7 @@ use crate::error::Result;
 use clap::Args;
 
 use super::super::common::Common;
+use super::files;
 use crate::report::Report;
 use crate::simulate::run::{CrowdSettings, read_matrices};
 
@@ -79,5 +80,5 @@ pub(super) fn run(args: &SimulateCrowdArgs, common: &Common) -> Result<Report> {
         None => settings,
     };
     let run = settings.run()?;
-    super::write(&run.files(), run.report(), common)
+    files::write(&run.files(), run.report(), common)
 }

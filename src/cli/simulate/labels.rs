@@ -5,6 +5,7 @@ use clap::Args;
 
 use super::super::common::Common;
 use super::super::label_input::LabelInput;
+use super::files;
 use crate::report::Report;
 use crate::simulate::labels::Shares;
 use crate::simulate::run::LabelsSettings;
@@ -44,5 +45,5 @@ pub(super) fn run(args: &SimulateLabelsArgs, common: &Common) -> Result<Report> 
     settings.check()?;
     let (loaded, inputs) = args.input.load()?;
     let run = settings.run(loaded, inputs)?;
-    super::write(&run.files(), run.report(), common)
+    files::write(&run.files(), run.report(), common)
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use super::super::common::Common;
 use super::super::review_input::ReviewInput;
 use super::super::reviewer_args::ReviewerArgs;
+use super::files;
 use crate::report::Report;
 use crate::simulate::run::ReviewsSettings;
 
@@ -50,5 +51,5 @@ pub(super) fn run(args: &SimulateReviewsArgs, common: &Common) -> Result<Report>
     };
     let (loaded, inputs) = args.input.load()?;
     let run = settings.run(loaded, inputs)?;
-    super::write(&run.files(), run.report(), common)
+    files::write(&run.files(), run.report(), common)
 }

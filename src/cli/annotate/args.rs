@@ -1,0 +1,47 @@
+//! Flags that several kinds of annotation share.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::annotate::SamplingSettings;
+use crate::cli::common::Common;
+use crate::cli::llm::LlmArgs;
+
+/// Flags of every kind of annotation.
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    pub(super) out: OutputArgs,
+}
+
+/// Flags of everything that asks a model about many items.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct OutputArgs {
+    /// Say how many requests and tokens it would take; send nothing
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
+    /// List what failed in FILE, one JSON object a line
+    /// [default: beside --output, ending in .errors.jsonl, if anything failed]
+    #[arg(long, value_name = "FILE")]
+    pub(super) errors: Option<PathBuf>,
+    /// More failures than this give exit code 1
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) max_failed: u64,
+    /// Write settings, counts, costs and suspicious texts to FILE as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(super) summary: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) llm: LlmArgs,
+}
+
+impl RunArgs {
+    pub(super) fn sampling(&self, samples: u32, common: &Common) -> SamplingSettings {
+        SamplingSettings {
+            samples,
+            temperature: self.out.llm.temperature,
+            max_tokens: self.out.llm.max_tokens,
+            seed: common.seed,
+        }
+    }
+}
