@@ -12,6 +12,8 @@ mod formats;
 mod help;
 mod import;
 mod judges;
+#[cfg(all(unix, feature = "hub"))]
+mod models;
 mod outputs;
 mod own;
 #[cfg(all(feature = "llm", feature = "bert", feature = "hub"))]

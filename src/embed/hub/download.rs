@@ -77,11 +77,12 @@ impl Download {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    /// Fetches what is not in the cache yet; `progress` hears of every byte once.
+    /// Fetches what is not in the cache yet; `progress` hears of every byte once, and is asked
+    /// between bytes whether to go on.
     ///
     /// # Errors
     ///
-    /// [`HubError`] if the network breaks off, a file is damaged or the cache cannot be written.
+    /// [`HubError`] if it is interrupted, the network breaks off, a file is damaged or the cache cannot be written.
     pub fn run(&self, progress: &dyn Progress) -> Result<ModelFolder, HubError> {
         let cache = self.cache();
         let snapshot = cache.pointer_path(&self.commit);
@@ -171,6 +172,9 @@ impl Download {
         let mut body = response.body_mut().as_reader().take(most.saturating_add(1));
         let mut buffer = vec![0; 1 << 16];
         loop {
+            if progress.interrupted() {
+                return Err(HubError::Interrupted { model: self.model.name.clone() });
+            }
             let read = body
                 .read(&mut buffer)
                 .map_err(|error| failed(Failure::Connection(Box::new(error))))?;

@@ -106,6 +106,12 @@ pub enum HubError {
         #[source]
         source: std::io::Error,
     },
+    /// The download was asked to stop; what has arrived is kept for the next one.
+    #[error("interrupted while `{model}` was fetched; the same again fetches the rest")]
+    Interrupted {
+        /// The model's name on the hub.
+        model: String,
+    },
     /// There is no home folder to put the cache in.
     #[error("cannot tell where the model cache is; set HF_HOME")]
     NoHome,
@@ -113,7 +119,11 @@ pub enum HubError {
 
 impl Kinded for HubError {
     fn kind(&self) -> ErrorKind {
-        if self.is_network() { ErrorKind::Network } else { ErrorKind::Missing }
+        match self {
+            Self::Interrupted { .. } => ErrorKind::Interrupted,
+            network if network.is_network() => ErrorKind::Network,
+            _ => ErrorKind::Missing,
+        }
     }
 
     fn remedy(&self) -> Option<Remedy> {

@@ -274,6 +274,47 @@ fn an_interrupted_download_is_not_taken_for_a_model_and_is_completed() {
     }
 }
 
+/// Counts bytes and wants no more after some of them.
+struct Enough {
+    received: Arc<AtomicU64>,
+    most: u64,
+}
+
+impl Progress for Enough {
+    fn advance(&self, items: u64) {
+        self.received.fetch_add(items, Ordering::Relaxed);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.received.load(Ordering::Relaxed) > self.most
+    }
+}
+
+#[test]
+fn a_download_stops_when_asked_and_the_rest_is_fetched_later() {
+    let hub = FakeHub::start();
+    let cache = tempfile::tempdir().unwrap();
+    let settings = hub.settings(cache.path());
+    let received = Arc::new(AtomicU64::new(0));
+    let begin = |most: u64| {
+        let received = Arc::clone(&received);
+        move |_| Box::new(Enough { received: received.clone(), most }) as Box<dyn Progress>
+    };
+    let config = std::fs::metadata(tiny().join("config.json")).unwrap().len();
+    let error = resolve(MODEL, &settings, &begin(config)).unwrap_err();
+    assert!(matches!(error, HubError::Interrupted { .. }), "{error}");
+    assert_eq!(error.kind(), ErrorKind::Interrupted);
+    assert!(matches!(locate(MODEL, &settings), Err(HubError::NotCached { .. })));
+    assert!(cached_models(&settings).unwrap().is_empty());
+    let found = resolve(MODEL, &settings, &begin(u64::MAX)).unwrap();
+    for entry in std::fs::read_dir(&found.folder).unwrap() {
+        let name = entry.unwrap().file_name();
+        if let Ok(bytes) = std::fs::read(found.folder.join(&name)) {
+            assert_eq!(bytes, std::fs::read(tiny().join(&name)).unwrap(), "{name:?}");
+        }
+    }
+}
+
 #[test]
 fn the_token_does_not_follow_a_redirect_to_another_host() {
     let storage = FakeHub::start();
