@@ -183,3 +183,67 @@ fn every_other_command_says_the_same_in_any_order() {
         }
     }
 }
+
+/// Verdicts of three judges in both orders with their costs, pairs with votes and lengths, clusters,
+/// and runs with and without feedback.
+fn recorded(folder: &Folder) {
+    let mut verdicts = String::from("item,judge,order,winner,tokens,seconds\n");
+    let mut pairs = String::from("item,a,b,gold\n");
+    let mut clusters = String::from("item,cluster\n");
+    let mut feedback = String::from("provider,feedback,max_turns,item,success\n");
+    for item in 0..15_usize {
+        for (number, judge) in ["single", "more", "gpt-4"].iter().enumerate() {
+            for (place, order) in ["ab", "ba"].iter().enumerate() {
+                let winner = ["a", "b", "tie", ""][(item * (number + 2) + place * item / 3) % 4];
+                // Sums of such costs differ in their last digits with the order of adding.
+                let (tokens, seconds) = (100 + item * 7, 0.1 * (item + number + place) as f64);
+                verdicts += &format!("{item},{judge},{order},{winner},{tokens},{seconds}\n");
+            }
+        }
+        let (a, b) = ("word ".repeat(1 + item % 5), "word ".repeat(1 + item % 3));
+        for vote in 0..3 {
+            let gold = ["a", "b", "a", "tie"][(item + vote * item) % 4];
+            pairs += &format!("{item},{a},{b},{gold}\n");
+        }
+        clusters += &format!("{item},c{}\n", item % 4);
+        for turns in 1..4_usize {
+            let (with, without) = ((item * turns) % 3 > 0, (item + turns) % 4 > 1);
+            feedback += &format!(",,{turns},{item},{}\n", u8::from(without));
+            feedback += &format!("big,textual,{turns},{item},{}\n", u8::from(with));
+            feedback += &format!("small,binary,{turns},{item},{}\n", u8::from(with && without));
+        }
+    }
+    folder.write("verdicts.csv", verdicts);
+    folder.write("pairs.csv", pairs);
+    folder.write("clusters.csv", clusters);
+    folder.write("feedback.csv", feedback);
+    for (name, of) in [("venue.jsonl", "reviews.jsonl"), ("venue-z.jsonl", "llm-reviews.jsonl")] {
+        folder.write(name, std::fs::read(sample(&format!("venue/{of}"))).unwrap());
+    }
+}
+
+#[test]
+fn experiments_on_records_and_venues_have_the_same_bytes_in_any_order() {
+    let folder = Folder::new();
+    recorded(&folder);
+    let judges = "experiment judges verdicts.csv --pairs pairs.csv --cluster clusters.csv";
+    for (arguments, rows) in [
+        (format!("{judges} --bootstrap 20"), 30),
+        ("experiment judges verdicts.csv --bootstrap 20".into(), 20),
+        ("experiment feedback feedback.csv --bootstrap 20".into(), 8),
+        ("experiment own venue.jsonl --z venue-z.jsonl --scenario single --trials 1".into(), 3),
+    ] {
+        let words: Vec<&str> = arguments.split(' ').chain(["--format", "csv"]).collect();
+        let is_table = |word: &str| word.strip_suffix(".csv").is_some();
+        let is_file = |word: &&str| is_table(word) || word.strip_suffix(".jsonl").is_some();
+        let plain = folder.caz(&words).succeeded();
+        assert!(plain.stdout.lines().count() > rows, "{arguments}: {}", plain.stdout);
+        for seed in 1..4 {
+            for name in words.iter().copied().filter(is_file) {
+                let text = std::fs::read_to_string(folder.path(name)).unwrap();
+                folder.write(name, shuffled(&text, is_table(name), seed));
+            }
+            assert_eq!(folder.caz(&words).succeeded().stdout, plain.stdout, "{arguments}");
+        }
+    }
+}

@@ -304,6 +304,44 @@ fn a_killed_run_goes_on_and_gives_the_same_verdicts() {
 }
 
 #[test]
+fn the_order_of_pairs_changes_no_verdict_and_no_request() {
+    let desk = Desk::new();
+    let pair = |n: usize| match n % 3 {
+        0 => format!("{n},,It is {n} by counting,It is 99 I promise,a\n"),
+        1 => format!("{n},,It is 98 I promise,It is {n} by counting,b\n"),
+        _ => format!("{n},Why {n}?,It is {n} I promise,It is 97 I promise,tie\n"),
+    };
+    let file = |order: &[usize]| {
+        let pairs: String = order.iter().map(|&n| pair(n)).collect();
+        format!("item,context,a,b,gold\n{pairs}")
+    };
+    let server = Server::start(|asked| Reply::Chat(honest(asked)));
+    let url = server.url();
+    let more = ["--method", "single,more,samre", "--jury", "--transcripts", "said.jsonl"];
+    let judged = |order: &[usize]| {
+        desk.write("pairs.csv", &file(order));
+        let mut rows = rows(&desk.done(&arguments(&url, &more)));
+        rows.sort();
+        let mut said: Vec<String> = desk.read("said.jsonl").lines().map(str::to_owned).collect();
+        said.sort();
+        (rows, said)
+    };
+    let plain = judged(&[0, 1, 2, 3, 4, 5]);
+    let asked = server.count();
+    for order in [[5, 4, 3, 2, 1, 0], [2, 0, 5, 1, 4, 3]] {
+        assert_eq!(judged(&order), plain);
+        // Every answer is known, so every request was the same bytes.
+        assert_eq!(server.count(), asked);
+    }
+    // In a cache of its own every answer is asked for again, in that order.
+    desk.write("pairs.csv", &file(&[4, 2, 0, 3, 5, 1]));
+    let more = [&more[..], &["--no-cache", "--concurrency", "1"]].concat();
+    let mut anew = rows(&desk.done(&arguments(&url, &more)));
+    anew.sort();
+    assert_eq!(anew, plain.0);
+}
+
+#[test]
 fn a_budget_stops_between_pairs_and_a_second_run_goes_on() {
     let (desk, server) = (desk(), Server::start(|asked| Reply::Chat(honest(asked))));
     let url = server.url();
