@@ -9,6 +9,7 @@ mod end_to_end;
 mod faults;
 mod judge;
 mod real_server;
+mod remedies;
 mod replies;
 mod server;
 mod several;
