@@ -20,7 +20,8 @@ use crate::metrics::alternative_annotator::LEAST_ITEMS;
 use crate::report::html::{Page, ShownTable};
 use crate::screen::agreement::rankings::{RankingSettings, compare_rankings};
 use crate::screen::agreement::{
-    self, AgreementSettings, AltTestSettings, Compare, Outside, People, Requirement, ScaleChoice,
+    self, AgreementSettings, AltTestSettings, Closeness, Compare, Outside, People, Requirement,
+    ScaleChoice,
 };
 
 /// Measure how well labellers, LLMs or people, agree with gold labels or with each other
@@ -68,6 +69,9 @@ pub(super) struct AgreeArgs {
     /// Test whether a source may replace the people of --gold
     #[arg(long, requires = "gold")]
     alt_test: bool,
+    /// --alt-test: how close two labels are
+    #[arg(long, value_enum, default_value_t)]
+    closeness: ClosenessChoice,
     /// --alt-test: what a source may be worse for being cheaper; .2 experts, .15 skilled, .1 crowd
     #[arg(long, value_name = "SHARE", default_value_t = AltTestSettings::default().epsilon)]
     epsilon: f64,
@@ -108,6 +112,15 @@ enum OutsideChoice {
     Count,
     /// They are an error
     Refuse,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum ClosenessChoice {
+    /// Whether they are equal
+    #[default]
+    Match,
+    /// How far apart they are: root mean square, of labels that are numbers
+    Distance,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -181,6 +194,10 @@ impl AgreeArgs {
             return Err(usage("--binarize must be a finite number".into()).into());
         }
         let alt_test = self.alt_test.then(|| AltTestSettings {
+            closeness: match self.closeness {
+                ClosenessChoice::Match => Closeness::Match,
+                ClosenessChoice::Distance => Closeness::Distance,
+            },
             epsilon: self.epsilon,
             least_items: self.least_items,
             ..AltTestSettings::default()

@@ -175,6 +175,27 @@ fn people_are_a_majority_or_each_or_all_but_one() {
 }
 
 #[test]
+fn the_test_of_replacing_people_goes_by_match_or_by_distance() {
+    let folder = Folder::new();
+    folder.write("labels.csv", "task,source,label\nq1,m,2\nq2,m,2\n");
+    let people = ["q1", "q2"].map(|task| format!("{task},u,0\n{task},v,1\n{task},w,4\n"));
+    folder.write("gold.csv", format!("task,worker,label\n{}", people.concat()));
+    let omega = |more: &[&str]| {
+        let test = ["--alt-test", "--least-items", "2", "--epsilon", "0", "--format", "csv"];
+        let rows = agree(&folder, &[&test, more].concat()).succeeded().csv();
+        number(&row(&rows, "m", "omega")[3])
+    };
+    // No two labels are equal: nobody is closer to the others than m, nor m than anybody.
+    assert_eq!(omega(&[]), Some(0.0));
+    // Against u the errors of m are 2 - 1 and 4 - 2, those of u 1 and 4; v and w lose alike: errors
+    // 2, 2 against 1, 3, and 2, 1 against 4, 3.
+    assert_eq!(omega(&["--closeness", "distance"]), Some(1.0));
+    let words = people.concat().replace(",4", ",four");
+    folder.write("gold.csv", format!("task,worker,label\n{words}"));
+    agree(&folder, &["--alt-test", "--closeness", "distance"]).failed(2, &["numbers"]);
+}
+
+#[test]
 fn clusters_come_from_a_column_or_a_file() {
     let folder = files();
     folder.write("topics.csv", "task,topic\nq1,x\nq2,x\nq3,y\nq4,y\nq5,z\nq6,z\n");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::AgreementError;
-use super::settings::AltTestSettings;
+use super::settings::{AltTestSettings, Closeness};
 use super::work::{Row, Work};
 use crate::metrics::alternative_annotator::{AltTest, Item, Outcome};
 
@@ -26,7 +26,7 @@ impl AltResult {
     }
 }
 
-/// Runs the test for every source; labels count as equal or not, on the scale as given.
+/// Runs the test for every source, on the scale as given.
 #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 people")]
 pub(super) fn alternatives(
     work: &Work<'_>,
@@ -36,6 +36,11 @@ pub(super) fn alternatives(
     if people.len() < 3 {
         return Err(AgreementError::FewPeople { people: people.len() });
     }
+    let values = match (settings.closeness, &work.scale.values) {
+        (Closeness::Match, _) => None,
+        (Closeness::Distance, Some(values)) => Some(values.as_slice()),
+        (Closeness::Distance, None) => return Err(AgreementError::NoDistance),
+    };
     let names: Vec<String> = people.iter().map(|person| person.name.clone()).collect();
     let mut by_people: BTreeMap<u32, Vec<(u32, usize)>> = BTreeMap::new();
     for (number, person) in people.iter().enumerate() {
@@ -47,7 +52,7 @@ pub(super) fn alternatives(
         epsilon: settings.epsilon,
         least_items: settings.least_items,
         false_discovery_rate: settings.false_discovery_rate,
-        values: None,
+        values,
     };
     let (mut rows, mut results) = (Vec::new(), Vec::new());
     for source in &work.data.labellers {

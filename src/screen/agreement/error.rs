@@ -41,6 +41,9 @@ pub enum AgreementError {
         /// How many there are.
         people: usize,
     },
+    /// The alternative annotator test was to go by distance.
+    #[error("the distance of labels needs labels that are numbers")]
+    NoDistance,
     /// Labels outside the scale were to be refused.
     #[error("{rows} labels are outside the scale: {labels}")]
     OutsideScale {

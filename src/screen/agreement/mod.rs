@@ -28,7 +28,7 @@ pub use self::report::COLUMNS;
 pub use self::run::{AgreementRun, Disagreement, Measured, run};
 pub use self::scale::Scale;
 pub use self::settings::{
-    AgreementSettings, AltTestSettings, Compare, Outside, People, Relation, Requirement,
+    AgreementSettings, AltTestSettings, Closeness, Compare, Outside, People, Relation, Requirement,
     ScaleChoice,
 };
 pub use self::work::Row;

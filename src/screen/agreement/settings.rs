@@ -107,9 +107,22 @@ pub enum Compare {
     Pairs(Vec<(String, String)>),
 }
 
+/// How close two labels are in the alternative annotator test.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Closeness {
+    /// Whether they are equal.
+    #[default]
+    Match,
+    /// The root mean square of their differences; needs labels that are numbers.
+    Distance,
+}
+
 /// Settings of the alternative annotator test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AltTestSettings {
+    /// How close two labels are.
+    pub closeness: Closeness,
     /// What an LLM may be worse for being cheaper.
     pub epsilon: f64,
     /// Items that a person needs.
@@ -120,7 +133,12 @@ pub struct AltTestSettings {
 
 impl Default for AltTestSettings {
     fn default() -> Self {
-        Self { epsilon: 0.2, least_items: LEAST_ITEMS, false_discovery_rate: FALSE_DISCOVERY_RATE }
+        Self {
+            closeness: Closeness::Match,
+            epsilon: 0.2,
+            least_items: LEAST_ITEMS,
+            false_discovery_rate: FALSE_DISCOVERY_RATE,
+        }
     }
 }
 
