@@ -1,7 +1,7 @@
 //! Judgments of texts under a rubric: vectors of what reviews say.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -18,8 +18,8 @@ use crate::data::source::Source;
 use crate::error::{Error, Remedy, Result};
 use crate::judge::rubric::DEFAULT_RUBRIC;
 use crate::judge::{
-    FeedbackLoop, InjectionDetector, Item, JudgeError, JudgeSettings, JudgeStrategy, Progression,
-    Rubric, Transcript, parse_verdict,
+    FeedbackKind, FeedbackLoop, InjectionDetector, Item, JudgeError, JudgeSettings, JudgeStrategy,
+    Progression, Rubric, Transcript, parse_verdict,
 };
 use crate::llm::{ChatModel, ChatRequest};
 use crate::report::{Input, settings_map};
@@ -50,6 +50,10 @@ const JUDGMENTS: Column = Column { name: "judgments", synonyms: &["judgements"],
 /// Columns of the output in CSV.
 const COLUMNS: [&str; 9] =
     ["paper", "reviewer", "source", "sample", "task", "id", "judgments", "turns", "suspicious"];
+
+/// Columns of judged texts as runs of a study of feedback.
+pub const RUN_COLUMNS: [&str; 8] =
+    ["provider", "feedback", "max_turns", "item", "success", "invalid_turns", "tokens", "turns"];
 
 /// How texts are judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,8 +86,9 @@ impl JudgmentsSettings {
     ///
     /// A usage error.
     pub fn check(&self) -> Result<()> {
-        if self.feedback_gold && self.judge.feedback.is_none() {
-            let error = Error::usage("known judgments are to be shown, but there is no feedback");
+        if self.feedback_gold && !self.judge.asks_a_second_model() {
+            let error =
+                Error::usage("known judgments are to be shown, but no second model is asked");
             return Err(error.with_remedy(Remedy::ChooseFeedback));
         }
         self.judge.check()
@@ -171,12 +176,15 @@ impl Judgments {
     }
 
     /// Asks for all judgments by the [`Self::strategy`]; `provenance` are the settings in the result.
+    ///
+    /// The second part is every text with known judgments as a run for
+    /// [`crate::experiment::feedback`], with [`RUN_COLUMNS`]: success is to equal them at the end.
     pub fn run(
         &self,
         (strategy, provenance): (&FeedbackLoop, &Map<String, Value>),
         asked: &Asked<'_>,
         observer: &dyn Observer,
-    ) -> Annotation {
+    ) -> (Annotation, Vec<Row>) {
         let turns = self.settings.judge.turns;
         let job = Job {
             command: COMMAND,
@@ -186,14 +194,50 @@ impl Judgments {
             names: self.rows.iter().map(name).collect(),
         };
         let detector = InjectionDetector::new(self.rubric.categories());
+        let runs: Mutex<BTreeMap<usize, Row>> = Mutex::default();
         let work = |index: usize| {
             let transcript = strategy.judge(&self.items[index], asked.model)?;
+            if let Some(run) = self.as_run(index, &transcript, asked.model.model()) {
+                runs.lock().unwrap_or_else(PoisonError::into_inner).insert(index, run);
+            }
             Ok(self.judged(index, transcript, &detector))
         };
         let texts = self.rows.iter().zip(&self.items);
         let flagged =
             suspicious(&detector, texts.map(|(row, item)| (name(row), vec![item.text.as_str()])));
-        job.run(asked, observer, work, (flagged, |judged: &[Judged]| summary(judged, turns)))
+        let summary = |judged: &[Judged]| summary(judged, turns);
+        let annotation = job.run(asked, observer, work, (flagged, summary));
+        let runs = runs.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (annotation, runs.into_values().collect())
+    }
+
+    /// How a text with known judgments was judged, as a row of [`RUN_COLUMNS`].
+    fn as_run(&self, index: usize, transcript: &Transcript, judge: &str) -> Option<Row> {
+        let gold = self.items[index].gold.as_deref()?;
+        let settings = &self.settings.judge;
+        let provider = match (settings.asks_a_second_model(), &settings.feedback_model) {
+            (false, _) => "none",
+            (true, Some(name)) => name.as_str(),
+            (true, None) => judge,
+        };
+        let kind = settings.feedback.map_or("none", FeedbackKind::word);
+        let feedback =
+            if self.settings.feedback_gold { format!("{kind}+gold") } else { kind.into() };
+        let fields = &self.rows[index].fields[..IDS.len()];
+        let names: Vec<&str> = fields.iter().filter_map(Option::as_deref).map(str::trim).collect();
+        let invalid = transcript.turns.iter().filter(|turn| turn.proposal.is_none()).count();
+        let success = transcript.success_after(transcript.turns.len(), Some(gold));
+        let row = json!({
+            "provider": provider,
+            "feedback": feedback,
+            "max_turns": settings.turns,
+            "item": names.join("|"),
+            "success": u8::from(success),
+            "invalid_turns": invalid,
+            "tokens": transcript.usage.total(),
+            "turns": transcript.turns.len(),
+        });
+        row.as_object().cloned()
     }
 
     fn judged(

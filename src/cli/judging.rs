@@ -10,7 +10,7 @@ use super::llm::{Connection, LlmArgs};
 use crate::judge::{FeedbackKind, FeedbackTime, JudgeSettings};
 use crate::llm::ChatModel;
 
-/// What a second model says about an answer.
+/// What the judge is told about an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum FeedbackChoice {
     /// No second model; only answers that cannot be read are asked for again
@@ -20,6 +20,8 @@ pub(super) enum FeedbackChoice {
     Binary,
     /// Agree or disagree, and why
     Textual,
+    /// Only "please check again", by no model: the control that shows what a second look gains
+    CheckAgain,
 }
 
 /// When a second model is asked.
@@ -45,10 +47,10 @@ pub(super) struct JudgeArgs {
     /// Complete answers among them; more than one only with feedback
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub proposals: u32,
-    /// Let a second model comment on answers
+    /// Let a second model comment on answers, or ask again without a comment
     #[arg(long, value_enum, default_value_t)]
     pub feedback: FeedbackChoice,
-    /// When the second model is asked
+    /// When there is feedback
     #[arg(long, value_enum, default_value_t)]
     pub feedback_when: FeedbackWhen,
     /// The second model, on the same server [default: the judge's model]
@@ -67,6 +69,7 @@ impl JudgeArgs {
                 FeedbackChoice::None => None,
                 FeedbackChoice::Binary => Some(FeedbackKind::Binary),
                 FeedbackChoice::Textual => Some(FeedbackKind::Textual),
+                FeedbackChoice::CheckAgain => Some(FeedbackKind::CheckAgain),
             },
             feedback_when: match self.feedback_when {
                 FeedbackWhen::EveryTurn => FeedbackTime::EveryTurn,
@@ -80,7 +83,7 @@ impl JudgeArgs {
     }
 
     /// The feedback model: the judge's own, or another one on the same server under the same
-    /// budget; `None` without feedback.
+    /// budget; `None` where none is asked.
     pub(super) fn commenter(
         &self,
         llm: &LlmArgs,
@@ -88,7 +91,7 @@ impl JudgeArgs {
         connection: &Connection,
     ) -> Result<Option<Arc<dyn ChatModel>>> {
         match (self.feedback, &self.feedback_model) {
-            (FeedbackChoice::None, _) => Ok(None),
+            (FeedbackChoice::None | FeedbackChoice::CheckAgain, _) => Ok(None),
             (_, None) => Ok(Some(Arc::clone(&connection.model))),
             (_, Some(name)) => connection.sibling(llm, name, common).map(Some),
         }

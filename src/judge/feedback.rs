@@ -6,6 +6,9 @@
 //! model, which agrees or disagrees, in a word (`binary`) or in sentences (`textual`), on
 //! proposals only or on every turn. The second model may know the right values; the judge never
 //! does: a comment that states values is held back and only the disagreement is passed on.
+//!
+//! The control of all of this is [`FeedbackKind::CheckAgain`]: nobody comments, the judge is only
+//! told to check again. What it gains is what a second look gains by itself.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,17 +34,51 @@ const MOST_TURNS: u32 = 20;
 /// Longest part of an unreadable answer that goes back to the judge, in characters.
 const ECHO_CHARS: usize = 4000;
 
-/// What the feedback model says.
+/// What the judge is told after a turn that has no content of its own.
+pub const CHECK_AGAIN: &str = "Please check again.";
+
+/// What the judge is told about an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum FeedbackKind {
+    /// Whether a second model agrees.
+    Binary,
+    /// Whether a second model agrees, and why.
+    Textual,
+    /// [`CHECK_AGAIN`], whatever the answer was; no second model is asked.
+    CheckAgain,
+}
+
+impl FeedbackKind {
+    /// The word in settings and files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Binary => "binary",
+            Self::Textual => "textual",
+            Self::CheckAgain => "check-again",
+        }
+    }
+
+    /// What a second model is asked for, if one is asked.
+    pub fn comment(self) -> Option<CommentKind> {
+        match self {
+            Self::Binary => Some(CommentKind::Binary),
+            Self::Textual => Some(CommentKind::Textual),
+            Self::CheckAgain => None,
+        }
+    }
+}
+
+/// What a second model says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommentKind {
     /// Agree or disagree.
     Binary,
     /// Agree or disagree, and why.
     Textual,
 }
 
-/// When the feedback model is asked.
+/// When there is feedback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeedbackTime {
@@ -57,7 +94,7 @@ pub struct Feedback {
     /// Who comments.
     pub model: Arc<dyn ChatModel>,
     /// What it says.
-    pub kind: FeedbackKind,
+    pub kind: CommentKind,
     /// When it is asked.
     pub time: FeedbackTime,
     /// Whether it is shown the right values, where they are known.
@@ -68,12 +105,20 @@ pub struct Feedback {
     pub sampling: Sampling,
 }
 
+/// Where feedback comes from.
+pub enum Comments {
+    /// A second model.
+    By(Box<Feedback>),
+    /// Nobody: [`CHECK_AGAIN`], at these times.
+    CheckAgain(FeedbackTime),
+}
+
 /// A judge with several turns.
 pub struct FeedbackLoop {
     first: Single,
     turns: u32,
     proposals: u32,
-    feedback: Option<Feedback>,
+    comments: Option<Comments>,
 }
 
 /// What the feedback model said about one answer.
@@ -94,14 +139,14 @@ impl FeedbackLoop {
         first: Single,
         turns: u32,
         proposals: u32,
-        feedback: Option<Feedback>,
+        comments: Option<Comments>,
     ) -> Result<Self, JudgeError> {
         for (setting, value) in [("turns", turns), ("proposals", proposals)] {
             if !(1..=MOST_TURNS).contains(&value) {
                 return Err(JudgeError::Setting { setting, value, limit: MOST_TURNS });
             }
         }
-        Ok(Self { first, turns, proposals, feedback })
+        Ok(Self { first, turns, proposals, comments })
     }
 
     /// The first request about an item.
@@ -129,7 +174,7 @@ impl FeedbackLoop {
         let said = feedback.model.complete(&request)?;
         transcript.usage = transcript.usage.plus(said.usage);
         let comment = match feedback.kind {
-            FeedbackKind::Binary => {
+            CommentKind::Binary => {
                 let fields = feedback.prompt.fields();
                 let agreed = parse_answer(&said, fields).ok().and_then(|verdict| {
                     match verdict.values.first()? {
@@ -139,7 +184,7 @@ impl FeedbackLoop {
                 });
                 Comment { agreed, text: None, withheld: false }
             }
-            FeedbackKind::Textual => {
+            CommentKind::Textual => {
                 let text = without_reasoning(&said.text).unwrap_or_default();
                 let word = text.trim_start_matches(|c: char| !c.is_alphabetic()).to_lowercase();
                 let agreed = if word.starts_with("disagree") {
@@ -199,9 +244,12 @@ impl FeedbackLoop {
     }
 
     /// What the judge is told after an answer.
-    fn reply(&self, problems: &[Problem], comment: Option<&Comment>, turns_left: u32) -> String {
+    fn reply(&self, problems: &[Problem], said: &Said, turns_left: u32) -> String {
         let mut parts = Vec::from_iter(complaint(problems));
-        if let Some(comment) = comment {
+        if matches!(said, Said::CheckAgain) {
+            parts.push(CHECK_AGAIN.into());
+        }
+        if let Said::Comment(comment) = said {
             match (&comment.text, comment.agreed) {
                 (Some(text), _) => {
                     // The comment was written by a model that has read the same untrusted text.
@@ -222,6 +270,13 @@ impl FeedbackLoop {
     }
 }
 
+/// What is said after an answer, beside what is wrong with its form.
+enum Said {
+    Nothing,
+    Comment(Comment),
+    CheckAgain,
+}
+
 impl JudgeStrategy for FeedbackLoop {
     fn judge(&self, item: &Item, model: &dyn ChatModel) -> Result<Transcript, JudgeError> {
         let mut request = self.first.request(item)?;
@@ -237,28 +292,34 @@ impl JudgeStrategy for FeedbackLoop {
             };
             proposals += u32::from(proposal.is_some());
             let last = turn == self.turns || proposals == self.proposals;
-            let said = spoken(&answer);
-            let comment = match &self.feedback {
-                Some(feedback)
-                    if !last
-                        && (proposal.is_some() || feedback.time == FeedbackTime::EveryTurn) =>
-                {
-                    Some(self.comment(feedback, item, &said, &mut transcript)?)
-                }
-                _ => None,
+            let answered = spoken(&answer);
+            let due = |time: FeedbackTime| {
+                !last && (proposal.is_some() || time == FeedbackTime::EveryTurn)
             };
-            let agreed = comment.as_ref().and_then(|comment| comment.agreed);
+            let said = match &self.comments {
+                Some(Comments::By(feedback)) if due(feedback.time) => {
+                    Said::Comment(self.comment(feedback, item, &answered, &mut transcript)?)
+                }
+                Some(Comments::CheckAgain(time)) if due(*time) => Said::CheckAgain,
+                _ => Said::Nothing,
+            };
+            let agreed = match &said {
+                Said::Comment(comment) => comment.agreed,
+                Said::CheckAgain | Said::Nothing => None,
+            };
             let complete = proposal.is_some();
             if complete {
                 transcript.values.clone_from(&proposal);
             }
-            let reply = self.reply(&problems, comment.as_ref(), self.turns - turn);
+            let reply = self.reply(&problems, &said, self.turns - turn);
             transcript.turns.push(Turn { problems, proposal, agreed });
-            // Without a clear disagreement there is nothing to improve on a complete answer.
-            if last || (complete && agreed != Some(false)) {
+            // Without a clear disagreement there is nothing to improve on a complete answer; the
+            // control does not know whether there is.
+            let to_improve = agreed == Some(false) || matches!(said, Said::CheckAgain);
+            if last || (complete && !to_improve) {
                 break;
             }
-            request.messages.push(Message::new(Role::Assistant, said));
+            request.messages.push(Message::new(Role::Assistant, answered));
             request.messages.push(Message::new(Role::User, reply));
         }
         if transcript.values.is_none() {

@@ -16,7 +16,9 @@ pub mod verdict;
 use crate::error::{ErrorKind, Kinded, Remedy};
 use crate::llm::{ChatError, ChatModel, PromptError, Usage};
 
-pub use self::feedback::{Feedback, FeedbackKind, FeedbackLoop, FeedbackTime, Progression};
+pub use self::feedback::{
+    CommentKind, Comments, Feedback, FeedbackKind, FeedbackLoop, FeedbackTime, Progression,
+};
 pub use self::injection::{InjectionDetector, Suspicion};
 pub use self::rubric::{Rubric, RubricError};
 pub use self::settings::JudgeSettings;

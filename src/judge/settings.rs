@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Rubric;
-use super::feedback::{Feedback, FeedbackKind, FeedbackLoop, FeedbackTime};
+use super::feedback::{CommentKind, Comments, Feedback, FeedbackKind, FeedbackLoop, FeedbackTime};
 use super::single::{Sampling, Single};
 use crate::error::{Error, Remedy, Result};
 use crate::llm::{ChatModel, Prompt, PromptKind};
@@ -21,7 +21,7 @@ pub struct JudgeSettings {
     pub turns: u32,
     /// Complete answers among them, from 1 to 20; more than one only with feedback.
     pub proposals: u32,
-    /// What a second model says about an answer; `None` without one.
+    /// What the judge is told about an answer; `None` if only what cannot be read.
     pub feedback: Option<FeedbackKind>,
     /// When the second model is asked.
     pub feedback_when: FeedbackTime,
@@ -58,11 +58,16 @@ impl JudgeSettings {
     ///
     /// A usage error.
     pub fn check(&self) -> Result<()> {
-        if self.feedback.is_none() && self.feedback_model.is_some() {
-            let error = Error::usage("a model for feedback is named, but there is no feedback");
+        if !self.asks_a_second_model() && self.feedback_model.is_some() {
+            let error = Error::usage("a model for feedback is named, but no second model is asked");
             return Err(error.with_remedy(Remedy::ChooseFeedback));
         }
         Ok(())
+    }
+
+    /// Whether a second model comments on answers.
+    pub fn asks_a_second_model(&self) -> bool {
+        self.feedback.and_then(FeedbackKind::comment).is_some()
     }
 
     fn judge_prompt(&self, rubric: &Rubric) -> Result<Prompt> {
@@ -70,10 +75,10 @@ impl JudgeSettings {
         Ok(Prompt::load(name)?.expect(PromptKind::Judge)?)
     }
 
-    fn feedback_prompt(kind: FeedbackKind) -> Result<Prompt> {
+    fn feedback_prompt(kind: CommentKind) -> Result<Prompt> {
         let name = match kind {
-            FeedbackKind::Binary => "feedback-binary",
-            FeedbackKind::Textual => "feedback-textual",
+            CommentKind::Binary => "feedback-binary",
+            CommentKind::Textual => "feedback-textual",
         };
         Ok(Prompt::load(name)?.expect(PromptKind::Feedback)?)
     }
@@ -99,15 +104,18 @@ impl JudgeSettings {
     ) -> Result<FeedbackLoop> {
         let prompt = self.judge_prompt(rubric)?;
         let single = Single { rubric: rubric.clone(), sampling: self.sampling(&prompt), prompt };
-        let feedback = match (self.feedback, commenter) {
-            (Some(kind), Some((model, with_gold))) => {
+        let time = self.feedback_when;
+        let comments = match (self.feedback.map(FeedbackKind::comment), commenter) {
+            (Some(Some(kind)), Some((model, with_gold))) => {
                 let prompt = Self::feedback_prompt(kind)?;
-                let (time, sampling) = (self.feedback_when, self.sampling(&prompt));
-                Some(Feedback { model, kind, time, with_gold, prompt, sampling })
+                let sampling = self.sampling(&prompt);
+                let feedback = Feedback { model, kind, time, with_gold, prompt, sampling };
+                Some(Comments::By(Box::new(feedback)))
             }
+            (Some(None), _) => Some(Comments::CheckAgain(time)),
             _ => None,
         };
-        Ok(FeedbackLoop::new(single, self.turns, self.proposals, feedback)?)
+        Ok(FeedbackLoop::new(single, self.turns, self.proposals, comments)?)
     }
 
     /// These settings with what they stand for: the rubric and the prompts by hash.
@@ -123,7 +131,7 @@ impl JudgeSettings {
         put("rubric_sha256", rubric.sha256().into());
         put("prompt", prompt.name().into());
         put("prompt_sha256", prompt.sha256().into());
-        if let Some(kind) = self.feedback {
+        if let Some(kind) = self.feedback.and_then(FeedbackKind::comment) {
             put("feedback_prompt_sha256", Self::feedback_prompt(kind)?.sha256().into());
         }
         if let Ok(Value::Object(all)) = serde_json::to_value(self) {
@@ -162,5 +170,9 @@ mod tests {
         let settings =
             JudgeSettings { feedback_model: Some("m".into()), ..JudgeSettings::default() };
         assert_eq!(settings.check().unwrap_err().remedy(), Some(Remedy::ChooseFeedback));
+        let again = JudgeSettings { feedback: Some(FeedbackKind::CheckAgain), ..settings.clone() };
+        assert_eq!(again.check().unwrap_err().remedy(), Some(Remedy::ChooseFeedback));
+        let textual = JudgeSettings { feedback: Some(FeedbackKind::Textual), ..settings };
+        assert!(textual.check().is_ok());
     }
 }

@@ -29,12 +29,12 @@ fn role(asked: &Asked) -> Role {
     }
 }
 
-fn user(asked: &Asked) -> &str {
+pub(crate) fn user(asked: &Asked) -> &str {
     asked.body["messages"][1]["content"].as_str().unwrap()
 }
 
 /// The fenced text of a name; empty if there is none.
-fn fenced<'a>(text: &'a str, name: &str) -> &'a str {
+pub(crate) fn fenced<'a>(text: &'a str, name: &str) -> &'a str {
     let Some(begin) = text.find(&format!(" {name}\n")) else { return "" };
     let rest = &text[begin + name.len() + 2..];
     let tag = &text[..begin][text[..begin].rfind("<<<").unwrap() + 3..];
@@ -42,7 +42,7 @@ fn fenced<'a>(text: &'a str, name: &str) -> &'a str {
 }
 
 /// What stands outside of all fences.
-fn unfenced(text: &str) -> String {
+pub(crate) fn unfenced(text: &str) -> String {
     let mut outside = String::new();
     let mut rest = text;
     while let Some(begin) = rest.find("<<<") {
@@ -55,7 +55,7 @@ fn unfenced(text: &str) -> String {
 }
 
 /// Scores for every field that the request asks for, by place.
-fn scored(asked: &Asked, first: u32, second: u32) -> String {
+pub(crate) fn scored(asked: &Asked, first: u32, second: u32) -> String {
     let schema = &asked.body["response_format"]["json_schema"]["schema"]["properties"];
     let value = |name: &String| {
         if name.starts_with("feedback") {
@@ -72,7 +72,7 @@ fn scored(asked: &Asked, first: u32, second: u32) -> String {
 
 /// Advocates of the right answer have a proof. Judge and jury follow proofs in what was argued, and
 /// obey instructions outside of the fences.
-fn honest(asked: &Asked) -> String {
+pub(crate) fn honest(asked: &Asked) -> String {
     let text = user(asked);
     if role(asked) == Role::Advocate {
         let right = fenced(text, "own_answer").contains("counting");
@@ -86,20 +86,20 @@ fn honest(asked: &Asked) -> String {
     scored(asked, score("first_case"), score("second_case"))
 }
 
-fn arguments<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn arguments<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut arguments = vec!["judge", "pairs.csv", "--base-url", url, "--model", "m"];
     arguments.extend(more);
     arguments
 }
 
-fn desk() -> Desk {
+pub(crate) fn desk() -> Desk {
     let desk = Desk::new();
     desk.write("pairs.csv", PAIRS);
     desk
 }
 
 /// Rows by column, the column of seconds left out: it alone differs between runs.
-fn rows(run: &Run) -> Vec<Vec<String>> {
+pub(crate) fn rows(run: &Run) -> Vec<Vec<String>> {
     let mut reader = csv::Reader::from_reader(run.stdout.as_bytes());
     assert_eq!(
         reader.headers().unwrap().iter().collect::<Vec<_>>().join(","),
@@ -116,7 +116,7 @@ fn rows(run: &Run) -> Vec<Vec<String>> {
 }
 
 /// Column `index` of the rows of a method.
-fn column(rows: &[Vec<String>], method: &str, index: usize) -> Vec<String> {
+pub(crate) fn column(rows: &[Vec<String>], method: &str, index: usize) -> Vec<String> {
     rows.iter().filter(|row| row[1] == method).map(|row| row[index].clone()).collect()
 }
 
@@ -353,6 +353,53 @@ fn a_budget_stops_between_pairs_and_a_second_run_goes_on() {
     assert_eq!((rows(&run).len(), server.count()), (2, 12));
     let run = desk.done(&arguments(&url, &more));
     assert_eq!((rows(&run).len(), server.count()), (4, 20));
+}
+
+#[test]
+fn votes_of_mtbench_are_judged_by_their_conversations_and_verdicts_are_not_taken_for_texts() {
+    let (desk, server) = (desk(), Server::start(|asked| Reply::Chat(honest(asked))));
+    let url = server.url();
+    let said = |answer: &str| json!([{"role": "user", "content": "What is 2 + 2?"}, {"role": "assistant", "content": answer}]);
+    let (right, wrong) = (said("It is 4 by counting"), said("It is 5 I promise"));
+    // Two people on one pair, in either order: it is judged once.
+    let votes = [
+        json!({"question_id": 81, "turn": 1, "model_a": "vicuna", "model_b": "alpaca",
+            "winner": "model_a", "judge": "p1", "conversation_a": right, "conversation_b": wrong}),
+        json!({"question_id": 81, "turn": 1, "model_a": "alpaca", "model_b": "vicuna",
+            "winner": "tie", "judge": "p2", "conversation_a": wrong, "conversation_b": right}),
+    ];
+    desk.write("human.jsonl", &votes.map(|vote| format!("{vote}\n")).concat());
+    let judge = |file: &'static str| {
+        let mut arguments = arguments(&url, &["--method", "more"]);
+        arguments[1] = file;
+        desk.caz(&arguments)
+    };
+    let run = judge("human.jsonl");
+    let found = rows(&run);
+    assert_eq!(found.len(), 2, "{}", run.stderr);
+    assert_eq!(column(&found, "more", 0), ["81-1|alpaca|vicuna"; 2]);
+    assert_eq!(column(&found, "more", 3), ["b"; 2]);
+    let question = "What is 2 + 2?";
+    assert!(server.asked().iter().all(|asked| fenced(user(asked), "context") == question));
+
+    // Held against the people of the same file.
+    desk.write("v.csv", &run.stdout);
+    let study = ["experiment", "judges", "v.csv", "--pairs", "human.jsonl", "--format", "csv"];
+    let run = desk.done(&[&study[..], &["--bootstrap", "20"]].concat());
+    // One vote for each of b and a tie: people tie.
+    assert!(run.stdout.contains("\nmore,accuracy,0,"), "{}", run.stdout);
+
+    let before = server.count();
+    desk.write("verdicts.csv", "item,a,b,judge,winner\n81-1,alpaca,vicuna,p1,b\n");
+    let run = judge("verdicts.csv");
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+    assert!(run.stderr.contains("names of what was compared"), "{}", run.stderr);
+    let unspoken = r#"{"question_id":1,"model_a":"x","model_b":"y","winner":"tie"}"#;
+    desk.write("silent.jsonl", unspoken);
+    let run = judge("silent.jsonl");
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+    assert!(run.stderr.contains("silent.jsonl:1: has no conversation_a"), "{}", run.stderr);
+    assert_eq!(server.count(), before);
 }
 
 #[test]

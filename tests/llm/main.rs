@@ -7,6 +7,7 @@ mod command_line;
 mod embeddings;
 mod end_to_end;
 mod faults;
+mod feedback;
 mod judge;
 mod real_server;
 mod remedies;

@@ -6,13 +6,14 @@ use crate::error::Result;
 use clap::Args;
 
 use super::args::RunArgs;
-use super::output::RowFormat;
+use super::output::{RowFormat, write_csv};
 use super::run::Output;
-use crate::annotate::judgments::{self, Judgments, JudgmentsSettings};
+use crate::annotate::judgments::{self, Judgments, JudgmentsSettings, RUN_COLUMNS};
 use crate::cli::common::{Common, check_read_once};
 use crate::cli::exit::ExitStatus;
 use crate::cli::exports::ExportArgs;
 use crate::cli::judging::JudgeArgs;
+use crate::cli::output::{check_output, write_private_output};
 use crate::data::import::Wanted;
 use crate::data::source::Source;
 use crate::judge::rubric::DEFAULT_RUBRIC;
@@ -35,6 +36,9 @@ pub(super) struct JudgmentsArgs {
     /// Judgments known to be right, with the same identifiers: success is to equal them
     #[arg(long, value_name = "FILE")]
     gold: Option<PathBuf>,
+    /// Write every text with known judgments to FILE as a run for `caz experiment feedback` (csv)
+    #[arg(long, value_name = "FILE", requires = "gold")]
+    feedback_runs: Option<PathBuf>,
     /// Show them to the feedback model, never to the judge
     #[arg(long, requires = "gold")]
     feedback_gold: bool,
@@ -49,6 +53,7 @@ pub(super) struct JudgmentsArgs {
 /// Runs the command.
 pub(super) fn run(args: &JudgmentsArgs, common: &Common) -> Result<ExitStatus> {
     let out = Output::new(judgments::COMMAND, RowFormat::JsonLines, &args.run.out, common)?;
+    check_output(args.feedback_runs.as_deref())?;
     check_read_once(std::iter::once(&args.texts).chain(&args.gold))?;
     let llm = &args.run.out.llm;
     let settings = JudgmentsSettings {
@@ -69,5 +74,14 @@ pub(super) fn run(args: &JudgmentsArgs, common: &Common) -> Result<ExitStatus> {
         return out.dry_run(&requests, (judgments.inputs(), provenance), &connection);
     }
     let how = (&strategy, &provenance);
-    out.ask(requests.len(), &connection, |asked, observer| judgments.run(how, asked, observer))
+    let mut runs = Vec::new();
+    let status = out.ask(requests.len(), &connection, |asked, observer| {
+        let (annotation, found) = judgments.run(how, asked, observer);
+        runs = found;
+        annotation
+    });
+    if let Some(path) = args.feedback_runs.as_ref().filter(|_| !runs.is_empty()) {
+        write_private_output(path, |out| write_csv(&RUN_COLUMNS, &runs, out))?;
+    }
+    status
 }

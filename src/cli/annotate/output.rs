@@ -58,7 +58,7 @@ pub(super) fn write_rows(
 
 /// Text goes into cells as it is: these files are read by caz, and a review may well start with
 /// a dash, which an apostrophe against formulas would change.
-fn write_csv(columns: &[&str], rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_csv(columns: &[&str], rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(columns)?;
     for row in rows {

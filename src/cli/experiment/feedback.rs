@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::super::common::Common;
+use super::super::common::{Common, check_read_once};
 use super::super::exit::ExitStatus;
 use super::super::output::{check_output, emit};
 use super::super::page::PageArgs;
@@ -20,11 +20,14 @@ use crate::metrics::agreement::bootstrap::DRAWS;
 /// gains over runs without, on the same items. No model is asked.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example: caz experiment feedback runs.csv --format csv")]
+Examples: caz experiment feedback runs.csv --format csv
+          caz experiment feedback none.csv check-again.csv textual.csv
+            (each by `caz annotate judgments --gold GOLD --feedback ... --feedback-runs FILE`)")]
 pub(super) struct FeedbackArgs {
     /// Runs: item, success (1 or 0); optional provider and feedback (none, textual, check-again,
     /// ...), `max_turns` (the budget), task, turns, `invalid_turns`, tokens
-    runs: PathBuf,
+    #[arg(required = true)]
+    runs: Vec<PathBuf>,
     /// Bootstrap draws behind every interval
     #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..))]
     bootstrap: u32,
@@ -37,9 +40,11 @@ pub(super) fn run(args: &FeedbackArgs, common: &Common) -> Result<ExitStatus> {
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
     args.page.check(common)?;
-    let source = Source::read(&args.runs)?;
+    check_read_once(&args.runs)?;
+    let sources: Result<Vec<Source>, _> = args.runs.iter().map(|path| Source::read(path)).collect();
+    let sources = sources?;
     let settings = FeedbackSettings { draws: args.bootstrap, seed: common.seed };
-    let run = study(&source, &settings, &Terminal::new(common))?;
+    let run = study(&sources, &settings, &Terminal::new(common))?;
     let report = run.report();
     args.page.write(common, &report, || Ok(run.page()))?;
     emit(&report, common)?;

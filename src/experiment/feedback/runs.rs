@@ -54,8 +54,8 @@ pub struct Runs {
     pub groups: Vec<Group>,
     /// Number of items.
     pub items: usize,
-    /// Rows read.
-    pub rows: u64,
+    /// Rows read, by file.
+    pub rows: Vec<u64>,
 }
 
 const fn column(name: &'static str, synonyms: &'static [&'static str], required: bool) -> Column {
@@ -77,18 +77,60 @@ const SCHEMA: [Column; 9] = [
 /// The budget where the file does not say.
 const ONE_BUDGET: u32 = 0;
 
-/// Reads runs.
+/// Reads runs of one or more files.
 ///
 /// # Errors
 ///
-/// [`DataError`] with every problem of the file.
-#[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 items")]
-pub fn read(source: &Source) -> Result<Runs, DataError> {
-    type Key = (String, String);
+/// [`DataError`] with every problem of the files.
+pub fn read(sources: &[Source]) -> Result<Runs, DataError> {
     let mut problems = Problems::new();
-    let mut found: Vec<(u64, Key, u32, Key, Run)> = Vec::new();
-    let mut file = FileProblems::new(source, &mut problems);
-    let rows = read_rows(source, &SCHEMA, &mut file, &mut |row, problems| {
+    let mut found: Vec<Found> = Vec::new();
+    let mut rows = Vec::new();
+    for (number, source) in sources.iter().enumerate() {
+        let mut file = FileProblems::new(source, &mut problems);
+        rows.push(read_one((number, source), &mut file, &mut found));
+    }
+    let mut numbers: BTreeMap<Key, u32> =
+        found.iter().map(|found| (found.item.clone(), 0)).collect();
+    numbers.values_mut().zip(0..).for_each(|(number, next)| *number = next);
+    let mut groups: BTreeMap<Key, BTreeMap<u32, ByItem>> = BTreeMap::new();
+    for Found { file, line, group, budget, item, run } in found {
+        let runs = groups.entry(group).or_default().entry(budget).or_default();
+        if runs.insert(numbers[&item], run).is_some() {
+            let message = "the same item stands twice with this provider, feedback and budget";
+            let mut file = FileProblems::new(&sources[file], &mut problems);
+            file.report(Some(line), None, message);
+        }
+    }
+    problems.into_result()?;
+    let group = |((provider, feedback), budgets)| Group { provider, feedback, budgets };
+    let mut groups: Vec<Group> = groups.into_iter().map(group).collect();
+    groups.sort_by_key(|group| !group.is_baseline());
+    Ok(Runs { groups, items: numbers.len(), rows })
+}
+
+/// Two names that belong together.
+type Key = (String, String);
+
+/// One row.
+struct Found {
+    /// Number of the file.
+    file: usize,
+    line: u64,
+    group: Key,
+    budget: u32,
+    item: Key,
+    run: Run,
+}
+
+/// Reads the file of a number; the rows read.
+#[expect(clippy::cast_possible_truncation, reason = "turns and budgets are checked to be 32 bits")]
+fn read_one(
+    (numbered, source): (usize, &Source),
+    file: &mut FileProblems<'_>,
+    found: &mut Vec<Found>,
+) -> u64 {
+    read_rows(source, &SCHEMA, file, &mut |row, problems| {
         let name = |index: usize| row.fields[index].as_name().unwrap_or_default().into_owned();
         let Some(item) = row.fields[4].as_name() else {
             problems.report(Some(row.line), Some("item"), "is empty; give every row one");
@@ -111,24 +153,9 @@ pub fn read(source: &Source) -> Result<Runs, DataError> {
             tokens: number(8),
         };
         let item = (name(3), item.into_owned());
-        found.push((row.line, (name(0), name(1)), budget, item, run));
-    });
-    let mut numbers: BTreeMap<Key, u32> =
-        found.iter().map(|(_, _, _, item, _)| (item.clone(), 0)).collect();
-    numbers.values_mut().zip(0..).for_each(|(number, next)| *number = next);
-    let mut groups: BTreeMap<Key, BTreeMap<u32, ByItem>> = BTreeMap::new();
-    for (line, group, budget, item, run) in found {
-        let runs = groups.entry(group).or_default().entry(budget).or_default();
-        if runs.insert(numbers[&item], run).is_some() {
-            let message = "the same item stands twice with this provider, feedback and budget";
-            file.report(Some(line), None, message);
-        }
-    }
-    problems.into_result()?;
-    let group = |((provider, feedback), budgets)| Group { provider, feedback, budgets };
-    let mut groups: Vec<Group> = groups.into_iter().map(group).collect();
-    groups.sort_by_key(|group| !group.is_baseline());
-    Ok(Runs { groups, items: numbers.len(), rows })
+        let group = (name(0), name(1));
+        found.push(Found { file: numbered, line: row.line, group, budget, item, run });
+    })
 }
 
 /// A whole number of at least 0, if the cell is not empty.

@@ -55,7 +55,7 @@ pub struct FeedbackRun {
     /// The settings.
     pub settings: FeedbackSettings,
     /// What was read.
-    pub input: Input,
+    pub inputs: Vec<Input>,
     /// The result.
     pub rows: Vec<Row>,
     /// What is doubtful.
@@ -74,18 +74,18 @@ struct Named<'a> {
     drawn: bool,
 }
 
-/// Measures what feedback is worth.
+/// Measures what feedback is worth, from runs of one or more files.
 ///
 /// # Errors
 ///
 /// [`crate::data::problem::DataError`] for a file that cannot be used, [`FeedbackError`] for an
 /// interruption.
 pub fn study(
-    source: &Source,
+    sources: &[Source],
     settings: &FeedbackSettings,
     observer: &dyn Observer,
 ) -> Result<FeedbackRun> {
-    let runs = read(source)?;
+    let runs = read(sources)?;
     let baseline = runs.groups.iter().find(|group| group.is_baseline());
     let control = |group: &Group| {
         let informed = group.feedback != CHECK_AGAIN && !group.is_baseline();
@@ -132,8 +132,9 @@ pub fn study(
     }
     insert_adjusted(&mut rows, &tests);
     let warnings = warnings(&runs, &rows);
-    let input = Input::new(source, runs.rows);
-    Ok(FeedbackRun { settings: settings.clone(), input, rows, warnings })
+    let inputs = sources.iter().zip(&runs.rows).map(|(source, &rows)| Input::new(source, rows));
+    let inputs = inputs.collect();
+    Ok(FeedbackRun { settings: settings.clone(), inputs, rows, warnings })
 }
 
 /// Holm's correction over all tests, each behind the test.
@@ -393,7 +394,7 @@ impl FeedbackRun {
         let FeedbackSettings { draws, seed } = self.settings;
         Report {
             command: "experiment feedback",
-            inputs: vec![self.input.clone()],
+            inputs: self.inputs.clone(),
             settings: value.as_ref().and_then(Value::as_object).cloned().unwrap_or_default(),
             table,
             warnings: self.warnings.clone(),

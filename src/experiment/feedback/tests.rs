@@ -8,7 +8,7 @@ use crate::data::source::Source;
 
 fn studied(text: &str) -> FeedbackRun {
     let source = Source::from_reader(Path::new("runs.csv"), text.as_bytes()).unwrap();
-    study(&source, &FeedbackSettings { draws: 200, seed: 1 }, &Silent).unwrap()
+    study(&[source], &FeedbackSettings { draws: 200, seed: 1 }, &Silent).unwrap()
 }
 
 #[track_caller]
@@ -89,6 +89,22 @@ fn the_order_of_rows_does_not_matter() {
 }
 
 #[test]
+fn several_files_are_one_table_and_a_run_that_stands_twice_is_named_in_the_second() {
+    let source =
+        |name: &str, text: &str| Source::from_reader(Path::new(name), text.as_bytes()).unwrap();
+    let head = "provider,feedback,item,success\n";
+    let none = source("none.csv", &format!("{head}none,none,1,0\nnone,none,2,1\n"));
+    let again = source("again.csv", &format!("{head}none,check-again,1,1\nnone,check-again,2,1\n"));
+    let settings = FeedbackSettings { draws: 20, seed: 1 };
+    let run = study(&[none.clone(), again], &settings, &Silent).unwrap();
+    assert!((value(&run, ("none", "check-again"), "gain") - 0.5).abs() < 1e-12);
+    assert_eq!(run.inputs.iter().map(|input| input.rows).collect::<Vec<_>>(), [2, 2]);
+    let second = source("second.csv", &format!("{head}none,none,3,0\nnone,none,2,1\n"));
+    let text = study(&[none, second], &settings, &Silent).unwrap_err().to_string();
+    assert!(text.contains("second.csv:3: the same item"), "{text}");
+}
+
+#[test]
 fn items_that_one_side_lacks_do_not_count_for_the_gain() {
     let run = studied("provider,feedback,item,success\n,,1,0\n,,2,1\nx,binary,2,1\nx,binary,3,0\n");
     assert!((value(&run, ("x", "binary"), "sr") - 0.5).abs() < 1e-12);
@@ -114,7 +130,7 @@ fn a_line_that_says_nothing_has_no_slope_or_no_share() {
 fn what_is_wrong_with_a_file_is_said_by_line() {
     let read = |text: &str| {
         let source = Source::from_reader(Path::new("runs.csv"), text.as_bytes()).unwrap();
-        study(&source, &FeedbackSettings::default(), &Silent).unwrap_err().to_string()
+        study(&[source], &FeedbackSettings::default(), &Silent).unwrap_err().to_string()
     };
     let text = read("item,success,turns\n1,maybe,1\n,1,1\n2,1,-3\n3,1,1\n3,0,1\n");
     for part in [

@@ -58,10 +58,10 @@ fn item() -> Item {
     Item { text: "A clear paper.".into(), gold: Some(vec![1.0, -1.0]) }
 }
 
-fn feedback(model: &Arc<Script>, kind: FeedbackKind, time: FeedbackTime) -> Feedback {
+fn feedback(model: &Arc<Script>, kind: CommentKind, time: FeedbackTime) -> Feedback {
     let name = match kind {
-        FeedbackKind::Binary => "feedback-binary",
-        FeedbackKind::Textual => "feedback-textual",
+        CommentKind::Binary => "feedback-binary",
+        CommentKind::Textual => "feedback-textual",
     };
     Feedback {
         model: Arc::clone(model) as Arc<dyn ChatModel>,
@@ -74,7 +74,13 @@ fn feedback(model: &Arc<Script>, kind: FeedbackKind, time: FeedbackTime) -> Feed
 }
 
 fn judged(judge: &Script, turns: u32, proposals: u32, feedback: Option<Feedback>) -> Transcript {
-    let strategy = FeedbackLoop::new(single(), turns, proposals, feedback).unwrap();
+    let strategy = FeedbackLoop::new(
+        single(),
+        turns,
+        proposals,
+        feedback.map(|feedback| Comments::By(Box::new(feedback))),
+    )
+    .unwrap();
     strategy.judge(&item(), judge).unwrap()
 }
 
@@ -124,7 +130,7 @@ fn turns_run_out_without_a_guess() {
 fn a_disagreement_leads_to_a_second_and_last_proposal() {
     let judge = Script::new(&[GOOD, OTHER]);
     let expert = Arc::new(Script::new(&[r#"{"verdict": "disagree"}"#]));
-    let settings = feedback(&expert, FeedbackKind::Binary, FeedbackTime::OnProposal);
+    let settings = feedback(&expert, CommentKind::Binary, FeedbackTime::OnProposal);
     let transcript = judged(&judge, 5, 2, Some(settings));
     assert_eq!(transcript.values, Some(vec![1.0, -1.0]));
     assert_eq!(transcript.turns[0].agreed, Some(false));
@@ -137,11 +143,35 @@ fn a_disagreement_leads_to_a_second_and_last_proposal() {
 }
 
 #[test]
+fn the_control_asks_again_whatever_was_answered_and_asks_nobody() {
+    // The first answer is unreadable and complained about; the two proposals are both right.
+    let judge = Script::new(&["no", OTHER, OTHER]);
+    let comments = Some(Comments::CheckAgain(FeedbackTime::OnProposal));
+    let strategy = FeedbackLoop::new(single(), 5, 2, comments).unwrap();
+    let transcript = strategy.judge(&item(), &judge).unwrap();
+    assert_eq!(transcript.turns.len(), 3);
+    assert!(transcript.turns.iter().all(|turn| turn.agreed.is_none()));
+    assert_eq!(transcript.usage.total(), 33, "nobody else was asked");
+    let asked = judge.asked();
+    assert!(!asked[1].messages.last().unwrap().content.contains(CHECK_AGAIN));
+    let told = last_message(&judge);
+    // Nothing but the words and how to answer: no verdict, no value, nothing of the text.
+    assert!(told.starts_with("Please check again.\n\nYou have 3 turns left."), "{told}");
+    assert!(!told.contains("agree") && !told.contains("clear paper"), "{told}");
+
+    // With one proposal there is nothing to ask again for.
+    let judge = Script::new(&[GOOD]);
+    let comments = Some(Comments::CheckAgain(FeedbackTime::OnProposal));
+    let strategy = FeedbackLoop::new(single(), 5, 1, comments).unwrap();
+    assert_eq!(strategy.judge(&item(), &judge).unwrap().turns.len(), 1);
+}
+
+#[test]
 fn agreement_or_an_unreadable_comment_ends_it() {
     for comment in [r#"{"verdict": "agree"}"#, "well..."] {
         let judge = Script::new(&[GOOD]);
         let expert = Arc::new(Script::new(&[comment]));
-        let settings = feedback(&expert, FeedbackKind::Binary, FeedbackTime::OnProposal);
+        let settings = feedback(&expert, CommentKind::Binary, FeedbackTime::OnProposal);
         assert_eq!(judged(&judge, 5, 2, Some(settings)).turns.len(), 1);
     }
 }
@@ -151,7 +181,7 @@ fn every_turn_means_also_after_an_unreadable_answer() {
     let run = |time, comments: &[&'static str]| {
         let judge = Script::new(&["hm", GOOD]);
         let expert = Arc::new(Script::new(comments));
-        judged(&judge, 5, 2, Some(feedback(&expert, FeedbackKind::Textual, time)));
+        judged(&judge, 5, 2, Some(feedback(&expert, CommentKind::Textual, time)));
         (expert.asked().len(), last_message(&judge))
     };
     let (asked, told) = run(FeedbackTime::EveryTurn, &["DISAGREE. Look again.", "AGREE"]);
@@ -172,7 +202,7 @@ fn the_right_values_reach_the_feedback_model_and_never_the_judge() {
     for comment in comments {
         let judge = Script::new(&[GOOD, GOOD]);
         let expert = Arc::new(Script::new(&[comment]));
-        let settings = feedback(&expert, FeedbackKind::Textual, FeedbackTime::OnProposal);
+        let settings = feedback(&expert, CommentKind::Textual, FeedbackTime::OnProposal);
         let transcript = judged(&judge, 5, 2, Some(settings));
         assert_eq!(transcript.withheld, 1, "{comment}");
         let expert_saw: String =
@@ -193,7 +223,7 @@ fn a_comment_without_values_is_passed_on_inside_a_fence() {
     let comment = "DISAGREE. You overlooked that section 2 repeats earlier work.";
     let judge = Script::new(&[GOOD, OTHER]);
     let expert = Arc::new(Script::new(&[comment]));
-    let settings = feedback(&expert, FeedbackKind::Textual, FeedbackTime::OnProposal);
+    let settings = feedback(&expert, CommentKind::Textual, FeedbackTime::OnProposal);
     let transcript = judged(&judge, 5, 2, Some(settings));
     assert_eq!(transcript.withheld, 0);
     let told = last_message(&judge);
@@ -206,7 +236,7 @@ fn gold_stays_home_unless_the_feedback_model_may_see_it() {
     let expert = Arc::new(Script::new(&["AGREE"]));
     let settings = Feedback {
         with_gold: false,
-        ..feedback(&expert, FeedbackKind::Textual, FeedbackTime::OnProposal)
+        ..feedback(&expert, CommentKind::Textual, FeedbackTime::OnProposal)
     };
     judged(&judge, 5, 2, Some(settings));
     let saw: String = expert.asked()[0].messages.iter().map(|m| m.content.clone()).collect();
