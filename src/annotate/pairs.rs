@@ -11,8 +11,10 @@ use super::Failure;
 use super::job::{Annotation, Answered, Asked, Job, all_settings, suspicious};
 use super::row::{Row, named};
 use crate::data::items::{ItemRow, check_names_differ, read_items};
+use crate::data::mtbench::{self, Texts};
 use crate::data::observer::Observer;
-use crate::data::rows::Column;
+use crate::data::problem::{DataError, Problems};
+use crate::data::rows::{Column, FileProblems, header};
 use crate::data::side::Side;
 use crate::data::source::Source;
 use crate::error::{Error, Result};
@@ -206,7 +208,7 @@ impl Pairs {
         let temperature = settings.temperature.unwrap_or(REPEATED_TEMPERATURE);
         let repeated = Rules { temperature, ..rules.clone() };
         let source = source()?;
-        let mut items = read_items(&source, &SCHEMA)?;
+        let mut items = read_pairs(&source)?;
         let rows = items.len() as u64;
         let mut seen: BTreeMap<Vec<Option<String>>, u64> = BTreeMap::new();
         items.retain(|item| seen.insert(item.fields.clone(), item.line).is_none());
@@ -440,6 +442,34 @@ impl Pairs {
         let said = said.into_inner().unwrap_or_else(PoisonError::into_inner);
         (annotation, said.into_values().flatten().collect())
     }
+}
+
+/// The rows of a file of pairs, by [`SCHEMA`]: its own, or that of MT-Bench.
+fn read_pairs(source: &Source) -> Result<Vec<ItemRow>, DataError> {
+    let mut problems = Problems::new();
+    let mut file = FileProblems::new(source, &mut problems);
+    let names = header(source);
+    let has = |name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let mut items = Vec::new();
+    if mtbench::is_mtbench(source) {
+        for judgment in mtbench::read(source)? {
+            let (name, line) = (judgment.pair(), judgment.line);
+            let Some(Texts { context, a, b, .. }) = judgment.texts else {
+                let message = "has no conversation_a and conversation_b: there is nothing to judge";
+                file.report(Some(line), None, message);
+                continue;
+            };
+            items.push(ItemRow { line, fields: [name, context, a, b].map(Some).into() });
+        }
+    } else if has("judge") && has("winner") && !has("context") && !has("gold") {
+        let message = "holds verdicts (columns judge, winner), and its a and b are names of what \
+                       was compared; judging takes the texts";
+        file.report(None, None, message);
+    } else {
+        items = read_items(source, &SCHEMA)?;
+    }
+    problems.into_result()?;
+    Ok(items)
 }
 
 /// Whether the verdict changes with the order, where there are two.

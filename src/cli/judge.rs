@@ -62,7 +62,7 @@ enum OrderChoice {
 Example: caz judge pairs.jsonl --method single,more,samre,repeated --jury \\
            --base-url http://localhost:8000/v1 --model llama-3.1-8b --output verdicts.csv")]
 pub(super) struct JudgeArgs {
-    /// Pairs: item, a, b, optional context
+    /// Pairs: item, a, b, optional context; or MT-Bench's own judgments with their conversations
     pairs: PathBuf,
     /// Ways to judge
     #[arg(long, value_enum, value_delimiter = ',', default_value = "single", value_name = "M")]

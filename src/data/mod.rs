@@ -19,6 +19,7 @@ mod label_rows;
 mod label_spelling;
 pub mod labellers;
 pub mod labels;
+pub mod mtbench;
 mod near;
 pub mod observer;
 mod plain;

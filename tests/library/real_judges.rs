@@ -100,6 +100,36 @@ fn gpt_4_and_people_on_mt_bench() {
     assert_eq!(row("own_family").items, row("own_family_excess").items);
 }
 
+/// The same votes in MT-Bench's own form, those of GPT-4 as verdicts and those of people as pairs.
+#[test]
+#[ignore = "needs ../shared/data"]
+fn files_of_mt_bench_give_the_same() {
+    let text = std::fs::read_to_string(data("pairs-mtbench/verdicts.csv")).unwrap();
+    let (mut gpt, mut people) = (String::new(), String::new());
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [item, a, b, judge, winner] = cells[..] else { panic!("{line}") };
+        let (question, turn) = item.split_once('-').unwrap();
+        let winner = if winner == "tie" { winner.to_owned() } else { format!("model_{winner}") };
+        let row = format!(
+            r#"{{"question_id":{question},"turn":{turn},"model_a":"{a}","model_b":"{b}","winner":"{winner}","judge":"{judge}"}}"#
+        );
+        let rows = if judge == "gpt4_pair" { &mut gpt } else { &mut people };
+        rows.push_str(&row);
+        rows.push('\n');
+    }
+    let gpt = Source::from_reader(Path::new("gpt.jsonl"), gpt.as_bytes()).unwrap();
+    let people = Source::from_reader(Path::new("people.jsonl"), people.as_bytes()).unwrap();
+    let files = Files { verdicts: &gpt, pairs: Some(&people), clusters: None, transcripts: None };
+    let settings = JudgesSettings { draws: 2, ..JudgesSettings::default() };
+    let run = study(&files, &settings, &Silent).unwrap();
+    let row = |metric| run.row("gpt4_pair", metric).unwrap();
+    near(row("accuracy").value, 0.672, 5e-4);
+    near(row("kappa").value, 0.505, 5e-4);
+    near(row("accuracy_without_ties").value, 0.884, 5e-4);
+    assert_eq!((row("accuracy").items, row("accuracy_without_ties").items), (1814, 1078));
+}
+
 /// As a paper on debates reads the votes: both turns of a question together, the pair in the order
 /// shown, and every tie a win for the second answer.
 #[test]
@@ -130,7 +160,7 @@ fn no_verdict_agrees_with_more_than_858_of_1000_votes_of_mt_bench() {
 fn mint() -> FeedbackRun {
     let source = Source::read(&data("feedback-mint/runs.csv")).unwrap();
     let settings = FeedbackSettings { draws: 300, seed: 0 };
-    feedback::study(&source, &settings, &Silent).unwrap()
+    feedback::study(&[source], &settings, &Silent).unwrap()
 }
 
 #[test]

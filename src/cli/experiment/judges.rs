@@ -24,9 +24,10 @@ Examples: caz experiment judges verdicts.csv --pairs pairs.jsonl --against singl
           caz experiment judges votes.csv --method gpt4_pair    (all others are the gold)")]
 pub(super) struct JudgesArgs {
     /// Verdicts: item, judge, winner (a, b, tie); optional `winner_swapped` or order (ab, ba),
-    /// a, b (names of what was compared), tokens, calls, seconds, rounds
+    /// a, b (names of what was compared), tokens, calls, seconds, rounds; or a file of MT-Bench
     verdicts: PathBuf,
-    /// Pairs: item; optional a, b (texts, for the length), gold (a row per person)
+    /// Pairs: item; optional a, b (texts, for the length), gold (a row per person); or the votes of
+    /// people in a file of MT-Bench
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
     /// Judges to measure; if no pair has a gold verdict, the majority of all others is the gold

@@ -97,6 +97,63 @@ fn pairs_of_names_are_brought_to_one_order() {
     assert_eq!((ceiling.value, ceiling.items), (Some(3.0 / 5.0), 5));
 }
 
+/// One vote of MT-Bench on answers of one and of two words.
+fn vote((question, model_a, model_b): (u32, &str, &str), winner: &str, judge: &str) -> String {
+    let said = |model: &str| {
+        let answer = if model == "gpt-4" { "one two" } else { "one" };
+        format!(r#"[{{"role":"user","content":"Q"}},{{"role":"assistant","content":"{answer}"}}]"#)
+    };
+    format!(
+        r#"{{"question_id":{question},"turn":1,"model_a":"{model_a}","model_b":"{model_b}","winner":"{winner}","judge":"{judge}","conversation_a":{},"conversation_b":{}}}"#,
+        said(model_a),
+        said(model_b)
+    ) + "\n"
+}
+
+#[test]
+fn files_of_mtbench_are_verdicts_and_pairs_as_they_are() {
+    // People say gpt-4 on the first question, by two of three votes, and tie on the second.
+    let people = [
+        vote((1, "vicuna", "gpt-4"), "model_b", "p1"),
+        vote((1, "gpt-4", "vicuna"), "model_a", "p2"),
+        vote((1, "vicuna", "gpt-4"), "model_a", "p3"),
+        vote((2, "gpt-4", "vicuna"), "tie (bothbad)", "p1"),
+    ]
+    .concat();
+    let both = |question: u32, first: &str, second: &str| {
+        format!(
+            r#"{{"question_id":{question},"turn":1,"model_1":"vicuna","model_2":"gpt-4","g1_winner":"{first}","g2_winner":"{second}","judge":["gpt-4","pair-v2"]}}"#
+        ) + "\n"
+    };
+    let judged = both(1, "model_2", "model_2") + &both(2, "model_1", "error");
+    let verdicts = Source::from_reader(Path::new("gpt.jsonl"), judged.as_bytes()).unwrap();
+    let pairs = Source::from_reader(Path::new("human.jsonl"), people.as_bytes()).unwrap();
+    let files =
+        Files { verdicts: &verdicts, pairs: Some(&pairs), clusters: None, transcripts: None };
+    let run = study(&files, &settings(), &Silent).unwrap();
+    let judge = "gpt-4:pair-v2";
+    // Right twice on the first question, once wrong on the second, once unreadable.
+    near(value(&run, judge, "accuracy"), 2.0 / 3.0);
+    near(value(&run, judge, "consistency"), 1.0);
+    // Of the pair with both orders gpt-4 won in both places.
+    near(value(&run, judge, "first_place"), 1.0 / 2.0);
+    assert_eq!(run.row(judge, "accuracy").unwrap().missing, Some(1));
+    // One answer is by a relative of the judge: preferred in both orders of the first pair, and the
+    // second pair has no verdict of both.
+    near(value(&run, judge, "own_family"), 1.0);
+    assert_eq!(run.row(judge, "own_family").unwrap().items, 1);
+    let ceiling = run.rows.iter().find(|row| row.metric == "vote_ceiling").unwrap();
+    assert_eq!((ceiling.value, ceiling.items), (Some(3.0 / 4.0), 4));
+    assert_eq!(run.row(judge, "length_slope").unwrap().items, 3, "the lengths are known");
+
+    // The file of people as verdicts: the majority of the others is the gold.
+    let alone = Files { verdicts: &pairs, pairs: None, clusters: None, transcripts: None };
+    let settings = JudgesSettings { methods: vec!["p3".into()], ..settings() };
+    let run = study(&alone, &settings, &Silent).unwrap();
+    near(value(&run, "p3", "accuracy"), 0.0);
+    assert_eq!(run.row("p3", "accuracy").unwrap().items, 1);
+}
+
 #[test]
 fn relatives_are_counted_against_the_gold() {
     let votes = "item,a,b,judge,winner\n\

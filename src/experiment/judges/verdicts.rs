@@ -7,13 +7,16 @@
 //! - `a`, `b`: names of what was compared; then `(x, y)` and `(y, x)` are the same pair;
 //! - `tokens, calls, seconds, rounds`: what the row cost.
 //!
+//! or the files of MT-Bench, see [`crate::data::mtbench`].
+//!
 //! Pairs: `item` and as options the texts `a` and `b`, `gold` and several rows per item, one for
-//! each person who gave a verdict.
+//! each person who gave a verdict; or a file of MT-Bench.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::family::family;
 use super::{Cluster, JudgesSettings};
+use crate::data::mtbench::{self, Judgment, is_mtbench, pair_name};
 use crate::data::problem::{DataError, Problems};
 use crate::data::rows::{Column, Field, FileProblems, header, read_rows};
 use crate::data::side::Side;
@@ -40,6 +43,8 @@ pub struct Pair {
     pub item: String,
     /// What was compared, if the verdicts name it: side a, side b.
     pub names: Option<(String, String)>,
+    /// What both answer, if the item is more than that.
+    pub question: Option<String>,
     /// Words of either text, if they are known.
     pub words: Option<(u32, u32)>,
     /// Number of the cluster.
@@ -143,16 +148,32 @@ struct Row {
 pub fn read(files: &Files<'_>, settings: &JudgesSettings) -> Result<Verdicts, DataError> {
     let mut problems = Problems::new();
     let mut rows = Vec::new();
-    let count = read_verdicts(
-        files.verdicts,
-        &mut FileProblems::new(files.verdicts, &mut problems),
-        &mut rows,
-    );
-    let mut inputs = vec![Input::new(files.verdicts, count)];
     let mut known: BTreeMap<String, Pair> = BTreeMap::new();
+    let mut file = FileProblems::new(files.verdicts, &mut problems);
+    let count = if is_mtbench(files.verdicts) {
+        let judgments = mtbench::read(files.verdicts)?;
+        for judgment in &judgments {
+            // Whoever judged is no gold here; the texts are known all the same.
+            add_pair(&mut known, pair_of(judgment, false), judgment.line, &mut file);
+            rows.extend(row_of(judgment, &mut file));
+        }
+        judgments.len() as u64
+    } else {
+        read_verdicts(files.verdicts, &mut file, &mut rows)
+    };
+    let mut inputs = vec![Input::new(files.verdicts, count)];
     if let Some(source) = files.pairs {
         let mut file = FileProblems::new(source, &mut problems);
-        inputs.push(Input::new(source, read_pairs(source, &mut file, &mut known)));
+        let count = if is_mtbench(source) {
+            let judgments = mtbench::read(source)?;
+            for judgment in &judgments {
+                add_pair(&mut known, pair_of(judgment, true), judgment.line, &mut file);
+            }
+            judgments.len() as u64
+        } else {
+            read_pairs(source, &mut file, &mut known)
+        };
+        inputs.push(Input::new(source, count));
     }
     let mut clusters: HashMap<String, String> = HashMap::new();
     if let Some(source) = files.clusters {
@@ -226,6 +247,54 @@ fn read_verdicts(source: &Source, file: &mut FileProblems<'_>, rows: &mut Vec<Ro
     })
 }
 
+/// A row of MT-Bench as a row of verdicts.
+fn row_of(judgment: &Judgment, problems: &mut FileProblems<'_>) -> Option<Row> {
+    let Judgment { line, question, models, judge, orders, .. } = judgment.clone();
+    let Some(judge) = judge else {
+        problems.report(Some(line), Some("judge"), "is empty; verdicts need one");
+        return None;
+    };
+    Some(Row {
+        line,
+        item: question,
+        judge,
+        names: Some(models),
+        orders,
+        cost: [None; COSTS.len()],
+    })
+}
+
+/// A row of MT-Bench as a pair, with the votes of the row if it is of people.
+fn pair_of(judgment: &Judgment, with_votes: bool) -> Pair {
+    Pair {
+        item: judgment.pair(),
+        names: Some(judgment.models.clone()),
+        question: Some(judgment.question.clone()),
+        words: judgment.texts.as_ref().map(|texts| texts.words),
+        cluster: 0,
+        votes: judgment.orders.iter().filter_map(|o| o.flatten().filter(|_| with_votes)).collect(),
+    }
+}
+
+/// Adds a pair, or its votes if it is known; texts must be the same where both have some.
+fn add_pair(
+    pairs: &mut BTreeMap<String, Pair>,
+    pair: Pair,
+    line: u64,
+    problems: &mut FileProblems<'_>,
+) {
+    match pairs.get_mut(&pair.item) {
+        None => drop(pairs.insert(pair.item.clone(), pair)),
+        Some(known) if known.words.zip(pair.words).is_some_and(|(one, other)| one != other) => {
+            problems.report(Some(line), None, "the pair stands twice, with other texts");
+        }
+        Some(known) => {
+            known.words = known.words.or(pair.words);
+            known.votes.extend(pair.votes);
+        }
+    }
+}
+
 /// A verdict, `None` if missing; anything else than a verdict is a problem.
 fn verdict(
     field: &Field<'_>,
@@ -290,8 +359,11 @@ fn gather(
     let mut pairs = Vec::with_capacity(numbers.len());
     for ((item, names), number) in &mut numbers {
         *number = pairs.len() as u32;
-        let pair = known.get(item).cloned().unwrap_or_default();
-        pairs.push(Pair { item: item.clone(), names: names.clone(), ..pair });
+        // A pair of MT-Bench is known by its question and its models.
+        let by_names = || known.get(&pair_name(item, names.as_ref()?));
+        let pair = known.get(item).or_else(by_names).cloned().unwrap_or_default();
+        let names = names.clone().or(pair.names);
+        pairs.push(Pair { item: item.clone(), names, ..pair });
     }
     let mut judges: BTreeMap<String, Judge> = BTreeMap::new();
     for row in rows {
@@ -339,9 +411,12 @@ fn number_clusters(
         return pairs.len();
     }
     // An item that the file does not name is a cluster of its own.
-    let name = |pair: &Pair| match of_item.get(&pair.item) {
-        Some(cluster) => (0, cluster.clone()),
-        None => (1, pair.item.clone()),
+    let name = |pair: &Pair| {
+        let question = pair.question.as_ref().unwrap_or(&pair.item);
+        match of_item.get(&pair.item).or_else(|| of_item.get(question)) {
+            Some(cluster) => (0, cluster.clone()),
+            None => (1, question.clone()),
+        }
     };
     let mut numbers: BTreeMap<(u8, String), u32> =
         pairs.iter().map(|pair| (name(pair), 0)).collect();
