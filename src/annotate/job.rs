@@ -12,6 +12,22 @@ use crate::judge::{InjectionDetector, JudgeError, Suspicion};
 use crate::llm::{Budget, ChatError, ChatModel, ChatRequest, Spent};
 use crate::report::{Input, Report, Table};
 
+/// What a million tokens cost, in any currency.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prices {
+    /// Of a million tokens that a model reads.
+    pub read: f64,
+    /// Of a million tokens that it writes.
+    pub written: f64,
+}
+
+impl Prices {
+    /// The price of so many tokens.
+    pub fn of(&self, read: u64, written: u64) -> f64 {
+        (self.read * read as f64 + self.written * written as f64) / 1e6
+    }
+}
+
 /// The model that is asked, and what stands behind it.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
@@ -23,6 +39,8 @@ pub struct Asked<'a> {
     pub budget: &'a Budget,
     /// Items under way at the same time; never changes a result.
     pub concurrency: usize,
+    /// What its tokens cost, if that is known.
+    pub prices: Option<Prices>,
     /// What the server could not do, in words, as far as it is known when it is called.
     pub concessions: &'a (dyn Fn() -> Vec<&'static str> + Sync),
 }
@@ -78,6 +96,10 @@ impl Estimate {
             ("answer tokens (at most)", self.answer_tokens),
         ] {
             table.push(vec![quantity.into(), value.into()]);
+        }
+        if let Some(prices) = asked.prices {
+            let price = prices.of(self.prompt_tokens, self.answer_tokens);
+            table.push(vec!["price (at most)".into(), price.into()]);
         }
         let footer = format!(
             "Nothing was sent. Requests would go to {} for model {}. Answers that cannot be read \

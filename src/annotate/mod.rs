@@ -18,7 +18,7 @@ mod samples;
 mod task;
 
 pub use self::failure::{Failed, Failure};
-pub use self::job::{Annotation, Asked, Estimate, Flagged, Stop};
+pub use self::job::{Annotation, Asked, Estimate, Flagged, Prices, Stop};
 pub use self::judgments::{Judgments, JudgmentsSettings};
 pub use self::labels::{Labels, LabelsSettings};
 pub use self::reviews::{Reviews, ReviewsSettings};

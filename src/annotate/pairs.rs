@@ -342,7 +342,9 @@ impl Pairs {
     ///
     /// [`JudgeError`] for a text that a prompt cannot take.
     pub fn rehearse(&self, known: &Cast, asked: &Asked<'_>) -> Result<Report> {
-        let mut table = Table::new(&["method", "calls", "held", "prompt_tokens", "answer_tokens"]);
+        let columns = ["method", "calls", "held", "prompt_tokens", "answer_tokens", "price"];
+        let columns = &columns[..columns.len() - usize::from(asked.prices.is_none())];
+        let mut table = Table::new(columns);
         let mut methods = self.settings.methods.clone();
         methods.sort_unstable();
         methods.dedup();
@@ -380,13 +382,15 @@ impl Pairs {
             let name = serde_json::to_value(method).ok();
             let name = name.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
             let Rehearsed { calls, held, prompt_tokens, answer_tokens } = counted;
-            table.push(vec![
+            let mut cells = vec![
                 name.into(),
                 calls.into(),
                 held.into(),
                 prompt_tokens.into(),
                 answer_tokens.into(),
-            ]);
+            ];
+            cells.extend(asked.prices.map(|p| p.of(prompt_tokens, answer_tokens).into()));
+            table.push(cells);
         }
         let footer = format!(
             "Nothing was sent. At most so many calls would go to {} for {} pairs; tokens are \

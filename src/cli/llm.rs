@@ -10,6 +10,7 @@ use clap::Args;
 use super::cache::cache_folder;
 use super::common::Common;
 use super::exit::{MissingError, UsageError};
+use crate::annotate::Prices;
 use crate::llm::cache::OfflineModel;
 use crate::llm::{
     AnswerCache, ApiKey, Budget, CachedModel, ChatModel, OpenAiEmbeddings, OpenAiModel,
@@ -182,14 +183,19 @@ impl LlmArgs {
             spent.prompt_tokens,
             spent.completion_tokens
         );
-        match (self.price_in, self.price_out) {
-            (Some(read), Some(written)) => {
-                let price =
-                    read * spent.prompt_tokens as f64 + written * spent.completion_tokens as f64;
-                format!("{tokens}, price {:.4}", price / 1e6)
+        match self.prices() {
+            Some(prices) => {
+                let price = prices.of(spent.prompt_tokens, spent.completion_tokens);
+                format!("{tokens}, price {price:.4}")
             }
-            _ => tokens,
+            None => tokens,
         }
+    }
+
+    /// What tokens cost, if the flags say so.
+    pub(super) fn prices(&self) -> Option<Prices> {
+        let (read, written) = self.price_in.zip(self.price_out)?;
+        Some(Prices { read, written })
     }
 
     /// Where requests go.

@@ -71,6 +71,7 @@ fn run(stop_after: u64, concurrency: usize) -> Annotation {
         place: "here",
         budget: &budget,
         concurrency,
+        prices: None,
         concessions: &Vec::new,
     };
     labels(40).run(&asked, &Patient(token))
@@ -101,6 +102,7 @@ fn a_run_needs_nobody_who_listens_and_its_settings_hold_all() {
         place: "here",
         budget: &budget,
         concurrency: 2,
+        prices: None,
         concessions: &Vec::new,
     };
     let run = labels(2).run(&asked, &Silent);

@@ -45,7 +45,7 @@ impl<'a> Output<'a> {
     }
 
     /// Says what the first requests would cost; sends nothing.
-    pub(super) fn dry_run(
+    pub(in crate::cli) fn dry_run(
         &self,
         requests: &[ChatRequest],
         about: (&[Input], Map<String, Value>),
@@ -115,6 +115,7 @@ impl<'a> Output<'a> {
             place: &connection.place,
             budget: &connection.budget,
             concurrency: self.args.llm.concurrency,
+            prices: self.args.llm.prices(),
             concessions: &|| connection.concessions(),
         })
     }
