@@ -26,6 +26,13 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
+impl Run {
+    /// A run of which only an output is known.
+    pub(crate) fn of_stdout(stdout: String) -> Self {
+        Self { status: String::new(), code: None, stdout, stderr: String::new() }
+    }
+}
+
 impl From<Output> for Run {
     fn from(output: Output) -> Self {
         Self {

@@ -12,6 +12,7 @@ mod judge;
 mod real_server;
 mod remedies;
 mod replies;
+mod roles;
 mod server;
 mod several;
 mod streams;
