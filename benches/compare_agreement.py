@@ -2,6 +2,7 @@
 """Compare the agreement metrics of caz with other implementations, in one run.
 
     pip install scikit-learn scipy krippendorff irrCAC rbo pandas
+    pip install trectools    # if it installs
     cargo build --release
     python benches/compare_agreement.py [--caz target/release/caz]
         [--labels LABELS --gold GOLD --scale 0..3] [--runs RUNS]
@@ -28,6 +29,11 @@ import sklearn
 from irrCAC.raw import CAC
 from scipy.stats import kendalltau
 from sklearn import metrics
+
+try:
+    from trectools import misc as trectools
+except ImportError:
+    trectools = None
 
 warnings.filterwarnings("ignore")
 
@@ -94,6 +100,11 @@ def ranked(scores):
     return list(scores.sort_values(ascending=False, kind="stable").index)
 
 
+def listed(scores):
+    """Scores and names from the highest score down, as trectools takes them."""
+    return [(scores[name], name) for name in ranked(scores)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--caz", default="target/release/caz")
@@ -146,7 +157,12 @@ def main():
             value = rbo.RankingSimilarity(ranked(x), ranked(y)).rbo_ext(p=0.9)
             for version in ("rbo_a", "rbo_b", "rbo_w"):
                 note(f"{version} without ties", "rbo", ours[str(group), version], value)
+            if trectools:
+                value, _ = trectools.get_correlation(listed(x), listed(y), correlation="tauap")
+                note("tau_ap without ties", "trectools", ours[str(group), "tau_ap"], value)
 
+    if not trectools:
+        print("trectools is not installed: tau_ap is not compared")
     print(f"{'metric':22} {'package':18} {'compared':>8}  largest difference")
     for (metric, package), (difference, count) in worst.items():
         print(f"{metric:22} {package:18} {count:8}  {difference:.1e}")
