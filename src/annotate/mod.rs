@@ -8,6 +8,7 @@
 //! was if the model remembers its answers, as [`crate::llm::CachedModel`] does.
 
 mod failure;
+pub mod grid;
 mod job;
 pub mod judgments;
 pub mod labels;
@@ -18,6 +19,7 @@ mod samples;
 mod task;
 
 pub use self::failure::{Failed, Failure};
+pub use self::grid::{Grid, GridSettings};
 pub use self::job::{Annotation, Asked, Estimate, Flagged, Prices, Stop};
 pub use self::judgments::{Judgments, JudgmentsSettings};
 pub use self::labels::{Labels, LabelsSettings};

@@ -11,7 +11,7 @@ use super::exit::UsageError;
 use crate::error::Result;
 
 /// Flags whose value is a file or folder to write.
-const OUTPUTS: [&str; 9] = [
+const OUTPUTS: [&str; 11] = [
     "output",
     "report",
     "record",
@@ -21,6 +21,8 @@ const OUTPUTS: [&str; 9] = [
     "raw",
     "figures",
     "transcripts",
+    "feedback_runs",
+    "answers",
 ];
 
 /// Files that a command writes into the folder named by `--output`.

@@ -12,7 +12,7 @@ const OUTPUT: &str = "Output";
 const ADVANCED: &str = "Advanced";
 
 /// What is read.
-const INPUT_FLAGS: [&str; 27] = [
+const INPUT_FLAGS: [&str; 28] = [
     "z",
     "pairs",
     "debates",
@@ -32,6 +32,7 @@ const INPUT_FLAGS: [&str; 27] = [
     "task",
     "rubric",
     "lengths",
+    "crowd",
     "z_source",
     "llm_source",
     "copy_z",
@@ -43,7 +44,7 @@ const INPUT_FLAGS: [&str; 27] = [
 ];
 
 /// What is written, and how.
-const OUTPUT_FLAGS: [&str; 16] = [
+const OUTPUT_FLAGS: [&str; 18] = [
     "transcripts",
     "format",
     "output",
@@ -52,6 +53,8 @@ const OUTPUT_FLAGS: [&str; 16] = [
     "explain",
     "top",
     "posteriors",
+    "feedback_runs",
+    "answers",
     "figures",
     "raw",
     "resume",
@@ -63,7 +66,7 @@ const OUTPUT_FLAGS: [&str; 16] = [
 ];
 
 /// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: [&str; 48] = [
+const ADVANCED_FLAGS: [&str; 49] = [
     "center",
     "z_combine",
     "min_papers",
@@ -78,6 +81,7 @@ const ADVANCED_FLAGS: [&str; 48] = [
     "permutations",
     "persistence",
     "epsilon",
+    "closeness",
     "least_items",
     "outside",
     "splits",
@@ -116,7 +120,7 @@ const ADVANCED_FLAGS: [&str; 48] = [
 
 /// Common options that cannot matter, by the words that a command begins with; the first that fits
 /// counts. They are still taken, so that a script may give them to all commands alike.
-const WITHOUT: [(&str, &[&str]); 13] = [
+const WITHOUT: [(&str, &[&str]); 14] = [
     (
         "completions",
         &["format", "output", "seed", "threads", "quiet", "no_progress", "color", "offline", "ca"],
@@ -132,6 +136,7 @@ const WITHOUT: [(&str, &[&str]); 13] = [
     ("agree", &["offline", "ca"]),
     ("simulate", &["offline", "ca"]),
     ("experiment reviews", &[]),
+    ("experiment prompts", &[]),
     ("experiment", &["offline", "ca"]),
 ];
 

@@ -43,6 +43,9 @@ enum Action {
         /// Rubric of a prompt for judges
         #[arg(long, value_name = "RUBRIC")]
         rubric: Option<String>,
+        /// Features to switch on in a prompt that has some, e.g. DNA
+        #[arg(long, value_name = "LETTERS")]
+        features: Option<String>,
         /// Question and labels of `label-generic`: a TOML file
         #[arg(long, value_name = "FILE")]
         task: Option<PathBuf>,
@@ -57,8 +60,11 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
             let text = show(name)?;
             std::io::stdout().lock().write_all(text.as_bytes())?;
         }
-        Action::Render { name, texts, rubric, task } => {
+        Action::Render { name, texts, rubric, features, task } => {
             let prompt = Prompt::load(name)?;
+            let letters: Vec<char> = features.iter().flat_map(|letters| letters.chars()).collect();
+            let prompt =
+                if letters.is_empty() { prompt } else { prompt.with_features(&letters)?.0 };
             let task = match (task, rubric) {
                 (Some(path), _) => crate::annotate::read_task(path)?.0,
                 (None, Some(rubric)) => Rubric::load(rubric)?.task(),

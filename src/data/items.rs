@@ -2,7 +2,7 @@
 
 use super::near::quotable;
 use super::problem::{DataError, Problems};
-use super::rows::{Column, Field, FileProblems, read_rows};
+use super::rows::{Column, Field, FileProblems, NamedColumn, read_rows};
 use super::source::Source;
 
 /// The name of what a row of items is about.
@@ -33,7 +33,7 @@ pub struct ItemRow {
 /// # Errors
 ///
 /// [`DataError::Invalid`] with every problem of the file.
-pub fn read_items(source: &Source, schema: &[Column]) -> Result<Vec<ItemRow>, DataError> {
+pub fn read_items(source: &Source, schema: &[NamedColumn<'_>]) -> Result<Vec<ItemRow>, DataError> {
     let mut problems = Problems::new();
     let mut items = Vec::new();
     read_rows(

@@ -5,7 +5,7 @@
 //! variable must state the rule about fences (`{{ fence_note }}`), or the file is refused. What
 //! the user decides (the question, the fields of the answer) is inserted as it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::data::hexadecimal::hexadecimal;
 use crate::error::{ErrorKind, Kinded, Remedy};
 
 /// The prompts that come with caz, by name.
-const BUILT_IN: [(&str, &str); 16] = [
+const BUILT_IN: [(&str, &str); 17] = [
     ("debate-judge", include_str!("../../prompts/debate-judge.toml")),
     ("debate-juror", include_str!("../../prompts/debate-juror.toml")),
     ("debate-more-advocate", include_str!("../../prompts/debate-more-advocate.toml")),
@@ -36,6 +36,7 @@ const BUILT_IN: [(&str, &str); 16] = [
     ("judge-rubric", include_str!("../../prompts/judge-rubric.toml")),
     ("label-generic", include_str!("../../prompts/label-generic.toml")),
     ("label-preference", include_str!("../../prompts/label-preference.toml")),
+    ("label-relevance", include_str!("../../prompts/label-relevance.toml")),
     ("label-toxicity", include_str!("../../prompts/label-toxicity.toml")),
     ("review-1", include_str!("../../prompts/review-1.toml")),
     ("review-2", include_str!("../../prompts/review-2.toml")),
@@ -43,7 +44,13 @@ const BUILT_IN: [(&str, &str); 16] = [
 ];
 
 /// What caz gives to every template beside the texts.
-const RESERVED: [&str; 4] = ["question", "fields", "answer_format", "fence_note"];
+const RESERVED: [&str; 5] = ["question", "fields", "answer_format", "fence_note", "features"];
+
+/// Letters of features, in the order in which they stand in names.
+pub const FEATURES: [char; 5] = ['R', 'D', 'N', 'A', 'M'];
+
+/// Most judges that one answer may imagine.
+const MOST_JUDGES: u32 = 20;
 
 /// What a prompt asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,6 +182,24 @@ pub struct Variable {
     pub optional: bool,
 }
 
+/// Something that can be switched on in a prompt: R role, D description, N narrative, A aspects, M
+/// several judges imagined.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Feature {
+    /// What it does.
+    pub description: String,
+    /// The text that it shows: one of the optional variables of the prompt.
+    #[serde(default)]
+    pub variable: Option<String>,
+    /// Fields that are asked before the prompt's own.
+    #[serde(default)]
+    pub fields: Vec<Field>,
+    /// Judges that are imagined in one answer; each gives all fields.
+    #[serde(default)]
+    pub judges: Option<u32>,
+}
+
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Templates {
@@ -192,8 +217,14 @@ struct PromptFile {
     variables: BTreeMap<String, Variable>,
     #[serde(default)]
     question: String,
+    /// Other wordings of the question.
+    #[serde(default)]
+    wordings: Vec<String>,
     #[serde(default)]
     fields: Vec<Field>,
+    /// By their letters.
+    #[serde(default)]
+    features: BTreeMap<String, Feature>,
     messages: Templates,
 }
 
@@ -203,6 +234,8 @@ pub struct Prompt {
     name: String,
     source: String,
     file: PromptFile,
+    /// Features that are switched on.
+    on: BTreeSet<char>,
 }
 
 /// What the user decides about a prompt, as opposed to the texts it is about.
@@ -250,6 +283,7 @@ impl Prompt {
             source: Box::new(source),
         })?;
         check_fields(name, &file.fields)?;
+        check_features(name, &file)?;
         if let Some(variable) = RESERVED.iter().find(|name| file.variables.contains_key(**name)) {
             let variable = (*variable).to_owned();
             return Err(PromptError::ReservedName { name: name.to_owned(), variable });
@@ -258,7 +292,7 @@ impl Prompt {
         if !file.variables.is_empty() && !templates.iter().any(|t| t.contains("fence_note")) {
             return Err(PromptError::NoFenceNote { name: name.to_owned() });
         }
-        Ok(Self { name: name.to_owned(), source: source.to_owned(), file })
+        Ok(Self { name: name.to_owned(), source: source.to_owned(), file, on: BTreeSet::new() })
     }
 
     /// `self`, if it is for `wanted`.
@@ -313,6 +347,74 @@ impl Prompt {
         &self.file.fields
     }
 
+    /// Letters of the features that can be switched on, in the order of [`FEATURES`].
+    pub fn feature_letters(&self) -> impl Iterator<Item = char> {
+        FEATURES.into_iter().filter(|letter| self.feature(*letter).is_some())
+    }
+
+    fn feature(&self, letter: char) -> Option<&Feature> {
+        self.file.features.get(letter.encode_utf8(&mut [0; 4]) as &str)
+    }
+
+    /// Wordings of the question.
+    pub fn wordings(&self) -> &[String] {
+        &self.file.wordings
+    }
+
+    /// The same with another question.
+    #[must_use]
+    pub fn with_question(mut self, question: &str) -> Self {
+        question.clone_into(&mut self.file.question);
+        self
+    }
+
+    /// The same with these features and no others, and the fields whose mean is the label: the last
+    /// one that the file has, of every judge that is imagined.
+    ///
+    /// # Errors
+    ///
+    /// [`PromptError::Fields`] for a feature that the prompt does not have.
+    pub fn with_features(&self, letters: &[char]) -> Result<(Self, Vec<usize>), PromptError> {
+        let mut fields = Vec::new();
+        let mut judges = None;
+        for &letter in letters {
+            let Some(feature) = self.feature(letter) else {
+                let reason = format!("there is no feature `{letter}`");
+                return Err(PromptError::Fields { name: self.name.clone(), reason });
+            };
+            fields.extend(feature.fields.clone());
+            judges = judges.or(feature.judges);
+        }
+        // A prompt with features is switched anew from its file, whatever is on already.
+        let own = Self::parse(&self.name, &self.source)?.file.fields;
+        fields.extend(own);
+        let counts = fields.len().saturating_sub(1);
+        let mut prompt = self.clone();
+        prompt.on = letters.iter().copied().collect();
+        let Some(judges) = judges else {
+            prompt.file.fields = fields;
+            return Ok((prompt, vec![counts]));
+        };
+        let of_judge = |judge: u32| {
+            fields.iter().map(move |field| Field {
+                name: format!("judge_{judge}_{}", field.name),
+                ..field.clone()
+            })
+        };
+        prompt.file.fields = (1..=judges).flat_map(of_judge).collect();
+        let kept = (0..judges as usize).map(|judge| judge * fields.len() + counts).collect();
+        Ok((prompt, kept))
+    }
+
+    /// Whether a text of this name is needed: always, or for a feature that is on.
+    pub fn shows(&self, variable: &str) -> bool {
+        let needed = self.file.variables.get(variable).is_some_and(|about| !about.optional);
+        let of_feature = |letter: &char| {
+            self.feature(*letter).is_some_and(|f| f.variable.as_deref() == Some(variable))
+        };
+        needed || self.on.iter().any(of_feature)
+    }
+
     /// The messages about `texts`, which may hold variables that the prompt does not use.
     ///
     /// # Errors
@@ -351,8 +453,15 @@ impl Prompt {
             .collect();
         let fields = if task.fields.is_empty() { &self.file.fields } else { &task.fields };
         let question = task.question.as_ref().unwrap_or(&self.file.question);
+        let features: BTreeMap<&str, bool> = self
+            .file
+            .features
+            .keys()
+            .map(|letter| (letter.as_str(), letter.chars().any(|letter| self.on.contains(&letter))))
+            .collect();
         let own = context! {
             question,
+            features => Serde(&features),
             fields => Serde(fields),
             answer_format => describe_answer(fields),
             fence_note => fence.note(),
@@ -400,6 +509,33 @@ impl io::Write for Bounded {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Features have letters that names of prompts can hold, and what they add has to fit.
+fn check_features(name: &str, file: &PromptFile) -> Result<(), PromptError> {
+    let fail = |reason: String| Err(PromptError::Fields { name: name.to_owned(), reason });
+    for (letter, feature) in &file.features {
+        if !FEATURES.iter().any(|known| letter.chars().eq([*known])) {
+            return fail(format!("`{letter}` is no feature; they are R, D, N, A and M"));
+        }
+        let variable = feature.variable.as_ref();
+        if variable.is_some_and(|v| !file.variables.get(v).is_some_and(|about| about.optional)) {
+            return fail(format!("the feature {letter} shows a text that is no optional variable"));
+        }
+        check_fields(name, &[feature.fields.as_slice(), &file.fields].concat())?;
+        let Some(judges) = feature.judges else { continue };
+        let grades = file.fields.last().map(|field| &field.domain);
+        if !matches!(grades, Some(Domain::Numbers { .. })) || !(2..=MOST_JUDGES).contains(&judges) {
+            let reason = format!(
+                "the feature {letter} imagines from 2 to {MOST_JUDGES} judges, whose last field has numbers"
+            );
+            return fail(reason);
+        }
+    }
+    if file.features.is_empty() || !file.fields.is_empty() {
+        return Ok(());
+    }
+    fail("a prompt with features has fields of its own".into())
 }
 
 /// Fields must be told apart by name, and labels by their words, or answers could be misread.

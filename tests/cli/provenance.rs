@@ -18,7 +18,7 @@ use super::server::Server;
 
 /// Flags that change no result: where it goes, how it looks, how fast it is there, what is shown
 /// beside it.
-const NEVER_IN_RESULTS: [&str; 34] = [
+const NEVER_IN_RESULTS: [&str; 36] = [
     "help",
     "version",
     "format",
@@ -47,6 +47,8 @@ const NEVER_IN_RESULTS: [&str; 34] = [
     "errors",
     "summary",
     "transcripts",
+    "feedback-runs",
+    "answers",
     "max-failed",
     // How requests travel.
     "api-key-env",
@@ -62,8 +64,8 @@ const NEVER_IN_RESULTS: [&str; 34] = [
 ];
 
 /// Flags that name files: these stand among the inputs, by name and hash.
-const INPUT_FILES: [&str; 8] =
-    ["z", "truth", "gold", "since", "lengths", "runs", "pairs", "debates"];
+const INPUT_FILES: [&str; 9] =
+    ["z", "truth", "gold", "since", "lengths", "crowd", "runs", "pairs", "debates"];
 
 /// How files of other systems are read: see [`how_exports_are_read_stands_in_the_result`].
 const EXPORTS: [&str; 4] = ["from", "column", "text-columns", "wide"];
@@ -94,7 +96,7 @@ const WITHOUT_SETTINGS: [&str; 14] = [
 
 /// What has to be typed for a command to have a result. What stands after ` --` tells two ways to
 /// use a command apart; [`MODEL`] stands for the flags of a model that answers everything.
-const COMMANDS: [(&str, &str); 24] = [
+const COMMANDS: [(&str, &str); 25] = [
     ("labels", "labels.csv --z z.csv"),
     ("assumptions", "labels.csv --z z.csv --bootstrap 2 --permutations 1"),
     ("agree", "given.csv --gold gold.csv --bootstrap 2 --permutations 1"),
@@ -121,6 +123,10 @@ const COMMANDS: [(&str, &str); 24] = [
     ("experiment judges", "verdicts.csv --bootstrap 2"),
     ("experiment feedback", "feedback.csv --bootstrap 2"),
     ("experiment prompts", "given.csv --gold gold.csv --bootstrap 2 --splits 2"),
+    (
+        "experiment prompts --model",
+        "pages.csv --gold gold.csv --bootstrap 2 --splits 2 --features none --answers grid.csv MODEL",
+    ),
     ("annotate labels", "items.csv --prompt label-toxicity MODEL"),
     ("annotate reviews", "papers.csv MODEL"),
     ("annotate judgments", "few.jsonl MODEL"),
@@ -260,7 +266,7 @@ fn settings_of(commands: &[&str]) {
 /// The commands in groups, for tests that run beside each other.
 const GROUPS: [&[&str]; 7] = [
     &["labels", "assumptions"],
-    &["agree", "agree --runs", "experiment prompts"],
+    &["agree", "agree --runs", "experiment prompts", "experiment prompts --model"],
     &["reviews", "reviews --judge"],
     &["embed", "embed --judge"],
     &["simulate labels", "simulate reviews", "simulate crowd"],

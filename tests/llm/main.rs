@@ -9,6 +9,7 @@ mod end_to_end;
 mod faults;
 mod feedback;
 mod judge;
+mod prompts;
 mod real_server;
 mod remedies;
 mod replies;

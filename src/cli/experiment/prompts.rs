@@ -1,8 +1,12 @@
 //! `caz experiment prompts`: which prompt labels best?
 
+#[cfg(feature = "llm")]
+mod ask;
+
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::{Map, Value};
 
 use super::super::common::Common;
 use super::super::exit::{ExitStatus, UsageError};
@@ -16,19 +20,22 @@ use crate::data::labellers::{ClusterSource, LabellerFiles};
 use crate::data::source::Source;
 use crate::error::Result;
 use crate::metrics::agreement::bootstrap::DRAWS;
-use crate::screen::agreement::prompts::{PromptStudySettings, page, study};
-use crate::screen::agreement::{AgreementSettings, ScaleChoice};
+use crate::screen::agreement::prompts::{Beside, PromptStudySettings, page, study};
+use crate::screen::agreement::{AgreementSettings, AsZSettings, ScaleChoice};
 
-/// Which prompt labels best, from recorded labels of several prompts
+/// Which prompt labels best, from recorded labels of several prompts or by asking a model
 ///
 /// A prompt is named by the letters of its features, and after a slash by its wording: DNA, DNA/2,
 /// none. R role, D description, N narrative, A aspects, M several judges imagined. Any other name
-/// is a prompt of your own. No model is asked.
+/// is a prompt of your own. Without --model or --replay no model is asked.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example: caz experiment prompts labels.csv --gold gold.csv --scale 0..2 --binarize 1")]
+Examples: caz experiment prompts labels.csv --gold gold.csv --scale 0..2 --binarize 1
+          caz experiment prompts pages.jsonl --gold gold.csv --model llama-3.1-8b \\
+            --base-url http://localhost:8000/v1 --wordings DNA --answers labels.csv")]
 pub(super) struct PromptsArgs {
-    /// Labels: task, source, prompt, label
+    /// Labels: task, source, prompt, label; optional `tokens_read`, `tokens_written`, seconds. With
+    /// --model items: task and the texts of the prompt (query, description, narrative, document)
     labels: PathBuf,
     /// Labels to hold them against: task, label, optional worker (the majority counts)
     #[arg(long, value_name = "FILE")]
@@ -36,6 +43,12 @@ pub(super) struct PromptsArgs {
     /// Length of the items, for the slope of the error: task, length
     #[arg(long, value_name = "FILE")]
     lengths: Option<PathBuf>,
+    /// A crowd for which the labels of every prompt are Z in turn: task, worker, label
+    #[arg(long, value_name = "FILE")]
+    crowd: Option<PathBuf>,
+    /// --crowd: contaminated crowds per share of LLM cheaters
+    #[arg(long, value_name = "N", default_value_t = AsZSettings::default().trials, value_parser = clap::value_parser!(u32).range(1..))]
+    trials: u32,
     /// Which labels there are: LOW..HIGH, nominal, or A,B,C [default: numbers if gold is numbers]
     #[arg(long, value_name = "SCALE", allow_hyphen_values = true)]
     scale: Option<ScaleChoice>,
@@ -58,6 +71,19 @@ pub(super) struct PromptsArgs {
     exports: ExportArgs,
     #[command(flatten)]
     page: PageArgs,
+    #[cfg(feature = "llm")]
+    #[command(flatten)]
+    ask: ask::AskArgs,
+}
+
+/// Labels that a model was asked for.
+struct Asked {
+    /// Where they are.
+    path: PathBuf,
+    /// How they were asked for.
+    provenance: Map<String, Value>,
+    /// How it ended.
+    ended: ExitStatus,
 }
 
 /// Runs the command.
@@ -69,11 +95,31 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
         return Err(UsageError("--binarize must be a finite number".into()).into());
     }
     let mut opener = args.exports.opener()?;
-    let labels = opener.first(Source::read(&args.labels)?, Wanted::JudgedLabels)?;
-    let gold = opener.beside(Source::read(&args.gold)?, Wanted::Gold)?;
+    let gold = Source::read(&args.gold)?;
+    #[cfg(feature = "llm")]
+    let (asked, prices) = {
+        let asked = if args.ask.is_wanted() {
+            // Flags about files of other systems are about the items.
+            let asked = args.ask.ask((&args.labels, &args.exports), common)?;
+            let Some(asked) = asked else { return Ok(ExitStatus::Done) };
+            Some(asked)
+        } else {
+            None
+        };
+        (asked, args.ask.prices())
+    };
+    #[cfg(not(feature = "llm"))]
+    let (asked, prices): (Option<Asked>, _) = (None, None);
+    let (labels, gold) = if let Some(asked) = &asked {
+        (Source::read(&asked.path)?, gold)
+    } else {
+        let labels = opener.first(Source::read(&args.labels)?, Wanted::JudgedLabels)?;
+        (labels, opener.beside(gold, Wanted::Gold)?)
+    };
     let read = |path: &PathBuf| Source::read(path);
     let lengths = args.lengths.as_ref().map(read).transpose()?;
     let clusters = args.cluster.as_ref().map(read).transpose()?;
+    let crowd = args.crowd.as_ref().map(read).transpose()?;
     let files = LabellerFiles {
         labels: &labels,
         gold: Some(&gold),
@@ -91,10 +137,20 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
             ..AgreementSettings::default()
         },
         splits: args.splits,
+        prices,
+        as_z: AsZSettings { trials: args.trials, ..AsZSettings::default() },
     };
-    let mut report = study(&files, lengths.as_ref(), &settings, &Terminal::new(common))?;
-    report.warnings.splice(0..0, opener.finish()?.1);
+    let beside = Beside { lengths: lengths.as_ref(), crowd: crowd.as_ref() };
+    let mut report = study(&files, beside, &settings, &Terminal::new(common))?;
+    if asked.is_none() {
+        report.warnings.splice(0..0, opener.finish()?.1);
+    }
+    let mut status = ExitStatus::Done;
+    if let Some(Asked { provenance, ended, .. }) = asked {
+        report.settings.insert("asked".into(), provenance.into());
+        status = ended;
+    }
     args.page.write(common, &report, || Ok(page(&report)))?;
     emit(&report, common)?;
-    Ok(ExitStatus::Done)
+    Ok(status)
 }

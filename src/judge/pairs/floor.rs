@@ -32,9 +32,21 @@ impl<E: Into<JudgeError>> From<E> for Stop {
 }
 
 /// A model whose answers are counted.
-struct Metered<'a> {
+pub(crate) struct Metered<'a> {
     inner: &'a dyn ChatModel,
     cost: Mutex<Cost>,
+}
+
+impl<'a> Metered<'a> {
+    /// Nothing counted yet.
+    pub(crate) fn new(inner: &'a dyn ChatModel) -> Self {
+        Self { inner, cost: Mutex::default() }
+    }
+
+    /// What was counted.
+    pub(crate) fn cost(&self) -> Cost {
+        *self.cost.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl ChatModel for Metered<'_> {
@@ -271,9 +283,9 @@ impl<'a> Floor<'a> {
             Speaker::Judge => self.cast.judge.as_ref(),
             Speaker::Juror(_) => self.cast.juror.as_ref(),
         };
-        let metered = Metered { inner, cost: Mutex::default() };
+        let metered = Metered::new(inner);
         let asked = ask(&metered);
-        let cost = metered.cost.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let cost = metered.cost();
         self.cost.calls += cost.calls;
         self.cost.usage = self.cost.usage.plus(cost.usage);
         self.cost.seconds += cost.seconds;

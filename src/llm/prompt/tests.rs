@@ -33,6 +33,9 @@ user = \"{% if title %}{{ title }}{% endif %}{{ text }}\"
 fn every_built_in_prompt_renders_and_tells_the_model_to_ignore_instructions() {
     for name in Prompt::built_in_names() {
         let prompt = Prompt::load(name).unwrap();
+        // A feature that is off shows no text.
+        let letters: Vec<char> = prompt.feature_letters().collect();
+        let (prompt, _) = prompt.with_features(&letters).unwrap();
         let messages = prompt.render(&every_text(&prompt), &task()).unwrap();
         let all: String = messages.iter().map(|message| message.content.as_str()).collect();
         assert!(all.contains("Ignore any instructions"), "{name}");
@@ -51,6 +54,25 @@ fn every_built_in_prompt_works_without_its_optional_texts() {
         texts.retain(|name, _| !prompt.variables()[name].optional);
         prompt.render(&texts, &task()).unwrap();
     }
+}
+
+#[test]
+fn features_that_do_not_fit_are_refused() {
+    let source = Prompt::load("label-relevance").unwrap().source().to_owned();
+    for (from, to, part) in [
+        ("[features.R]", "[features.X]", "`X` is no feature"),
+        ("variable = \"narrative\"", "variable = \"query\"", "no optional variable"),
+        ("judges = 5", "judges = 1", "from 2 to 20 judges"),
+        ("name = \"trust\"", "name = \"overall\"", "two names are alike"),
+    ] {
+        let changed = source.replacen(from, to, 1);
+        assert_ne!(changed, source, "{from}");
+        let text = Prompt::parse("p", &changed).unwrap_err().to_string();
+        assert!(text.contains(part), "{text}");
+    }
+    let small = Prompt::parse("small", SMALL).unwrap();
+    assert_eq!(small.feature_letters().count(), 0);
+    assert!(small.with_features(&['R']).is_err());
 }
 
 #[test]

@@ -5,7 +5,9 @@
 //! [`rankings`] compares two rankings of the same runs.
 
 mod alternative;
+mod as_z;
 mod compare;
+mod costs;
 mod error;
 mod group;
 #[cfg(feature = "html")]
@@ -21,6 +23,7 @@ mod settings;
 mod work;
 
 pub use self::alternative::AltResult;
+pub use self::as_z::AsZSettings;
 pub use self::compare::Change;
 pub use self::error::AgreementError;
 pub use self::panel::Panel;

@@ -1,4 +1,4 @@
-//! Which prompt labels best, from recorded labels: no model is asked.
+//! Which prompt labels best, and what the labels of each cost; no model is asked here.
 //!
 //! The labels of one model under several prompts are held against gold. A prompt is named by the
 //! features that it has, one letter each (`DNA`; `none` for none), and after a slash which wording
@@ -12,6 +12,8 @@ use rand::RngExt;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::as_z::{AsZ, AsZSettings, as_z};
+use super::costs::read_costs;
 use super::error::AgreementError;
 use super::panel::Panel;
 use super::reference::{Labels, Reference, references};
@@ -55,11 +57,20 @@ pub struct PromptStudySettings {
     pub agreement: AgreementSettings,
     /// Splits of the tasks in two behind the regret.
     pub splits: u32,
+    /// What a million tokens read and written cost, if the labels say how many there were.
+    pub prices: Option<[f64; 2]>,
+    /// How much is drawn where the labels are Z of a crowd.
+    pub as_z: AsZSettings,
 }
 
 impl Default for PromptStudySettings {
     fn default() -> Self {
-        Self { agreement: AgreementSettings::default(), splits: 1000 }
+        Self {
+            agreement: AgreementSettings::default(),
+            splits: 1000,
+            prices: None,
+            as_z: AsZSettings::default(),
+        }
     }
 }
 
@@ -73,10 +84,23 @@ struct Prompt {
     missing: Vec<u64>,
 }
 
+/// What is known of the items beside their labels.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// Their length: `task, length`.
+    pub lengths: Option<&'a Source>,
+    /// The answers of a crowd, for which every prompt's labels are Z in turn: `task, worker, label`.
+    pub crowd: Option<&'a Source>,
+}
+
 /// Kappa, mean absolute error and area under the curve of every prompt; effects of features;
 /// spread over wordings; regret; slope of the error on length.
 ///
-/// `lengths` has `task` and `length`. A feature's effect is the mean over pairs of prompts that
+/// Where the labels say what they cost: tokens, seconds and price per label. With a crowd: what its
+/// people share beyond each prompt's labels and by how much that is above what copies of any other
+/// prompt share (`people_beyond_z`, `people_over_worst_copy`), how well contaminated crowds are
+/// told apart with them as Z, and what that gains over no Z (`auc:ca_z`, `gain:ca_z`, ...). A
+/// feature's effect is the mean over pairs of prompts that
 /// differ in nothing else, with minus without; a wording is compared with the same wording. The
 /// regret is what choosing the best prompt on one half of the clusters costs on the other half.
 ///
@@ -86,14 +110,14 @@ struct Prompt {
 /// them and for an interruption.
 pub fn study(
     files: &LabellerFiles<'_>,
-    lengths: Option<&Source>,
+    beside: Beside<'_>,
     settings: &PromptStudySettings,
     observer: &dyn Observer,
 ) -> Result<Report> {
     let chosen = &settings.agreement;
     let data = read_labellers(files, chosen.duplicates)?;
     let scale = Scale::new(&chosen.scale, &data);
-    let warnings = warnings(&data, &scale, chosen)?;
+    let mut warnings = warnings(&data, &scale, chosen)?;
     let panel = Panel::new(&scale, chosen.binarize)
         .ok_or(AgreementError::Cut { at: chosen.binarize.unwrap_or_default() })?;
     let (references, _) = references(&data, &scale, chosen.people);
@@ -111,7 +135,7 @@ pub fn study(
         observer,
     };
     let prompts = prompts(&work, reference);
-    let (lengths_of, length_rows) = match lengths {
+    let (lengths_of, length_rows) = match beside.lengths {
         None => (BTreeMap::new(), None),
         Some(source) => {
             let (found, rows) = read_lengths(source, &data.tasks)?;
@@ -120,11 +144,40 @@ pub fn study(
     };
     let mut table = Table::new(&COLUMNS);
     work.rows(&prompts, settings, &mut table)?;
-    if lengths.is_some() {
+    let costs = read_costs(files.labels)?;
+    for prompt in &prompts {
+        let Some(costs) = costs.get(&prompt.name) else { continue };
+        for (metric, value) in costs.per_label(settings.prices) {
+            table.push(row((&prompt.name, metric), Some(value), None, costs.labels()));
+        }
+    }
+    if beside.lengths.is_some() {
         work.slopes(&prompts, reference, &lengths_of, &mut table)?;
+    }
+    let mut crowd_rows = None;
+    if let Some(crowd) = beside.crowd {
+        let labels: Vec<(&str, Vec<(&str, &str)>)> = data
+            .labellers
+            .iter()
+            .map(|labeller| {
+                let named = |&(task, text): &(u32, Option<u32>)| {
+                    let task = data.tasks[task as usize].as_str();
+                    Some((task, data.texts[text? as usize].as_str()))
+                };
+                (labeller.name.as_str(), labeller.labels.iter().filter_map(named).collect())
+            })
+            .collect();
+        let how = (&settings.as_z, chosen.seed, chosen.duplicates);
+        let (found, set) = as_z(crowd, &labels, how, observer)?;
+        for AsZ { prompt, metric, value, interval, items } in found {
+            table.push(row((&prompt, &metric), value, interval, items));
+        }
+        warnings.extend(set.warnings);
+        crowd_rows = set.inputs.first().map(|input| (crowd, input.rows));
     }
     let mut inputs: Vec<Input> =
         files.sources().zip(&data.rows).map(|(source, &rows)| Input::new(source, rows)).collect();
+    inputs.extend(crowd_rows.map(|(source, rows)| Input::new(source, rows)));
     inputs.extend(length_rows.map(|(source, rows)| Input::new(source, rows)));
     let mut provenance = settings_map(settings);
     provenance.insert("cluster".into(), files.cluster_column().into());

@@ -74,6 +74,14 @@ pub(super) fn folder() -> Folder {
     folder.write("verdicts.csv", "item,judge,winner\n1,j,a\n1,k,b\n2,j,b\n2,k,b\n");
     folder.write("pairs.csv", "item,gold\n1,a\n2,b\n");
     folder.write("feedback.csv", "provider,feedback,item,success\n,,1,0\nx,binary,1,1\n");
+    let pages = "task,query,document\nq0,lemmas,A lemma.\nq1,lemmas,No lemma.\n";
+    folder.write("pages.csv", pages);
+    let twin = concat!(env!("CARGO_MANIFEST_DIR"), "/prompts/label-relevance.toml");
+    folder.write("twin.toml", std::fs::read(twin).unwrap());
+    let own = "kind = \"labels\"\ndescription = \"d\"\nmax_tokens = 9\n\n[variables.document]\n\
+        description = \"the page\"\n\n[[fields]]\nname = \"grade\"\nvalues = [0, 1, 2]\n\n[messages]\n\
+        system = \"{{ fence_note }}\"\nuser = \"{{ document }} {{ answer_format }}\"\n";
+    folder.write("own.toml", own);
     folder.write("items.csv", "task,text,response_a,response_b\n1,one,left,right\n");
     folder.write("papers.csv", "paper,title,text\n1,On lemmas,A lemma is shown.\n");
     let matrix = "[[0.75, 0.25], [0.25, 0.75]]";

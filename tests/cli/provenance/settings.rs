@@ -50,7 +50,7 @@ const fn setting(
     Setting { command, flag, value, with: "", alone: false, key, expected }
 }
 
-pub(super) static SETTINGS: [Setting; 241] = [
+pub(super) static SETTINGS: [Setting; 253] = [
     setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
     setting("labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
     setting("labels", ("fdr", "0.25"), "fdr", || json!(0.25)),
@@ -78,6 +78,8 @@ pub(super) static SETTINGS: [Setting; 241] = [
     setting("agree", ("compare", "a:D,b:D"), "compare", || json!({"pairs": [["a:D", "b:D"]]})),
     setting("agree", ("alt-test", ""), "alt_test/epsilon", || json!(0.2)).alone(),
     setting("agree", ("epsilon", "0.1"), "alt_test/epsilon", || json!(0.1)).with("--alt-test"),
+    setting("agree", ("closeness", "distance"), "alt_test/closeness", || json!("distance"))
+        .with("--alt-test"),
     setting("agree", ("least-items", "3"), "alt_test/least_items", || json!(3)).with("--alt-test"),
     setting("agree", ("require", "kappa>=-1"), "require/0/metric", || json!("kappa")),
     setting("agree", ("bootstrap", "3"), "draws", || json!(3)),
@@ -96,6 +98,25 @@ pub(super) static SETTINGS: [Setting; 241] = [
     setting("experiment prompts", ("bootstrap", "3"), "agreement/draws", || json!(3)),
     setting("experiment prompts", ("duplicates", "last"), "agreement/duplicates", || json!("last")),
     setting("experiment prompts", ("seed", "9"), "agreement/seed", || json!(9)),
+    setting("experiment prompts", ("trials", "1"), "as_z/trials", || json!(1)),
+    setting("experiment prompts --model", ("prompt", "twin.toml"), "asked/prompt", || {
+        json!("twin.toml")
+    }),
+    setting("experiment prompts --model", ("features", "A"), "asked/features", || json!("A")),
+    setting("experiment prompts --model", ("wordings", "none"), "asked/wordings_of", || {
+        json!("none")
+    }),
+    setting("experiment prompts --model", ("variant", "own.toml"), "asked/variants", || {
+        json!(["own.toml"])
+    }),
+    setting("experiment prompts --model", ("turns", "3"), "asked/turns", || json!(3)),
+    setting("experiment prompts --model", ("source", "s"), "asked/source", || json!("s")),
+    setting("experiment prompts --model", ("model", "n"), "asked/model", || json!("n")),
+    setting("experiment prompts --model", ("temperature", "0.5"), "asked/temperature", || {
+        json!(0.5)
+    }),
+    setting("experiment prompts --model", ("max-tokens", "99"), "asked/max_tokens", || json!(99)),
+    setting("experiment prompts --model", ("seed", "9"), "asked/seed", || json!(9)),
     setting("reviews", ("score", "cosine"), "score_asked", || json!(["cosine"])),
     setting("reviews", ("center", "off"), "center", || json!("off")),
     setting("reviews", ("z-combine", "mean"), "z_combine", || json!("mean")),

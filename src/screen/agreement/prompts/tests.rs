@@ -23,8 +23,8 @@ fn studied(labels: &str) -> Report {
     let lengths = source("lengths.csv", "task,length\nq1,1\nq2,2\nq3,3\nq4,4\n");
     let files = LabellerFiles { labels: &labels, gold: Some(&gold), since: None, clusters: None };
     let agreement = AgreementSettings { draws: 20, ..AgreementSettings::default() };
-    let settings = PromptStudySettings { agreement, splits: 50 };
-    study(&files, Some(&lengths), &settings, &Silent).unwrap()
+    let settings = PromptStudySettings { agreement, splits: 50, ..PromptStudySettings::default() };
+    study(&files, Beside { lengths: Some(&lengths), crowd: None }, &settings, &Silent).unwrap()
 }
 
 /// Rows of a prompt that labels the four tasks so.
@@ -76,4 +76,75 @@ fn names_of_features_are_told_from_other_names() {
     assert_eq!(features("none"), Some(BTreeSet::new()));
     assert_eq!(features("mine"), None);
     assert_eq!(features(""), None);
+}
+
+#[test]
+fn what_labels_cost_stands_beside_how_good_they_are() {
+    let labels = "task,source,prompt,label,tokens_read,tokens_written\n\
+        q1,m,A,0,90,10\nq2,m,A,1,90,10\nq3,m,A,,190,10\nq4,m,A,1,90,10\n";
+    let gold = source("gold.csv", "task,label\nq1,0\nq2,1\nq3,0\nq4,1\n");
+    let labels = source("labels.csv", labels);
+    let files = LabellerFiles { labels: &labels, gold: Some(&gold), since: None, clusters: None };
+    let agreement = AgreementSettings { draws: 20, ..AgreementSettings::default() };
+    let prices = Some([1.0, 4.0]);
+    let settings = PromptStudySettings { agreement, prices, ..PromptStudySettings::default() };
+    let report = study(&files, Beside::default(), &settings, &Silent).unwrap();
+    // 500 tokens for three labels; (460 + 4 * 40) / 1e6 for them.
+    assert_eq!(value(&report, "m:A", "tokens_per_label"), Some(500.0 / 3.0));
+    let price = value(&report, "m:A", "price_per_label").unwrap();
+    assert!((price - 620e-6 / 3.0).abs() < 1e-15, "{price}");
+    assert!(report.table.rows().iter().all(|row| row[1] != "seconds_per_label".into()));
+}
+
+/// A crowd of which nine in ten answers are right, and the labels of three prompts: one is right in
+/// six of seven tasks, one says the same, one guesses.
+#[test]
+fn the_labels_of_every_prompt_are_z_in_turn() {
+    use rand::RngExt;
+    use std::fmt::Write as _;
+    let mut random = crate::stats::seed::stream(7, "crowd", 0);
+    let (mut crowd, mut labels) =
+        ("task,worker,label\n".to_owned(), "task,source,prompt,label\n".to_owned());
+    let mut gold = "task,label\n".to_owned();
+    let mut wrong = |truth: u32, share: f64| {
+        if random.random_bool(share) { (truth + random.random_range(1..3)) % 3 } else { truth }
+    };
+    for task in 0..360_u32 {
+        let truth = task % 3;
+        let _ = writeln!(gold, "{task},{truth}");
+        for worker in 0..6 {
+            // 24 workers, 90 tasks each.
+            let worker = (task * 6 + worker) % 24;
+            let _ = writeln!(crowd, "{task},w{worker},{}", wrong(truth, 0.1));
+        }
+        let good = wrong(truth, 0.15);
+        let guess = wrong(0, 2.0 / 3.0);
+        for (prompt, label) in [("A", good), ("none", good), ("R", guess)] {
+            let _ = writeln!(labels, "{task},m,{prompt},{label}");
+        }
+    }
+    let [labels, gold, crowd] = [("labels.csv", labels), ("gold.csv", gold), ("crowd.csv", crowd)]
+        .map(|(name, text)| source(name, &text));
+    let files = LabellerFiles { labels: &labels, gold: Some(&gold), since: None, clusters: None };
+    let agreement = AgreementSettings { draws: 2, ..AgreementSettings::default() };
+    let as_z = AsZSettings { trials: 2, permutations: 5, replicates: 20 };
+    let settings =
+        PromptStudySettings { agreement, splits: 2, as_z, ..PromptStudySettings::default() };
+    let beside = Beside { lengths: None, crowd: Some(&crowd) };
+    let report = study(&files, beside, &settings, &Silent).unwrap();
+    let of = |prompt: &str, metric: &str| value(&report, prompt, metric);
+    for prompt in ["m:A", "m:none", "m:R"] {
+        assert!(of(prompt, "people_beyond_z").unwrap() > 0.0, "{prompt}");
+        let auc = of(prompt, "auc:ca_z").unwrap();
+        assert!((0.0..=1.0).contains(&auc), "{prompt} {auc}");
+    }
+    // People know more beyond guesses than beyond good labels, and the same beyond equal labels, up
+    // to the permutations behind the bias.
+    let [one, other] =
+        ["m:A", "m:none"].map(|prompt| of(prompt, "people_beyond_z").unwrap_or(f64::NAN));
+    assert!((one - other).abs() < 0.02, "{one} {other}");
+    assert!(of("m:R", "people_beyond_z") > of("m:A", "people_beyond_z"));
+    // Copies of the good prompt stay in sight if guesses are Z, and are as good as people there.
+    assert!(of("m:A", "gain:ca_z") > of("m:R", "gain:ca_z"));
+    assert_eq!(report.inputs.len(), 3);
 }

@@ -1,0 +1,109 @@
+//! Labels by every prompt of a grid, from a model.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::super::super::annotate::{Output, OutputArgs, RowFormat};
+use super::super::super::common::{Common, OutputFormat};
+use super::super::super::exit::UsageError;
+use super::super::super::exports::ExportArgs;
+use super::super::super::output::check_output;
+use super::Asked;
+use crate::annotate::grid::{self, Grid, GridSettings};
+use crate::data::import::Wanted;
+use crate::error::Result;
+
+/// Which prompts a model is asked by, and which model.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Asking a model")]
+pub(super) struct AskArgs {
+    /// A prompt with features, by name or path; see `caz prompts show label-relevance`
+    #[arg(long, value_name = "P", default_value = "label-relevance")]
+    prompt: String,
+    /// Features to switch on and off, each with each; none: the plain prompt [default: all]
+    #[arg(long, value_name = "LETTERS")]
+    features: Option<String>,
+    /// Ask by every wording of the prompt with these features, too
+    #[arg(long, value_name = "LETTERS")]
+    wordings: Option<String>,
+    /// Prompts of your own beside them, by name or path, for one label each
+    #[arg(long, value_name = "P", value_delimiter = ',')]
+    variant: Vec<String>,
+    /// Answers that may be asked for until one can be read
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    turns: u32,
+    /// Name of the source of the labels [default: the model's name]
+    #[arg(long, value_name = "NAME")]
+    source: Option<String>,
+    /// Where the labels go (csv), with what each cost: a study can be made of them again
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
+    #[command(flatten)]
+    out: OutputArgs,
+}
+
+impl AskArgs {
+    /// Whether labels are to be made.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.out.llm.model.is_some() || self.out.llm.replay.is_some()
+    }
+
+    /// What a million tokens read and written cost.
+    pub(super) fn prices(&self) -> Option<[f64; 2]> {
+        self.out.llm.prices().map(|prices| [prices.read, prices.written])
+    }
+
+    /// Asks a model for labels of the items by every prompt; where they went. `None` if nothing was
+    /// asked, as in a dry run.
+    pub(super) fn ask(
+        &self,
+        (items, exports): (&Path, &ExportArgs),
+        common: &Common,
+    ) -> Result<Option<Asked>> {
+        let Self { prompt, features, wordings, variant, turns, source, answers, out } = self;
+        let llm = &out.llm;
+        check_output(answers.as_deref())?;
+        let settings = GridSettings {
+            prompt: prompt.clone(),
+            features: features.clone(),
+            wordings_of: wordings.clone(),
+            variants: variant.clone(),
+            turns: *turns,
+            source: source.clone(),
+            temperature: llm.temperature.unwrap_or(0.0),
+            max_tokens: llm.max_tokens,
+            seed: common.seed,
+        };
+        let ending = answers.as_deref().and_then(OutputFormat::by_ending);
+        let is_readable = matches!(ending, Some(OutputFormat::Csv | OutputFormat::Jsonl));
+        if !is_readable && !out.dry_run {
+            let message = "say where the labels go, from where a study can be made of them again: \
+                           --answers FILE, which ends in .csv or .jsonl";
+            return Err(UsageError(message.into()).into());
+        }
+        let grid = Grid::prepare(&settings, || Ok(exports.open(items, Wanted::Items, common)?.0))?;
+        // What the command line says of the output is about the study; a dry run has no other.
+        let tells = |format: &OutputFormat| {
+            out.dry_run && !matches!(format, OutputFormat::Table | OutputFormat::Markdown)
+        };
+        let format = common.format.filter(tells);
+        let output = answers.clone().filter(|_| !out.dry_run);
+        let own = Common { format, output, ..common.clone() };
+        let output = Output::new(grid::COMMAND, RowFormat::Csv, out, &own)?;
+        let connection = llm.connect(common, out.dry_run)?;
+        let mut provenance = grid.provenance();
+        provenance.insert("model".into(), connection.model.model().into());
+        provenance.insert("place".into(), connection.place.clone().into());
+        if out.dry_run {
+            output.dry_run(grid.requests(), (grid.inputs(), provenance), &connection)?;
+            return Ok(None);
+        }
+        let timed = connection.is_server();
+        let ended = output.ask(grid.requests().len(), &connection, |asked, observer| {
+            grid.run(asked, timed, observer)
+        })?;
+        let Some(path) = answers.clone().filter(|path| path.exists()) else { return Ok(None) };
+        Ok(Some(Asked { path, provenance, ended }))
+    }
+}
