@@ -18,8 +18,7 @@ use super::progress::{Terminal, doing};
 use super::shown_labels::shown;
 use crate::data::source::Source;
 use crate::mechanism::{
-    GivenScores, MAX_ITERATIONS, MechanismError, MechanismName, ScoringFunction, SeveralSources,
-    TOLERANCE,
+    GivenScores, MAX_ITERATIONS, MechanismName, ScoringFunction, SeveralSources, TOLERANCE,
 };
 use crate::report::Input;
 use crate::screen::labels::{LabelsSettings, MIN_TASKS, labels};
@@ -172,17 +171,10 @@ impl ScoreLabelsArgs {
         }
     }
 
-    /// Finds what makes no sense before any file is read.
+    /// Finds what makes no sense before any file is read. Whether there is Z is known only then: an
+    /// export may hold it.
     fn check(&self, settings: &LabelsSettings) -> Result<()> {
         settings.check()?;
-        let chosen = match &settings.mechanism[..] {
-            [] => &[MechanismName::CaZ][..],
-            chosen => chosen,
-        };
-        let needs_z = chosen.iter().find(|name| name.needs_z());
-        if let Some(&name) = needs_z.filter(|_| self.z.is_empty()) {
-            return Err(MechanismError::NeedsZ { name }.into());
-        }
         if self.posteriors.is_some() && !settings.mechanism.iter().any(|name| name.is_fitted()) {
             return Err(UsageError("--posteriors needs --mechanism ds or ds_z".into()).into());
         }

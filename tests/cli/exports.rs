@@ -178,6 +178,11 @@ fn llms_of_an_export_are_labellers_and_gold_is_by_people() {
         .map(|row| (&row["source"], &row["value"]))
         .collect();
     assert_eq!(accuracy, [(&json!("gpt"), &json!(2.0 / 3.0))]);
+    // Mechanisms that need labels of an LLM have them, with no file of Z.
+    let rows = json(&folder, &["labels", "export.json", "--mechanism", "ca_z"]);
+    assert_eq!(rows["inputs"][1]["rows"], 3);
+    let rows = json(&folder, &["labels", "export.json", "--mechanism", "all"]);
+    assert!(rows["settings"]["mechanism"].as_array().unwrap().contains(&json!("ca_z")), "{rows}");
     // Without gold everybody is held against everybody.
     let rows = json(&folder, &["agree", "export.json", "--bootstrap", "5"]);
     assert!(rows["results"].to_string().contains("\"ann\""), "{rows}");
