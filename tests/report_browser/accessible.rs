@@ -95,6 +95,11 @@ fn nothing_sticks_out_at_twice_the_size_and_on_a_phone() {
             let out =
                 "const page = document.documentElement; return page.scrollWidth - page.clientWidth";
             assert_eq!(browser.run(out), json!(0), "{name} {hash}");
+            // Nor is it made to fit by a letter a line.
+            let tallest = "return Math.max(0, ...[...document.querySelectorAll('.aspects tr')]\
+                           .map(row => row.offsetHeight))";
+            let tallest = browser.run(tallest).as_f64().unwrap();
+            assert!(tallest < 100.0 && (tallest > 0.0) == is_person, "{name} {hash}: {tallest}");
             browser.screenshot(&format!(
                 "report-{name}{}.png",
                 if is_person { "-person" } else { "" }

@@ -11,7 +11,7 @@ function aspectBar(value) {
   const middle = BAR / 2;
   const length = Math.min(Math.abs(value), 1) * (middle - 1);
   const x = value < 0 ? middle - length : middle;
-  return draw("svg", { class: "aspect", width: BAR, height: 12, "aria-hidden": "true" },
+  return draw("svg", { class: "aspect", viewBox: "0 0 " + BAR + " 12", preserveAspectRatio: "none", width: BAR, height: 12, "aria-hidden": "true" },
     draw("line", { class: "zero", x1: middle, x2: middle, y1: 0, y2: 12 }),
     draw("rect", { class: value < 0 ? "against" : "for", x: x.toFixed(1), y: 2, width: length.toFixed(1), height: 8 }));
 }
