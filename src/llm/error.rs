@@ -149,6 +149,10 @@ pub enum ChatError {
         /// The log.
         path: PathBuf,
     },
+    /// A model on this machine has no answer.
+    #[cfg(feature = "local")]
+    #[error(transparent)]
+    Local(#[from] super::local::LocalError),
     /// What stands around the model, a cache or a log, cannot be used.
     #[error(transparent)]
     Store(#[from] crate::Error),
@@ -161,6 +165,8 @@ impl Kinded for ChatError {
             Self::Budget { .. } => ErrorKind::Gate,
             Self::Interrupted => ErrorKind::Interrupted,
             Self::Offline | Self::NotRecorded { .. } => ErrorKind::Missing,
+            #[cfg(feature = "local")]
+            Self::Local(error) => error.kind(),
             Self::Store(error) => error.kind(),
             _ => ErrorKind::Network,
         }
@@ -196,6 +202,8 @@ impl ChatError {
             | Self::Store(_) => true,
             #[cfg(any(feature = "http", feature = "hub"))]
             Self::NotTrusted { .. } => true,
+            #[cfg(feature = "local")]
+            Self::Local(error) => error.stops_the_run(),
             _ => false,
         }
     }
@@ -225,6 +233,8 @@ impl ChatError {
             Self::Budget { .. } => "budget",
             Self::Offline => "offline",
             Self::NotRecorded { .. } => "not_recorded",
+            #[cfg(feature = "local")]
+            Self::Local(_) => "local",
             Self::Store(_) => "store",
         }
     }

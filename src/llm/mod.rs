@@ -5,10 +5,13 @@
 //! asks. Work for many items runs on the threads of [`crate::data::work`]; a request spends its time waiting
 //! for the server, so plain threads do what an asynchronous runtime would.
 //!
-//! Servers are the feature `http` and the cache is `cache`; the rest has neither network nor database.
+//! Servers are the feature `http`, models on this machine are `local` and the cache is `cache`; the rest
+//! has neither network nor database.
 //! Nothing here reads the environment or sends anything by itself: whoever builds a model behind a
 //! server names the server and the model.
 
+#[cfg(any(feature = "http", feature = "local"))]
+pub mod budget;
 pub mod chat;
 pub mod embedding_model;
 pub mod error;
@@ -20,6 +23,8 @@ pub mod replay;
 
 #[cfg(feature = "http")]
 pub mod http;
+#[cfg(feature = "local")]
+pub mod local;
 #[cfg(any(feature = "http", feature = "hub"))]
 pub mod trust;
 pub mod usable;
@@ -27,6 +32,8 @@ pub mod usable;
 #[cfg(feature = "cache")]
 pub mod cache;
 
+#[cfg(any(feature = "http", feature = "local"))]
+pub use self::budget::{Budget, Spent};
 pub use self::chat::{
     ChatAnswer, ChatModel, ChatRequest, FinishReason, Message, ResponseFormat, Role, Usage,
     estimated_tokens, without_reasoning,
@@ -41,7 +48,9 @@ pub use self::replay::{RecordingModel, ReplayError, ReplayModel};
 pub use self::cache::{AnswerCache, CacheError, CachedModel};
 #[cfg(feature = "http")]
 pub use self::http::{
-    ApiKey, Budget, OpenAiEmbeddings, OpenAiModel, OpenAiSettings, RetryPolicy, Spent, TokenPooling,
+    ApiKey, OpenAiEmbeddings, OpenAiModel, OpenAiSettings, RetryPolicy, TokenPooling,
 };
+#[cfg(feature = "local")]
+pub use self::local::{LocalError, LocalModel, LocalSettings};
 #[cfg(any(feature = "http", feature = "hub"))]
 pub use self::trust::{Trust, TrustError};

@@ -5,7 +5,6 @@
 //! of async-openai; what comes back is read by types of our own, since servers leave out much of
 //! what the protocol demands.
 
-pub mod budget;
 pub mod chat;
 pub mod embeddings;
 pub mod retry;
@@ -24,11 +23,6 @@ mod token_vectors;
 mod unreadable;
 
 pub use self::{
-    budget::{Budget, Spent},
-    chat::OpenAiModel,
-    embeddings::OpenAiEmbeddings,
-    retry::RetryPolicy,
-    secret::ApiKey,
-    settings::OpenAiSettings,
-    token_vectors::TokenPooling,
+    chat::OpenAiModel, embeddings::OpenAiEmbeddings, retry::RetryPolicy, secret::ApiKey,
+    settings::OpenAiSettings, token_vectors::TokenPooling,
 };

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::budget::Budget;
 use super::retry::RetryPolicy;
 use super::secret::ApiKey;
 use crate::data::interruption::Interruption;
+use crate::llm::budget::Budget;
 use crate::llm::proxy::ProxySettings;
 use crate::llm::trust::Trust;
 

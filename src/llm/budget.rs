@@ -15,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// What was spent so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Spent {
-    /// Requests sent over the network, every try counted.
+    /// Requests sent over the network, every try counted, or worked on by a model on this machine.
     pub requests: u64,
     /// Tokens read by the model.
     pub prompt_tokens: u64,
@@ -69,7 +69,7 @@ impl Budget {
     /// # Errors
     ///
     /// [`ChatError::Budget`] if it does not fit, [`ChatError::Interrupted`] if it is asked to stop.
-    pub(super) fn reserve(
+    pub(crate) fn reserve(
         &self,
         tokens: u64,
         interruption: &Interruption,
@@ -109,7 +109,7 @@ impl Budget {
 }
 
 /// A request that is under way; settles when dropped.
-pub(super) struct Reservation<'a> {
+pub(crate) struct Reservation<'a> {
     budget: &'a Budget,
     tokens: u64,
     usage: Usage,
@@ -117,7 +117,7 @@ pub(super) struct Reservation<'a> {
 
 impl Reservation<'_> {
     /// The request cost `usage`; without this call it cost nothing.
-    pub(super) fn cost(mut self, usage: Usage) {
+    pub(crate) fn cost(mut self, usage: Usage) {
         self.usage = usage;
     }
 }

@@ -1,0 +1,306 @@
+//! Models that run on this machine, from GGUF files, through candle. Nothing is sent anywhere.
+//!
+//! The families llama, qwen2 and qwen3 with byte-level tokenizers; whatever would be computed
+//! differently is refused by name. One request at a time: each uses all threads. Answers depend on
+//! the file, the request and the processor's kind, not on the number of threads, and no answer
+//! depends on another.
+//!
+//! How many threads candle uses follows from `CANDLE_NUM_THREADS`, or the processor.
+//!
+//! A form ([`ResponseFormat::JsonSchema`](crate::llm::ResponseFormat)) is not enforced; prompts say
+//! it in words.
+
+mod config;
+mod error;
+mod forward;
+mod gguf;
+mod sample;
+mod template;
+mod tokenizer;
+mod weights;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use candle_core::Tensor;
+use sha2::{Digest, Sha256};
+
+pub use self::error::{LocalError, ModelFault};
+
+use self::config::Config;
+use self::forward::{CHUNK, Memory, Network};
+use self::gguf::{Header, Stopped};
+use self::sample::Sampler;
+use self::template::ChatTemplate;
+use self::tokenizer::Tokenizer;
+use self::weights::Weights;
+use crate::data::hexadecimal::hexadecimal;
+use crate::data::interruption::Interruption;
+use crate::llm::budget::Budget;
+use crate::llm::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason, Message, Usage};
+use crate::llm::error::ChatError;
+
+/// How the name of a model on this machine begins: `local:FILE.gguf`.
+pub const PREFIX: &str = "local:";
+
+/// Digits of a file's hash in a model's name: 64 bits.
+const NAME_DIGITS: usize = 16;
+
+/// Bytes of a file that are read at once.
+const READ_BYTES: usize = 1 << 20;
+
+/// What a model file needs besides itself.
+#[derive(Debug, Clone, Default)]
+pub struct LocalSettings {
+    /// The file.
+    pub path: PathBuf,
+    /// What is spent.
+    pub budget: Arc<Budget>,
+    /// When to stop.
+    pub interruption: Interruption,
+}
+
+/// A language model on this machine.
+#[derive(Debug)]
+pub struct LocalModel {
+    name: String,
+    settings: LocalSettings,
+    tokenizer: Tokenizer,
+    template: ChatTemplate,
+    network: Network,
+    /// Held while a request is worked on.
+    turn: Mutex<()>,
+}
+
+/// What a model file says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// Family, e.g. `llama`.
+    pub architecture: String,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Tokens that the model reads at most.
+    pub context: usize,
+    /// Bytes of memory that each token takes while it is remembered.
+    pub bytes_per_token: usize,
+    /// The licence, if the file names one.
+    pub license: Option<String>,
+}
+
+/// Tokens a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Speed {
+    /// Of a text that is read.
+    pub read: f64,
+    /// Of an answer that is written.
+    pub written: f64,
+}
+
+impl LocalModel {
+    /// Loads a model.
+    ///
+    /// # Errors
+    ///
+    /// [`LocalError::File`] if the file cannot be read, [`LocalError::Model`] if it cannot be run.
+    pub fn open(settings: LocalSettings) -> Result<Self, LocalError> {
+        let path = settings.path.clone();
+        let failed = |stopped| failed(&path, stopped);
+        let wrong = |fault| LocalError::Model { path: path.clone(), fault };
+        let name = name_of(&path)?;
+        let (mut reader, header, _) = opened(&path)?;
+        let config = Config::read(&header).map_err(wrong)?;
+        let tokenizer = Tokenizer::read(&header).map_err(wrong)?;
+        let source = header.text("tokenizer.chat_template").map_err(wrong)?;
+        let template = ChatTemplate::new(source, &tokenizer.first_text, &tokenizer.end_text)
+            .map_err(|error| {
+                wrong(gguf::bad("tokenizer.chat_template", format!("cannot be read: {error}")))
+            })?;
+        let weights =
+            Weights::load(&header, &mut reader, &config, tokenizer.vocabulary()).map_err(failed)?;
+        let network = Network { config, weights };
+        // Weights that are no numbers are found out before any text is read.
+        let states = network.read(&[0], &mut Memory::default())?;
+        match network.logits(&states, 0) {
+            Err(LocalError::NotFinite) => return Err(wrong(ModelFault::NotFinite)),
+            checked => checked.map(drop)?,
+        }
+        Ok(Self { name, settings, tokenizer, template, network, turn: Mutex::default() })
+    }
+
+    /// What the file says about itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::open`].
+    pub fn describe(path: &Path) -> Result<Description, LocalError> {
+        let wrong = |fault| LocalError::Model { path: path.to_owned(), fault };
+        let (_, header, bytes) = opened(path)?;
+        let config = Config::read(&header).map_err(wrong)?;
+        let values = config.layers.saturating_mul(2 * config.key_heads * config.head);
+        Ok(Description {
+            architecture: header.text("general.architecture").map_err(wrong)?.to_owned(),
+            bytes,
+            context: config.context,
+            bytes_per_token: values.saturating_mul(size_of::<f32>()),
+            license: header.text("general.license").ok().map(str::to_owned),
+        })
+    }
+
+    /// Tokens of a conversation as the model reads it, the opening of its answer included.
+    ///
+    /// # Errors
+    ///
+    /// [`LocalError::Template`], [`LocalError::Tokens`].
+    pub fn tokens(&self, messages: &[Message]) -> Result<Vec<u32>, LocalError> {
+        let guarded: Vec<Message> = messages
+            .iter()
+            .map(|message| Message::new(message.role, self.tokenizer.guarded(&message.content)))
+            .collect();
+        self.tokenizer.encode(&self.template.render(&guarded)?)
+    }
+
+    /// How fast it is on this machine now: some hundred tokens read, then some written.
+    ///
+    /// # Errors
+    ///
+    /// As [`ChatModel::complete`].
+    pub fn speed(&self) -> Result<Speed, ChatError> {
+        const READ: usize = 512;
+        const WRITTEN: usize = 32;
+        let room = (self.network.config.context - 1).saturating_sub(WRITTEN).clamp(1, READ);
+        let known = u32::try_from(self.tokenizer.vocabulary()).unwrap_or(u32::MAX);
+        let ids: Vec<u32> = (0..known).cycle().take(room).collect();
+        let mut memory = Memory::default();
+        let start = Instant::now();
+        self.read(&ids, &mut memory)?;
+        let read = room as f64 / start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let mut written = 0;
+        while written < WRITTEN && memory.tokens() < self.network.config.context {
+            self.look()?;
+            let states = self.network.read(&ids[..1], &mut memory)?;
+            self.network.logits(&states, 0)?;
+            written += 1;
+        }
+        Ok(Speed { read, written: written as f64 / start.elapsed().as_secs_f64() })
+    }
+
+    /// Reads a prompt in pieces and returns the states of the last piece.
+    fn read(&self, ids: &[u32], memory: &mut Memory) -> Result<Tensor, ChatError> {
+        let context = self.network.config.context;
+        let tokens = memory.tokens() + ids.len();
+        if tokens >= context || ids.is_empty() {
+            return Err(LocalError::TooLong { tokens, context }.into());
+        }
+        let mut last = None;
+        for chunk in ids.chunks(CHUNK) {
+            self.look()?;
+            last = Some(self.network.read(chunk, memory)?);
+        }
+        Ok(last.expect("there is at least one token"))
+    }
+
+    /// Whether to go on.
+    fn look(&self) -> Result<(), ChatError> {
+        if self.settings.interruption.requested() { Err(ChatError::Interrupted) } else { Ok(()) }
+    }
+
+    /// Continues a prompt by at most `most` tokens. Returns them and whether the model was done.
+    fn generate(
+        &self,
+        prompt: &[u32],
+        most: usize,
+        sampler: &mut Sampler,
+    ) -> Result<(Vec<u32>, bool), ChatError> {
+        let mut memory = Memory::default();
+        let mut states = self.read(prompt, &mut memory)?;
+        let mut written = Vec::new();
+        loop {
+            let row = states.dim(0).map_err(LocalError::from)? - 1;
+            let next = sampler.choose(&self.network.logits(&states, row)?);
+            if self.tokenizer.is_end(next) {
+                return Ok((written, true));
+            }
+            written.push(next);
+            if written.len() >= most || memory.tokens() + 1 >= self.network.config.context {
+                return Ok((written, false));
+            }
+            self.look()?;
+            states = self.network.read(&[next], &mut memory)?;
+        }
+    }
+}
+
+impl ChatModel for LocalModel {
+    /// `local:`, the file's name and the start of its SHA-256, so that answers of another file are
+    /// never taken for this one's.
+    fn model(&self) -> &str {
+        &self.name
+    }
+
+    /// Answers; as with servers, an answer that is cut off may take twice the tokens.
+    fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
+        let prompt = self.tokens(&request.messages)?;
+        let most = u64::from(request.max_tokens).saturating_mul(2);
+        let reserve = (prompt.len() as u64).saturating_add(most);
+        let reservation = self.settings.budget.reserve(reserve, &self.settings.interruption)?;
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.look()?;
+        let mut sampler = Sampler::new(request.temperature, request.seed, request.repeat);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let (written, done) = self.generate(&prompt, most, &mut sampler)?;
+        let usage = Usage {
+            prompt_tokens: prompt.len() as u64,
+            completion_tokens: written.len() as u64,
+            estimated: false,
+        };
+        reservation.cost(usage);
+        let finish = if done { FinishReason::Stop } else { FinishReason::Length };
+        Ok(ChatAnswer { text: self.tokenizer.decode(&written), finish, usage })
+    }
+}
+
+/// The name of the model in a file: `local:`, the file's name, `@` and the start of its SHA-256.
+///
+/// # Errors
+///
+/// [`LocalError::File`] if it cannot be read.
+pub fn name_of(path: &Path) -> Result<String, LocalError> {
+    let failed = |source| LocalError::File { path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(failed)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; READ_BYTES];
+    loop {
+        match file.read(&mut buffer).map_err(failed)? {
+            0 => break,
+            length => hash.update(&buffer[..length]),
+        }
+    }
+    let digits = hexadecimal(&hash.finalize());
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    Ok(format!("{PREFIX}{file}@{}", &digits[..NAME_DIGITS]))
+}
+
+/// Opens a file, reads its header and says how long it is.
+fn opened(path: &Path) -> Result<(BufReader<File>, Header, u64), LocalError> {
+    let io = |source| LocalError::File { path: path.to_owned(), source };
+    let file = File::open(path).map_err(io)?;
+    let size = file.metadata().map_err(io)?.len();
+    let mut reader = BufReader::with_capacity(READ_BYTES, file);
+    let header = Header::read(&mut reader, size).map_err(|stopped| failed(path, stopped))?;
+    reader.rewind().map_err(io)?;
+    Ok((reader, header, size))
+}
+
+fn failed(path: &Path, stopped: Stopped) -> LocalError {
+    match stopped {
+        Stopped::Io(source) => LocalError::File { path: path.to_owned(), source },
+        Stopped::Fault(fault) => LocalError::Model { path: path.to_owned(), fault },
+    }
+}

@@ -1,0 +1,155 @@
+//! The weights of a model, each checked for its shape.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, Seek};
+
+use candle_core::quantized::QMatMul;
+use candle_core::{Device, Tensor};
+
+use super::config::{Config, Family};
+use super::error::ModelFault;
+use super::gguf::{Header, Stopped};
+
+/// A matrix with an optional bias.
+#[derive(Debug)]
+pub(super) struct Linear {
+    pub(super) weight: QMatMul,
+    pub(super) bias: Option<Tensor>,
+}
+
+/// One layer. Queries are `(heads * head, hidden)`, keys and values `(key_heads * head, hidden)`.
+#[derive(Debug)]
+pub(super) struct Layer {
+    pub(super) attention_norm: Tensor,
+    pub(super) query: Linear,
+    pub(super) key: Linear,
+    pub(super) value: Linear,
+    pub(super) query_norm: Option<Tensor>,
+    pub(super) key_norm: Option<Tensor>,
+    pub(super) output: QMatMul,
+    pub(super) inner_norm: Tensor,
+    pub(super) gate: QMatMul,
+    pub(super) up: QMatMul,
+    pub(super) down: QMatMul,
+}
+
+/// All of a model.
+#[derive(Debug)]
+pub(super) struct Weights {
+    /// `(vocabulary, hidden)`.
+    pub(super) embedding: QMatMul,
+    pub(super) layers: Vec<Layer>,
+    pub(super) last_norm: Tensor,
+    /// `(vocabulary, hidden)`; `None` if the embedding is used.
+    pub(super) head: Option<QMatMul>,
+    /// What the frequencies of the rotations are divided by, one for each pair.
+    pub(super) frequency_factors: Option<Vec<f32>>,
+}
+
+impl Weights {
+    /// Loads all tensors of the file, and fails if one is missing or left over.
+    pub(super) fn load<R: BufRead + Seek>(
+        header: &Header,
+        reader: &mut R,
+        config: &Config,
+        vocabulary: usize,
+    ) -> Result<Self, Stopped> {
+        let mut file = Loader { header, reader, used: BTreeSet::new() };
+        let (hidden, inner) = (config.hidden, config.inner);
+        let (queries, keys) = (config.heads * config.head, config.key_heads * config.head);
+        let embedding = file.matrix("token_embd.weight", vocabulary, hidden)?;
+        let mut layers = Vec::new();
+        for layer in 0..config.layers {
+            let name = |rest: &str| format!("blk.{layer}.{rest}");
+            let head_norm = |file: &mut Loader<'_, R>, rest: &str| match config.family {
+                Family::Qwen3 => file.vector(&name(rest), config.head).map(Some),
+                Family::Llama | Family::Qwen2 => Ok(None),
+            };
+            layers.push(Layer {
+                attention_norm: file.vector(&name("attn_norm.weight"), hidden)?,
+                query: file.linear(&name("attn_q"), queries, hidden, config.family)?,
+                key: file.linear(&name("attn_k"), keys, hidden, config.family)?,
+                value: file.linear(&name("attn_v"), keys, hidden, config.family)?,
+                query_norm: head_norm(&mut file, "attn_q_norm.weight")?,
+                key_norm: head_norm(&mut file, "attn_k_norm.weight")?,
+                output: file.matrix(&name("attn_output.weight"), hidden, queries)?,
+                inner_norm: file.vector(&name("ffn_norm.weight"), hidden)?,
+                gate: file.matrix(&name("ffn_gate.weight"), inner, hidden)?,
+                up: file.matrix(&name("ffn_up.weight"), inner, hidden)?,
+                down: file.matrix(&name("ffn_down.weight"), hidden, inner)?,
+            });
+        }
+        let last_norm = file.vector("output_norm.weight", hidden)?;
+        let head = if header.tensors.contains_key("output.weight") {
+            Some(file.matrix("output.weight", vocabulary, hidden)?)
+        } else {
+            None
+        };
+        let factors = "rope_freqs.weight";
+        let frequency_factors = match config.family {
+            Family::Llama if header.tensors.contains_key(factors) => {
+                let values = file.vector(factors, config.head / 2)?.to_vec1::<f32>();
+                let values = values.map_err(|error| load(factors, &error))?;
+                if values.iter().any(|factor| *factor <= 0.0) {
+                    return Err(super::gguf::bad(factors, "holds what is not above 0").into());
+                }
+                Some(values)
+            }
+            _ => None,
+        };
+        if let Some(name) = header.tensors.keys().find(|name| !file.used.contains(*name)) {
+            return Err(ModelFault::UnexpectedTensor { name: name.clone() }.into());
+        }
+        Ok(Self { embedding, layers, last_norm, head, frequency_factors })
+    }
+}
+
+fn load(name: &str, error: &candle_core::Error) -> ModelFault {
+    ModelFault::Load { name: name.to_owned(), reason: error.to_string() }
+}
+
+/// Loads tensors and remembers which.
+struct Loader<'a, R> {
+    header: &'a Header,
+    reader: &'a mut R,
+    used: BTreeSet<String>,
+}
+
+impl<R: BufRead + Seek> Loader<'_, R> {
+    fn matrix(&mut self, name: &str, rows: usize, columns: usize) -> Result<QMatMul, Stopped> {
+        self.used.insert(name.to_owned());
+        let tensor = self.header.load(self.reader, name, &[rows, columns])?;
+        Ok(QMatMul::from_qtensor(tensor).map_err(|error| load(name, &error))?)
+    }
+
+    /// A vector as numbers, all of them finite.
+    fn vector(&mut self, name: &str, length: usize) -> Result<Tensor, Stopped> {
+        self.used.insert(name.to_owned());
+        let tensor = self.header.load(self.reader, name, &[length])?;
+        let vector = tensor.dequantize(&Device::Cpu).map_err(|error| load(name, &error))?;
+        let values = vector.to_vec1::<f32>().map_err(|error| load(name, &error))?;
+        if values.iter().any(|value| !value.is_finite()) {
+            return Err(ModelFault::NotFinite.into());
+        }
+        Ok(vector)
+    }
+
+    /// A matrix with the bias that its family has: always in qwen2, never in qwen3.
+    fn linear(
+        &mut self,
+        name: &str,
+        rows: usize,
+        columns: usize,
+        family: Family,
+    ) -> Result<Linear, Stopped> {
+        let weight = self.matrix(&format!("{name}.weight"), rows, columns)?;
+        let bias = format!("{name}.bias");
+        let has_bias = match family {
+            Family::Llama => self.header.tensors.contains_key(&bias),
+            Family::Qwen2 => true,
+            Family::Qwen3 => false,
+        };
+        let bias = if has_bias { Some(self.vector(&bias, rows)?) } else { None };
+        Ok(Linear { weight, bias })
+    }
+}
