@@ -1,6 +1,7 @@
 //! `caz doctor`: what is installed and where things are.
 
 use crate::error::Result;
+use clap::Args;
 use serde_json::Map;
 
 use super::common::Common;
@@ -9,8 +10,18 @@ use super::output::emit;
 use crate::embed::static_model::StaticModel;
 use crate::report::{Cell, Report, Table};
 
+/// Say what is installed, which models are there and where the caches are
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {
+    /// Load this model and say what it needs and how fast it is
+    #[cfg(feature = "local")]
+    #[arg(long, value_name = "local:FILE.gguf")]
+    model: Option<String>,
+}
+
 /// Runs the command. Nothing is downloaded and no connection is made.
-pub(super) fn run(common: &Common) -> Result<ExitStatus> {
+#[cfg_attr(not(feature = "local"), expect(unused_variables, reason = "there is no flag"))]
+pub(super) fn run(args: &DoctorArgs, common: &Common) -> Result<ExitStatus> {
     let mut table = Table::new(&["what", "value"]);
     let mut row = |what: &str, value: String| table.push(vec![what.into(), Cell::from(value)]);
     row("version", env!("CARGO_PKG_VERSION").into());
@@ -22,6 +33,12 @@ pub(super) fn run(common: &Common) -> Result<ExitStatus> {
     #[cfg(feature = "hub")]
     for (what, value) in super::models::places(common) {
         row(&what, value);
+    }
+    #[cfg(feature = "local")]
+    if let Some(name) = &args.model {
+        for (what, value) in examined(name, common)? {
+            row(what, value);
+        }
     }
     #[cfg(any(feature = "llm", feature = "hub"))]
     row("certificates", common.trust()?.to_string());
@@ -38,6 +55,45 @@ pub(super) fn run(common: &Common) -> Result<ExitStatus> {
     Ok(ExitStatus::Done)
 }
 
+/// What a model in a file needs, and how fast it is here.
+#[cfg(feature = "local")]
+fn examined(name: &str, common: &Common) -> Result<Vec<(&'static str, String)>> {
+    use super::exit::UsageError;
+    use crate::llm::local::{LocalModel, LocalSettings, PREFIX};
+    use crate::llm::{Budget, ChatModel};
+    let path = name.strip_prefix(PREFIX).ok_or_else(|| {
+        UsageError("doctor --model takes a model in a file, local:FILE.gguf".into())
+    })?;
+    let path = std::path::PathBuf::from(path);
+    let about = LocalModel::describe(&path)?;
+    let model = LocalModel::open(LocalSettings {
+        path,
+        budget: std::sync::Arc::new(Budget::default()),
+        interruption: common.interruption.clone(),
+    })?;
+    let speed = model.speed()?;
+    let licence = about.license.unwrap_or_else(|| "not said in the file".into());
+    let megabytes = |bytes: f64| bytes / 1e6;
+    Ok(vec![
+        ("model", model.model().to_owned()),
+        ("architecture", about.architecture),
+        ("licence", licence),
+        ("context", format!("{} tokens", about.context)),
+        (
+            "memory",
+            format!(
+                "{:.0} MB for the file, {:.0} MB for 1,000 tokens, and what computing takes",
+                megabytes(about.bytes as f64),
+                megabytes(about.bytes_per_token as f64 * 1e3)
+            ),
+        ),
+        (
+            "speed",
+            format!("reads {:.0} and writes {:.1} tokens a second", speed.read, speed.written),
+        ),
+    ])
+}
+
 /// The features this program was built with.
 fn features() -> Vec<&'static str> {
     [
@@ -46,6 +102,7 @@ fn features() -> Vec<&'static str> {
         ("bert", cfg!(feature = "bert")),
         ("hub", cfg!(feature = "hub")),
         ("http", cfg!(feature = "http")),
+        ("local", cfg!(feature = "local")),
         ("cache", cfg!(feature = "cache")),
         ("llm", cfg!(feature = "llm")),
     ]

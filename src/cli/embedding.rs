@@ -187,7 +187,7 @@ impl EmbeddingArgs {
         if !asks || common.offline || self.llm.replay.is_some() {
             return work();
         }
-        let place = self.llm.base_urls().join(", ");
+        let place = self.llm.places();
         super::waiting::while_waiting(common, || format!("waiting for {place}"), work)
     }
 

@@ -32,7 +32,8 @@ pub(super) struct LlmArgs {
     /// left out [env: `OPENAI_BASE_URL`] [default: <https://api.openai.com/v1>]
     #[arg(long, value_name = "URL,...", value_delimiter = ',')]
     pub base_url: Vec<String>,
-    /// The model's name as the server knows it; nothing is sent unless it is named
+    /// The model's name as the server knows it, or local:FILE.gguf for a model in a file, which runs
+    /// in this program and sends nothing; nothing is sent unless a model is named
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
     /// Environment variable that holds the key; never give the key itself
@@ -81,6 +82,20 @@ pub(super) struct LlmArgs {
     pub replay: Option<PathBuf>,
 }
 
+/// Where a model in a file works.
+const THIS_MACHINE: &str = "this machine";
+
+/// How the name of a model in a file begins.
+const LOCAL: &str = "local:";
+
+/// A model without what is put around it.
+struct Opened {
+    model: Arc<dyn ChatModel>,
+    server: Option<Arc<OpenAiModel>>,
+    /// Where it works, for the cache and for people.
+    places: Vec<String>,
+}
+
 /// A model ready to be asked, and what stands behind it.
 pub(super) struct Connection {
     /// Whom to ask.
@@ -126,7 +141,8 @@ impl LlmArgs {
         self.check()?;
         let budget = Arc::new(Budget::new(self.max_requests, self.max_tokens_total));
         if let Some(path) = &self.replay {
-            let model = Arc::new(ReplayModel::open(path, self.model.as_deref())?);
+            let recorded = self.model.as_deref().map(recorded_name).transpose()?;
+            let model = Arc::new(ReplayModel::open(path, recorded.as_deref())?);
             let place = format!("the log `{}`", path.display());
             return Ok(Connection { model, budget, server: None, cached: None, place, for_show });
         }
@@ -135,17 +151,44 @@ impl LlmArgs {
                 UsageError("name a model with --model, or a log with --replay".into()).into()
             );
         };
-        let base_urls = self.base_urls();
-        let mut server = None;
-        let inner: Arc<dyn ChatModel> = if common.offline || for_show {
-            Arc::new(OfflineModel { model })
-        } else {
-            let settings = self.settings(base_urls.clone(), model, Arc::clone(&budget), common)?;
-            let opened = Arc::new(OpenAiModel::new(settings)?);
-            server = Some(Arc::clone(&opened));
-            opened
-        };
-        self.layered(inner, server, budget, (&base_urls, for_show))
+        let opened = self.open(model, &budget, common, for_show)?;
+        self.layered(opened, budget, for_show)
+    }
+
+    /// The model of this name: in a file, or on the server that the flags name; sends nothing.
+    fn open(
+        &self,
+        name: String,
+        budget: &Arc<Budget>,
+        common: &Common,
+        for_show: bool,
+    ) -> Result<Opened> {
+        if name.starts_with(LOCAL) {
+            return open_local(&name, budget, common, for_show);
+        }
+        let places = self.base_urls();
+        if common.offline || for_show {
+            return Ok(Opened {
+                model: Arc::new(OfflineModel { model: name }),
+                server: None,
+                places,
+            });
+        }
+        let settings = self.settings(places.clone(), name, Arc::clone(budget), common)?;
+        let server = Arc::new(OpenAiModel::new(settings)?);
+        Ok(Opened {
+            model: Arc::clone(&server) as Arc<dyn ChatModel>,
+            server: Some(server),
+            places,
+        })
+    }
+
+    /// Where answers are made, for people.
+    pub(super) fn places(&self) -> String {
+        match &self.model {
+            Some(model) if model.starts_with(LOCAL) => THIS_MACHINE.into(),
+            _ => self.base_urls().join(", "),
+        }
     }
 
     /// An embedding model on the server that the flags name, its vectors of tokens pooled as
@@ -219,15 +262,9 @@ impl LlmArgs {
     }
 
     /// Puts the cache and the log around a model; a run for show writes neither.
-    fn layered(
-        &self,
-        inner: Arc<dyn ChatModel>,
-        server: Option<Arc<OpenAiModel>>,
-        budget: Arc<Budget>,
-        (base_urls, for_show): (&[String], bool),
-    ) -> Result<Connection> {
-        let place = base_urls.join(", ");
-        let mut model = inner;
+    fn layered(&self, opened: Opened, budget: Arc<Budget>, for_show: bool) -> Result<Connection> {
+        let Opened { mut model, server, places } = opened;
+        let place = places.join(", ");
         let mut cached = None;
         let cache = match (self.no_cache, for_show) {
             (true, _) => None,
@@ -235,7 +272,7 @@ impl LlmArgs {
             (false, false) => Some(AnswerCache::open(&cache_folder()?)?),
         };
         if let Some(cache) = cache.map(Arc::new) {
-            let servers: Vec<&str> = base_urls.iter().map(String::as_str).collect();
+            let servers: Vec<&str> = places.iter().map(String::as_str).collect();
             let around = Arc::new(CachedModel::new(model, cache, &servers));
             cached = Some(Arc::clone(&around));
             model = around;
@@ -317,17 +354,15 @@ impl Connection {
         common: &Common,
     ) -> Result<Arc<dyn ChatModel>> {
         if let Some(path) = &args.replay {
-            return Ok(Arc::new(ReplayModel::open(path, Some(name))?));
+            return Ok(Arc::new(ReplayModel::open(path, Some(&recorded_name(name)?))?));
         }
-        let inner: Arc<dyn ChatModel> = if self.is_server() {
-            let budget = Arc::clone(&self.budget);
-            let settings = args.settings(args.base_urls(), name.to_owned(), budget, common)?;
-            Arc::new(OpenAiModel::new(settings)?)
-        } else {
-            Arc::new(OfflineModel { model: name.to_owned() })
-        };
+        if name.starts_with(LOCAL) && args.model.as_deref() == Some(name) {
+            // It need not be in memory twice.
+            return Ok(Arc::clone(&self.model));
+        }
         let budget = Arc::clone(&self.budget);
-        Ok(args.layered(inner, None, budget, (&args.base_urls(), self.for_show))?.model)
+        let opened = args.open(name.to_owned(), &budget, common, self.for_show)?;
+        Ok(args.layered(opened, budget, self.for_show)?.model)
     }
 
     /// Whether answers that arrive are there for another run.
@@ -347,12 +382,45 @@ impl Connection {
 
     /// Says who is about to be asked.
     pub(super) fn announce(&self, common: &Common, answers: usize) {
-        if self.is_server() {
+        if self.is_server() || (self.place == THIS_MACHINE && !self.for_show) {
             let (model, place) = (self.model.model(), &self.place);
-            let line = format!("asking {model} at {place} for {answers} answers");
+            let at = if self.is_server() { "at" } else { "on" };
+            let line = format!("asking {model} {at} {place} for {answers} answers");
             super::output::say(common, &line);
         }
     }
+}
+
+/// The model in the file that `name` names; a run for show does not load it.
+#[cfg(feature = "local")]
+fn open_local(name: &str, budget: &Arc<Budget>, common: &Common, for_show: bool) -> Result<Opened> {
+    use crate::llm::{LocalModel, LocalSettings};
+    let path = PathBuf::from(name.strip_prefix(LOCAL).unwrap_or(name));
+    let model: Arc<dyn ChatModel> = if for_show {
+        Arc::new(OfflineModel { model: crate::llm::local::name_of(&path)? })
+    } else {
+        let (budget, interruption) = (Arc::clone(budget), common.interruption.clone());
+        Arc::new(LocalModel::open(LocalSettings { path, budget, interruption })?)
+    };
+    Ok(Opened { model, server: None, places: vec![THIS_MACHINE.into()] })
+}
+
+/// There are no models in files.
+#[cfg(not(feature = "local"))]
+fn open_local(_: &str, _: &Arc<Budget>, _: &Common, _: bool) -> Result<Opened> {
+    let message = "this program was built without models in files (feature local)";
+    Err(UsageError(message.into()).into())
+}
+
+/// The name of a model in a log: that of a file is completed by its hash.
+fn recorded_name(name: &str) -> Result<String> {
+    #[cfg(feature = "local")]
+    if let Some(path) = name.strip_prefix(LOCAL).map(std::path::Path::new)
+        && path.is_file()
+    {
+        return Ok(crate::llm::local::name_of(path)?);
+    }
+    Ok(name.to_owned())
 }
 
 /// An environment variable that is set and not empty.

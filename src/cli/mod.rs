@@ -80,8 +80,7 @@ enum Command {
     Experiment(experiment::ExperimentArgs),
     #[cfg(feature = "hub")]
     Models(models::ModelsArgs),
-    /// Say what is installed, which models are there and where the caches are
-    Doctor,
+    Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
     /// Print the manual page, or write one page per command into the folder --output
     Man,
@@ -162,7 +161,7 @@ pub fn run(cli: &Cli) -> Result<ExitStatus> {
         Command::Experiment(args) => experiment::run(args, common),
         #[cfg(feature = "hub")]
         Command::Models(args) => models::run(args, common),
-        Command::Doctor => doctor::run(common),
+        Command::Doctor(args) => doctor::run(args, common),
         Command::Completions(args) => completions::completions(args),
         Command::Man => completions::man(common),
         #[cfg(feature = "llm")]

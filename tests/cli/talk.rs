@@ -47,6 +47,7 @@ fn doctor_says_where_things_are() {
         ("bert", cfg!(feature = "bert")),
         ("hub", cfg!(feature = "hub")),
         ("http", cfg!(feature = "http")),
+        ("local", cfg!(feature = "local")),
         ("cache", cfg!(feature = "cache")),
         ("llm", cfg!(feature = "llm")),
     ] {

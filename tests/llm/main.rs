@@ -9,6 +9,8 @@ mod end_to_end;
 mod faults;
 mod feedback;
 mod judge;
+#[cfg(feature = "local")]
+mod local;
 mod prompts;
 mod real_server;
 mod remedies;

@@ -1,0 +1,130 @@
+//! A model in a file, through the command line: no server is asked, whatever the settings name.
+
+use candle_core::quantized::GgmlDType;
+use serde_json::Value;
+
+use crate::command_line::{Desk, Run};
+use crate::server::{Reply, Server};
+
+#[path = "../fixtures/local/tiny.rs"]
+mod tiny;
+
+const ITEMS: &str = "task,text\na,You are a wonderful person.\nb,I hate you.\n";
+const PAPERS: &str = "{\"paper\":\"p\",\"title\":\"Sorting by counting\",\"abstract\":\"We sort numbers by \
+                      counting how often each occurs, and compare the time with that of quicksort.\"}\n";
+const REVIEWS: &str = "{\"paper\":\"p\",\"reviewer\":\"r\",\"text\":\"The idea is old, the experiments are \
+                       small, and the writing is clear.\"}\n";
+const LABELS: [&str; 7] =
+    ["annotate", "labels", "items.csv", "--prompt", "label-toxicity", "--question", "toxic"];
+
+/// A desk with a server that must not be asked.
+struct Alone {
+    desk: Desk,
+    server: Server,
+}
+
+impl Alone {
+    fn new() -> Self {
+        let server = Server::start(|_| Reply::status(500));
+        let desk = Desk::new();
+        desk.write("items.csv", ITEMS);
+        desk.write("papers.jsonl", PAPERS);
+        desk.write("reviews.jsonl", REVIEWS);
+        Self { desk, server }
+    }
+
+    /// Runs a command for which the environment names the server in every way.
+    fn caz(&self, arguments: &[&str], threads: &str) -> Run {
+        let url = self.server.url();
+        let mut command = self.desk.command(arguments);
+        command.env("OPENAI_BASE_URL", &url).env("OPENAI_API_KEY", "k");
+        for proxy in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
+            command.env(proxy, format!("http://{}", self.server.address()));
+        }
+        command.env("CANDLE_NUM_THREADS", threads).env("HF_ENDPOINT", url);
+        command.output().unwrap().into()
+    }
+
+    fn tiny(&self) {
+        let mut tiny = tiny::Tiny::new("qwen3", GgmlDType::Q8_0, 64);
+        // Two bytes a character at most: the prompts are longer than the other tests' context.
+        tiny.set("qwen3.context_length", candle_core::quantized::gguf_file::Value::U32(20_000));
+        std::fs::write(self.desk.path("tiny.gguf"), tiny.bytes()).unwrap();
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            assert_eq!(self.server.count(), 0, "a connection was made");
+        }
+    }
+}
+
+#[test]
+fn a_model_in_a_file_answers_alike_on_any_number_of_threads_and_asks_nobody() {
+    let alone = Alone::new();
+    alone.tiny();
+    let model = ["--model", "local:tiny.gguf", "--max-tokens", "3", "--concurrency", "1"];
+    let mut logs = Vec::new();
+    for threads in ["1", "3"] {
+        let log = format!("{threads}.jsonl");
+        let more = ["--no-cache", "--record", &log, "--offline"];
+        let run = alone.caz(&[&LABELS[..], &model, &more].concat(), threads);
+        // It writes letters at random: no label, which is told and not turned into one.
+        assert_eq!(run.code, Some(1), "{}", run.stderr);
+        assert!(run.stderr.contains("on this machine for 2 answers"), "{}", run.stderr);
+        logs.push(alone.desk.read(&log));
+    }
+    assert!(logs[0].contains("\"model\":\"local:tiny.gguf@"), "{}", logs[0]);
+    assert_eq!(logs[0], logs[1]);
+    // What was recorded is replayed under the name by which it was asked for.
+    let replayed = alone.caz(
+        &[&LABELS[..], &["--model", "local:tiny.gguf", "--max-tokens", "3", "--replay", "1.jsonl"]]
+            .concat(),
+        "1",
+    );
+    assert_eq!(replayed.code, Some(1), "{}", replayed.stderr);
+    assert!(!replayed.stderr.contains("does not hold"), "{}", replayed.stderr);
+}
+
+#[test]
+fn a_dry_run_counts_and_a_file_that_is_no_model_is_named() {
+    let alone = Alone::new();
+    alone.tiny();
+    let dry = ["--model", "local:tiny.gguf", "--dry-run"];
+    let run = alone.caz(&[&LABELS[..], &dry].concat(), "1");
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    alone.desk.write("no.gguf", "something else");
+    for (name, code) in [("local:no.gguf", 3), ("local:missing.gguf", 4)] {
+        let run = alone.caz(&[&LABELS[..], &["--model", name]].concat(), "1");
+        assert_eq!(run.code, Some(code), "{name}: {}", run.stderr);
+        assert!(run.stderr.contains(&name["local:".len()..]), "{}", run.stderr);
+    }
+}
+
+#[test]
+#[ignore = "needs CAZ_TEST_GGUF, SmolLM2-135M-Instruct.Q4_1.gguf"]
+fn a_real_model_does_everything_that_a_server_does() {
+    let alone = Alone::new();
+    let file = std::env::var("CAZ_TEST_GGUF").expect("CAZ_TEST_GGUF is a model");
+    let name = format!("local:{file}");
+    let model = ["--model", &name, "--max-tokens", "60"];
+    let done_or_told = |arguments: &[&str]| {
+        let run = alone.caz(&[arguments, &model, &["--summary", "s.json"]].concat(), "2");
+        let told: Value = serde_json::from_str(&alone.desk.read("s.json")).unwrap();
+        let failed = told["failed"].as_u64().unwrap();
+        assert!(told["done"].as_u64().unwrap() + failed > 0, "{told}");
+        assert_eq!(run.code, Some(i32::from(failed > 0)), "{}", run.stderr);
+        assert!(told["spent"]["completion_tokens"].as_u64().unwrap() > 0, "{told}");
+        run.stdout
+    };
+    let labels = done_or_told(&LABELS);
+    let again = alone.caz(&[&LABELS[..], &model].concat(), "1");
+    assert_eq!(again.stdout, labels, "the answers are in the cache");
+    assert!(again.stderr.contains("0 requests sent"), "{}", again.stderr);
+    done_or_told(&["annotate", "reviews", "papers.jsonl"]);
+    done_or_told(&["annotate", "judgments", "reviews.jsonl", "--turns", "1"]);
+    alone.desk.write("pairs.csv", "item,context,a,b\n1,What is 2 + 2?,It is 4,It is 5\n");
+    done_or_told(&["judge", "pairs.csv", "--method", "single", "--turns", "1"]);
+}
