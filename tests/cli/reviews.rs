@@ -51,6 +51,37 @@ fn a_score_by_hand_from_given_vectors() {
 }
 
 #[test]
+fn one_paper_with_sixty_thousand_reviews_is_scored_in_seconds() {
+    // 20,000 times (1, 0, 1) and 40,000 times (0, 1, 1) beside z = (0, 0, 1): beyond z they are
+    // alike or at right angles, as they are alike or have cosine 1 / 2.
+    let folder = Folder::new();
+    let mut reviews = String::from("paper,reviewer,vector\n");
+    for reviewer in 0..60_000 {
+        let vector = if reviewer % 3 == 0 { "1 0 1" } else { "0 1 1" };
+        reviews.push_str(&format!("p,r{reviewer},{vector}\n"));
+    }
+    folder.write("r.csv", reviews);
+    folder.write("z.csv", "paper,vector\np,0 0 1\n");
+    let begun = std::time::Instant::now();
+    let more = ["--center", "off", "--score", "projected,cosine", "--format", "csv"];
+    let rows =
+        folder.caz(&[&["reviews", "r.csv", "--z", "z.csv"][..], &more].concat()).succeeded().csv();
+    // All pairs would be 1.8 thousand million, which takes minutes in a build without optimisation.
+    assert!(begun.elapsed() < std::time::Duration::from_mins(1), "{:?}", begun.elapsed());
+    assert_eq!(rows.len(), 1 + 2 * 60_000);
+    for (name, score, alike) in [
+        ("r0", "projected", 19_999.0),
+        ("r1", "projected", 39_999.0),
+        ("r0", "cosine", 19_999.0 + 40_000.0 / 2.0),
+        ("r1", "cosine", 39_999.0 + 20_000.0 / 2.0),
+    ] {
+        let row = rows.iter().find(|row| row[0] == name && row[1] == score).unwrap();
+        let found: f64 = row[3].parse().unwrap();
+        assert!((found - alike / 59_999.0).abs() < 1e-9, "{name} {score}: {found}");
+    }
+}
+
+#[test]
 fn judgments_are_scored_without_centering() {
     let folder = Folder::new();
     folder.write(

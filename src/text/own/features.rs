@@ -175,12 +175,16 @@ impl<'a> Comparison<'a> {
     }
 
     fn peers(&self, row: usize, slot: usize) -> Option<Vec<f64>> {
-        let peers: Vec<usize> = self.peers_of(row, slot).collect();
         let venue = &self.planted.venue;
         let same = venue.papers[venue.paper_of_review[slot]].reviews.clone();
         let same: Vec<usize> = same.filter(|&review| self.counts[review]).collect();
         let elsewhere = self.n_reviews - same.len();
-        if peers.is_empty() || elsewhere == 0 {
+        // Before peers are looked for, which takes a cosine for each.
+        if elsewhere == 0 {
+            return None;
+        }
+        let peers: Vec<usize> = self.peers_of(row, slot).collect();
+        if peers.is_empty() {
             return None;
         }
         let contrast = |(space, sum): (&UnitSpace, &UnitSum)| {
