@@ -20,6 +20,7 @@ pub mod form;
 pub mod prompt;
 mod proxy;
 pub mod replay;
+mod template;
 
 #[cfg(feature = "http")]
 pub mod http;

@@ -10,15 +10,15 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use minijinja::syntax::SyntaxConfig;
+use minijinja::context;
 use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior, context};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::chat::{Message, Role};
 use super::fence::Fence;
 use super::form::{Domain, Field, describe_answer, folded};
+use super::template::rendered;
 use crate::data::hexadecimal::hexadecimal;
 use crate::error::{ErrorKind, Kinded, Remedy};
 
@@ -67,12 +67,6 @@ pub enum PromptKind {
     /// A role in the judging of a pair: judge, advocate, juror.
     Debate,
 }
-
-/// Most steps of a template; one with a thousand fields takes some ten thousand.
-const MOST_STEPS: u64 = 1_000_000;
-
-/// Most bytes of a message: no model reads as much.
-const MOST_BYTES: usize = 64 << 20;
 
 /// Why a prompt cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -473,41 +467,10 @@ impl Prompt {
     }
 
     fn render_one(&self, template: &str, values: &minijinja::Value) -> Result<String, PromptError> {
-        let mut environment = Environment::new();
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-        environment.set_syntax(syntax.expect("the delimiters are the default ones"));
-        environment.set_fuel(Some(MOST_STEPS));
-        let mut written = Bounded { bytes: Vec::new() };
-        environment
-            .template_from_str(template)
-            .and_then(|template| template.render_captured_to(values, &mut written).map(drop))
-            .map_err(|source| PromptError::Template {
-                name: self.name.clone(),
-                source: Box::new(source),
-            })?;
-        let text = String::from_utf8(written.bytes).expect("a template writes text");
-        Ok(text.trim().to_owned())
-    }
-}
-
-/// Takes bytes up to [`MOST_BYTES`].
-struct Bounded {
-    bytes: Vec<u8>,
-}
-
-impl io::Write for Bounded {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + bytes.len() > MOST_BYTES {
-            let message = format!("a message of more than {MOST_BYTES} bytes");
-            return Err(io::Error::other(message));
-        }
-        self.bytes.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        rendered(template, values).map_err(|source| PromptError::Template {
+            name: self.name.clone(),
+            source: Box::new(source),
+        })
     }
 }
 
