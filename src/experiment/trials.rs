@@ -10,20 +10,18 @@
 //! are threads. However a run ends, the file holds the first trials and a later run can go on;
 //! the bytes are those of a run that was not interrupted.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+mod grid;
+mod log;
 
-use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
 use crate::data::progress::Progress;
 use crate::data::work::{Next, in_order};
 use crate::error::{ErrorKind, Kinded, Remedy};
-use crate::report::Input;
-use crate::stats::seed::stream;
+
+pub use self::grid::{TrialGrid, TrialId};
+pub use self::log::{LogError, TrialFile, TrialLog};
 
 /// Why trials could not be run or kept. `E` is what a trial reports.
 #[derive(Debug, thiserror::Error)]
@@ -78,244 +76,6 @@ impl<E: Kinded> Kinded for TrialError<E> {
             Self::Threads { .. } => Some(Remedy::FewerThreads),
         }
     }
-}
-
-/// Why a file of trials could not be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LogError {
-    /// There is such a file, and the run was not asked to go on with it.
-    #[error("`{}` exists", path.display())]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file is of other inputs, settings, seed or version.
-    #[error(
-        "`{}` holds trials of another run (its {field} differs); \
-         use the same inputs and settings, or another file", path.display()
-    )]
-    OtherRun {
-        /// The file.
-        path: PathBuf,
-        /// The first entry of the header that differs.
-        field: String,
-    },
-    /// A line is not a trial, or not the one expected there.
-    #[error("`{}`, line {line}: not trial {repetition} at point {point}; remove the file", path.display())]
-    NotATrial {
-        /// The file.
-        path: PathBuf,
-        /// Line, from 1.
-        line: usize,
-        /// Repetition expected there, from 0.
-        repetition: u32,
-        /// Point expected there, from 0.
-        point: u32,
-    },
-    /// The file could not be read or written.
-    #[error("cannot use `{}`", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        #[source]
-        source: io::Error,
-    },
-}
-
-impl Kinded for LogError {
-    fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Exists { .. } => ErrorKind::Usage,
-            Self::Io { .. } => ErrorKind::Missing,
-            _ => ErrorKind::Input,
-        }
-    }
-
-    fn remedy(&self) -> Option<Remedy> {
-        matches!(self, Self::Exists { .. }).then_some(Remedy::Resume)
-    }
-}
-
-/// One trial of a grid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct TrialId {
-    /// Repetition, from 0.
-    pub repetition: u32,
-    /// Point of the grid, from 0.
-    pub point: u32,
-}
-
-impl TrialId {
-    /// The random numbers of this trial for one purpose.
-    pub fn stream(self, seed: u64, purpose: &str) -> ChaCha8Rng {
-        stream(seed, purpose, u64::from(self.point) << 32 | u64::from(self.repetition))
-    }
-}
-
-/// How many trials to run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TrialGrid {
-    /// Points of the grid.
-    pub points: u32,
-    /// Trials per point.
-    pub repetitions: u32,
-}
-
-impl TrialGrid {
-    /// All trials.
-    pub fn trials(self) -> u64 {
-        u64::from(self.points) * u64::from(self.repetitions)
-    }
-
-    /// Every trial, in the order of the results.
-    pub fn ids(self) -> impl Iterator<Item = TrialId> {
-        (0..self.trials()).map(move |index| self.id(index))
-    }
-
-    /// Results with the trials that they are of, however many repetitions there were.
-    pub fn with_ids<T>(self, results: &[T]) -> impl Iterator<Item = (TrialId, &T)> {
-        (0..).zip(results).map(move |(index, result)| (self.id(index), result))
-    }
-
-    fn id(self, index: u64) -> TrialId {
-        let points = u64::from(self.points);
-        let part = |number: u64| u32::try_from(number).expect("both factors are 32 bits");
-        TrialId { repetition: part(index / points), point: part(index % points) }
-    }
-}
-
-/// One line of the log.
-#[derive(Serialize, Deserialize)]
-struct Line<T> {
-    #[serde(flatten)]
-    id: TrialId,
-    result: T,
-}
-
-/// Where the finished trials of a run are kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrialFile {
-    /// The file.
-    pub path: PathBuf,
-    /// Whether to go on with the trials that it holds.
-    pub resume: bool,
-}
-
-impl TrialFile {
-    /// Opens the file for a run of `command` with these inputs and settings; what is not in
-    /// `settings` does not matter to a run that goes on with it.
-    ///
-    /// # Errors
-    ///
-    /// As [`TrialLog::open`].
-    pub fn open(
-        &self,
-        command: &str,
-        inputs: &[Input],
-        settings: &Map<String, Value>,
-    ) -> Result<TrialLog, LogError> {
-        // The contents of the inputs, not their names: files may move between two runs.
-        let inputs: Vec<Value> =
-            inputs.iter().map(|i| json!({ "sha256": i.sha256, "rows": i.rows })).collect();
-        let header = json!({
-            "command": command,
-            "version": env!("CARGO_PKG_VERSION"),
-            "inputs": inputs,
-            "settings": settings,
-        });
-        TrialLog::open(&self.path, &header, self.resume)
-    }
-}
-
-/// A file of finished trials: JSON lines, the first of which says what run they are of.
-#[derive(Debug)]
-pub struct TrialLog {
-    path: PathBuf,
-    file: File,
-    /// Finished trials, as lines.
-    lines: Vec<String>,
-}
-
-impl TrialLog {
-    /// Opens `path` for a run described by `header`: inputs, settings, seed and version, but not
-    /// the number of trials. With `resume`, trials that are there are kept.
-    ///
-    /// # Errors
-    ///
-    /// [`LogError`] if the file exists and `resume` is not set, or is of another run, or cannot
-    /// be opened.
-    pub fn open(path: &Path, header: &Value, resume: bool) -> Result<Self, LogError> {
-        let failed = |source| LogError::Io { path: path.into(), source };
-        if path.exists() && !resume {
-            return Err(LogError::Exists { path: path.into() });
-        }
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(failed(error)),
-        };
-        // What follows the last line end was being written when the run was killed.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        let mut lines = text[..whole].lines().map(str::to_owned);
-        let known = lines.next();
-        if let Some(known) = &known {
-            let known: Value = serde_json::from_str(known).unwrap_or_default();
-            if let Some(field) = first_difference(&known, header) {
-                return Err(LogError::OtherRun { path: path.into(), field });
-            }
-        }
-        let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
-        file.set_len(whole as u64).map_err(failed)?;
-        if known.is_none() {
-            file.write_all(format!("{header}\n").as_bytes()).map_err(failed)?;
-        }
-        Ok(Self { path: path.into(), file, lines: lines.collect() })
-    }
-
-    /// How many trials are finished.
-    pub fn finished(&self) -> usize {
-        self.lines.len()
-    }
-
-    fn read<T: DeserializeOwned>(&self, grid: TrialGrid) -> Result<Vec<T>, LogError> {
-        let wanted = usize::try_from(grid.trials()).unwrap_or(usize::MAX);
-        (0..)
-            .zip(self.lines.iter().take(wanted))
-            .map(|(index, text)| {
-                let id = grid.id(index as u64);
-                match serde_json::from_str::<Line<T>>(text) {
-                    Ok(line) if line.id == id => Ok(line.result),
-                    _ => Err(LogError::NotATrial {
-                        path: self.path.clone(),
-                        line: index + 2,
-                        repetition: id.repetition,
-                        point: id.point,
-                    }),
-                }
-            })
-            .collect()
-    }
-
-    /// One write per trial, so that a killed run leaves whole lines.
-    fn append<T: Serialize>(&mut self, id: TrialId, result: &T) -> Result<(), LogError> {
-        let failed = |source: io::Error| LogError::Io { path: self.path.clone(), source };
-        let mut text =
-            serde_json::to_string(&Line { id, result }).map_err(|error| failed(error.into()))?;
-        text.push('\n');
-        self.file.write_all(text.as_bytes()).map_err(failed)
-    }
-}
-
-/// The name of the first entry in which two objects differ.
-fn first_difference(known: &Value, header: &Value) -> Option<String> {
-    if known == header {
-        return None;
-    }
-    let entries = header.as_object().into_iter().flatten();
-    let field = entries.into_iter().find(|(key, value)| known.get(key.as_str()) != Some(value));
-    Some(field.map_or_else(|| "header".into(), |(key, _)| key.clone()))
 }
 
 /// Runs all trials of `grid` that `log` does not hold yet, on the threads of the current rayon
@@ -388,6 +148,8 @@ where
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::data::progress::NoProgress;
     use rand::RngExt;
