@@ -11,7 +11,7 @@ use super::cache::cache_folder;
 use super::common::Common;
 use super::exit::{MissingError, UsageError};
 use crate::annotate::Prices;
-use crate::llm::cache::OfflineModel;
+use crate::llm::cached_model::OfflineModel;
 use crate::llm::{
     AnswerCache, ApiKey, Budget, CachedModel, ChatModel, OpenAiEmbeddings, OpenAiModel,
     OpenAiSettings, ProxySettings, RecordingModel, ReplayModel, RetryPolicy, Spent, TokenPooling,

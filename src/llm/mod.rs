@@ -32,6 +32,8 @@ pub mod usable;
 
 #[cfg(feature = "cache")]
 pub mod cache;
+#[cfg(feature = "cache")]
+pub mod cached_model;
 
 #[cfg(any(feature = "http", feature = "local"))]
 pub use self::budget::{Budget, Spent};
@@ -46,7 +48,9 @@ pub use self::proxy::ProxySettings;
 pub use self::replay::{RecordingModel, ReplayError, ReplayModel};
 
 #[cfg(feature = "cache")]
-pub use self::cache::{AnswerCache, CacheError, CachedModel};
+pub use self::cache::{AnswerCache, CacheError};
+#[cfg(feature = "cache")]
+pub use self::cached_model::{CachedModel, OfflineModel};
 #[cfg(feature = "http")]
 pub use self::http::{
     ApiKey, OpenAiEmbeddings, OpenAiModel, OpenAiSettings, RetryPolicy, TokenPooling,

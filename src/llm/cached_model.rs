@@ -1,0 +1,103 @@
+//! Models that answer from the cache before they ask, or instead.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::cache::{AnswerCache, CacheError};
+use super::chat::{ChatAnswer, ChatModel, ChatRequest};
+use super::error::ChatError;
+use crate::data::hexadecimal::hexadecimal;
+
+/// A model that asks another one only for what the cache does not hold.
+pub struct CachedModel {
+    inner: Arc<dyn ChatModel>,
+    cache: Arc<AnswerCache>,
+    /// Where answers may have been stored; new ones go under the first.
+    scopes: Vec<String>,
+}
+
+impl CachedModel {
+    /// Puts `cache` before `inner`; answers of one server do not serve another, but for the
+    /// `servers` named here, which have the same model. Which of them answered does not matter, nor
+    /// does their order: an answer that was stored for any of them serves.
+    pub fn new(inner: Arc<dyn ChatModel>, cache: Arc<AnswerCache>, servers: &[&str]) -> Self {
+        let scopes = servers.iter().map(|server| server.trim_end_matches('/').to_owned());
+        let mut scopes: Vec<String> = scopes.collect();
+        scopes.sort_unstable();
+        scopes.dedup();
+        Self { inner, cache, scopes }
+    }
+
+    /// Whether the answer is there, so that nothing would be sent.
+    ///
+    /// # Errors
+    ///
+    /// [`CacheError::Database`].
+    pub fn holds(&self, request: &ChatRequest) -> Result<bool, CacheError> {
+        Ok(self.stored(&self.keys(request))?.is_some())
+    }
+
+    fn keys(&self, request: &ChatRequest) -> Vec<String> {
+        let key = request.key(self.inner.model());
+        let scoped = |scope: &String| {
+            let mut hash = Sha256::new();
+            hash.update(scope);
+            hash.update("\n");
+            hash.update(&key);
+            hexadecimal(&hash.finalize())
+        };
+        self.scopes.iter().map(scoped).collect()
+    }
+
+    fn stored(&self, keys: &[String]) -> Result<Option<ChatAnswer>, CacheError> {
+        for key in keys {
+            if let Some(answer) = self.cache.get(key)? {
+                return Ok(Some(answer));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl ChatModel for CachedModel {
+    fn model(&self) -> &str {
+        self.inner.model()
+    }
+
+    fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
+        let keys = self.keys(request);
+        if let Some(answer) = self.stored(&keys)? {
+            return Ok(answer);
+        }
+        // Before it is paid for.
+        self.cache.check_writable()?;
+        let answer = self.inner.complete(request)?;
+        let Some(key) = keys.first() else { return Ok(answer) };
+        Ok(self.cache.put(key, self.inner.model(), &answer)?)
+    }
+
+    fn reject(&self, request: &ChatRequest) -> Result<(), ChatError> {
+        for key in self.keys(request) {
+            self.cache.remove(&key)?;
+        }
+        self.inner.reject(request)
+    }
+}
+
+/// The model of a run that may not connect: it answers nothing.
+#[derive(Debug)]
+pub struct OfflineModel {
+    /// The name that the cached answers were stored under.
+    pub model: String,
+}
+
+impl ChatModel for OfflineModel {
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn complete(&self, _request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
+        Err(ChatError::Offline)
+    }
+}
