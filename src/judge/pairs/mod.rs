@@ -26,6 +26,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use self::criteria::{Criteria, Personas};
+#[cfg(feature = "http")]
 pub(crate) use self::floor::Metered;
 pub use self::floor::{Floor, Stop};
 use super::JudgeError;
