@@ -77,7 +77,6 @@ pub(super) struct PromptsArgs {
 }
 
 /// Labels that a model was asked for.
-#[cfg_attr(not(feature = "llm"), expect(dead_code, reason = "without models nothing is asked"))]
 struct Asked {
     /// Where they are.
     path: PathBuf,
