@@ -44,7 +44,7 @@ fn settings_that_cannot_work_say_which_flag_to_change_and_send_nothing() {
         ("judgments reviews.jsonl --turns 0", "turns", "see --turns"),
         (
             "judgments reviews.jsonl --gold reviews.jsonl --feedback-gold",
-            "there is no feedback",
+            "no second model is asked",
             "--feedback binary or textual",
         ),
     ] {
