@@ -103,29 +103,55 @@ fn a_dry_run_counts_and_a_file_that_is_no_model_is_named() {
     }
 }
 
-#[test]
-#[ignore = "needs CAZ_TEST_GGUF, SmolLM2-135M-Instruct.Q4_1.gguf"]
-fn a_real_model_does_everything_that_a_server_does() {
-    let alone = Alone::new();
-    let file = std::env::var("CAZ_TEST_GGUF").expect("CAZ_TEST_GGUF is a model");
-    let name = format!("local:{file}");
-    // It writes badly and slowly: little is enough to see that every answer has an outcome.
-    let model = ["--model", &name, "--max-tokens", "16"];
-    let done_or_told = |arguments: &[&str]| {
-        let run = alone.caz(&[arguments, &model, &["--summary", "s.json"]].concat(), "2");
-        let told: Value = serde_json::from_str(&alone.desk.read("s.json")).unwrap();
+/// A real model, and what is asked of it: it writes badly and slowly, so little is enough to see
+/// that every answer has an outcome.
+struct Real {
+    alone: Alone,
+    name: String,
+}
+
+impl Real {
+    fn new() -> Self {
+        let file = std::env::var("CAZ_TEST_GGUF").expect("CAZ_TEST_GGUF is a model");
+        Self { alone: Alone::new(), name: format!("local:{file}") }
+    }
+
+    fn model(&self) -> [&str; 6] {
+        ["--model", &self.name, "--max-tokens", "16", "--turns", "1"]
+    }
+
+    /// The output of a command that did what it was asked or says for how many it could not.
+    fn done_or_told(&self, arguments: &[&str]) -> String {
+        let all = [arguments, &self.model(), &["--summary", "s.json"]].concat();
+        let run = self.alone.caz(&all, "2");
+        let told: Value = serde_json::from_str(&self.alone.desk.read("s.json")).unwrap();
         let failed = told["failed"].as_u64().unwrap();
         assert!(told["done"].as_u64().unwrap() + failed > 0, "{told}");
         assert_eq!(run.code, Some(i32::from(failed > 0)), "{}", run.stderr);
         assert!(told["spent"]["completion_tokens"].as_u64().unwrap() > 0, "{told}");
         run.stdout
-    };
-    let labels = done_or_told(&LABELS);
-    let again = alone.caz(&[&LABELS[..], &model].concat(), "1");
+    }
+}
+
+#[test]
+#[ignore = "needs CAZ_TEST_GGUF, SmolLM2-135M-Instruct.Q4_1.gguf"]
+fn a_real_model_labels_without_a_server() {
+    let real = Real::new();
+    real.alone.desk.write("items.csv", "task,text\nb,I hate you.\n");
+    let labels = real.done_or_told(&LABELS);
+    let again = real.alone.caz(&[&LABELS[..], &real.model()].concat(), "1");
     // From the cache, or asked for again where an answer was of no use.
     assert_eq!(again.stdout, labels);
-    done_or_told(&["annotate", "reviews", "papers.jsonl"]);
-    done_or_told(&["annotate", "judgments", "reviews.jsonl", "--turns", "1"]);
-    alone.desk.write("pairs.csv", "item,context,a,b\n1,What is 2 + 2?,It is 4,It is 5\n");
-    done_or_told(&["judge", "pairs.csv", "--method", "single", "--turns", "1"]);
+}
+
+#[test]
+#[ignore = "needs CAZ_TEST_GGUF, SmolLM2-135M-Instruct.Q4_1.gguf, minutes"]
+fn a_real_model_reviews_and_judges_without_a_server() {
+    let real = Real::new();
+    real.alone.desk.write("pairs.csv", "item,context,a,b\n1,What is 2 + 2?,It is 4,It is 5\n");
+    real.done_or_told(&["judge", "pairs.csv", "--method", "single"]);
+    real.done_or_told(&["annotate", "judgments", "reviews.jsonl"]);
+    let reviews = ["annotate", "reviews", "papers.jsonl"];
+    let run = real.alone.caz(&[&reviews[..], &real.model()[..4]].concat(), "2");
+    assert!(run.code.is_some_and(|code| code <= 1), "{}", run.stderr);
 }
