@@ -20,7 +20,7 @@ use crate::data::problem::{DataError, Problems};
 use crate::data::rows::{FileProblems, NamedColumn};
 use crate::data::source::Source;
 use crate::error::{Error, Result};
-use crate::judge::feedback::ask_until_readable;
+use crate::judge::feedback::{MOST_TURNS, ask_until_readable};
 use crate::judge::pairs::{Cost, Metered};
 use crate::judge::{InjectionDetector, Value as Answer, Verdict};
 use crate::llm::form::{Domain, json_schema};
@@ -107,9 +107,9 @@ impl Grid {
         settings: &GridSettings,
         source: impl FnOnce() -> Result<Source>,
     ) -> Result<Self> {
-        if !(1..=20).contains(&settings.turns) {
+        if !(1..=MOST_TURNS).contains(&settings.turns) {
             return Err(Error::usage(format!(
-                "turns must be from 1 to 20, not {}",
+                "turns must be from 1 to {MOST_TURNS}, not {}",
                 settings.turns
             )));
         }

@@ -29,7 +29,7 @@ use crate::llm::{
 };
 
 /// More turns or proposals than anyone has a use for.
-const MOST_TURNS: u32 = 20;
+pub(crate) const MOST_TURNS: u32 = 20;
 
 /// Longest part of an unreadable answer that goes back to the judge, in characters.
 const ECHO_CHARS: usize = 4000;
