@@ -2,7 +2,7 @@
 //!
 //! A flag is a reason to look, never a verdict.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::interval::{Estimate, benjamini_hochberg};
 use super::rank::median;
@@ -29,6 +29,34 @@ impl Flag {
             Self::Uninformative => "uninformative",
             Self::Inconclusive => "inconclusive",
             Self::TooFew => "too_few",
+        }
+    }
+}
+
+/// What to do about a worker or a reviewer whose answers `own` was asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OwnFlag {
+    /// Worth a look by a person: one of the largest set of the lowest `p_own` whose mean is at most
+    /// the false discovery rate.
+    Look,
+    /// More likely not their own work than own (`p_own` below one half), but not surely enough; in a
+    /// venue that is too small for a scale, whoever is not worth a look.
+    Unsure,
+    /// Nothing stands out.
+    Clear,
+    /// Nothing can be said; the result has the reason.
+    NotJudged,
+}
+
+impl OwnFlag {
+    /// The word in tables and files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Look => "look",
+            Self::Unsure => "unsure",
+            Self::Clear => "clear",
+            Self::NotJudged => "not_judged",
         }
     }
 }

@@ -43,6 +43,7 @@ use super::strata::Conditioning;
 use super::{Mechanism, MechanismError, Scores, WorkerScore};
 use crate::data::labels::{Label, LabelTable};
 use crate::data::z::ZSource;
+pub use crate::stats::flag::OwnFlag;
 use crate::stats::interval::Estimate;
 
 /// What an answer sheet may be.
@@ -83,33 +84,6 @@ impl AnswerKind {
             Self::Copy | Self::Llm => "copies an LLM",
             Self::Guess => "guesses",
             Self::Constant => "always the same answer",
-        }
-    }
-}
-
-/// What to do about a worker. A reason to look, never a verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OwnFlag {
-    /// One of the largest set of the lowest `p_own` whose mean is at most the false discovery
-    /// rate.
-    Look,
-    /// Not in that set, but `p_own` is below one half.
-    Unsure,
-    /// Neither.
-    Clear,
-    /// See [`OwnScore::not_judged`].
-    NotJudged,
-}
-
-impl OwnFlag {
-    /// The word in tables and files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Look => "look",
-            Self::Unsure => "unsure",
-            Self::Clear => "clear",
-            Self::NotJudged => "not_judged",
         }
     }
 }

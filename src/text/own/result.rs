@@ -1,39 +1,13 @@
 //! What `own` says about reviewers, reviews and the venue.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::class::Class;
 use super::duplicates::NearDuplicate;
 use super::features::{Features, Similar};
 use super::z_check::UnusableZ;
 use crate::data::warning::Warning;
-
-/// What to do about a reviewer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OwnFlag {
-    /// Worth a look by a person.
-    Look,
-    /// More likely not their own work than own, but not surely enough; in a venue that is too small
-    /// for a scale, whoever is not worth a look.
-    Unsure,
-    /// Nothing stands out.
-    Clear,
-    /// Nothing can be said, see [`NotJudged`].
-    NotJudged,
-}
-
-impl OwnFlag {
-    /// The word in files and tables.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Look => "look",
-            Self::Unsure => "unsure",
-            Self::Clear => "clear",
-            Self::NotJudged => "not_judged",
-        }
-    }
-}
+pub use crate::stats::flag::OwnFlag;
 
 /// Why a review is not judged; of a reviewer, why none of theirs is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
