@@ -44,7 +44,10 @@ const MOST_VISITS: usize = 128;
 /// Multiple of `overlap / (tasks - 2)` that widens the interval.
 const SMALL_SAMPLE: f64 = 2.0;
 
-/// The task terms of one stratum. A position is that of a report, task after task.
+/// The task terms of one stratum.
+///
+/// The reports of a worker lie side by side: in a crowd of millions of reports, most of the time
+/// would go into fetching each of them from where its task has it, several times over.
 pub(super) struct StratumTerms<'a> {
     table: &'a LabelTable,
     matrix: &'a ScoreMatrix,
@@ -52,16 +55,9 @@ pub(super) struct StratumTerms<'a> {
     is_zero: bool,
     /// Tasks of the stratum.
     tasks: &'a [u32],
-    /// Position of the first report of each task, and the number of reports.
-    starts: Vec<u32>,
-    /// `u` by position, and how many peers it is the mean over; 0 peers means no term.
-    terms: Vec<f64>,
-    usable: Vec<u32>,
-    /// Which task (in [`Self::tasks`]) a position is of.
-    task_of: Vec<u32>,
-    /// Positions of worker `i` are `positions[offsets[i]..offsets[i + 1]]`.
+    /// Those of worker `i` are `reports[offsets[i]..offsets[i + 1]]`, by task.
+    reports: Vec<Report>,
     offsets: Vec<u32>,
-    positions: Vec<u32>,
     /// Labels that occur on each task with their counts, and where those of a task start.
     present: Vec<(Label, u32)>,
     present_starts: Vec<u32>,
@@ -69,11 +65,22 @@ pub(super) struct StratumTerms<'a> {
     totals: Vec<f64>,
 }
 
+/// One report of a worker, with its term.
+#[derive(Debug, Clone, Copy, Default)]
+struct Report {
+    /// `u`, the mean over [`Self::usable`] peers; meaningless without any.
+    term: f64,
+    usable: u32,
+    /// Place of the task in the stratum.
+    task: u32,
+    label: Label,
+}
+
 /// What one chunk of tasks adds to [`StratumTerms`].
 #[derive(Default)]
 struct Chunk {
-    terms: Vec<f64>,
-    usable: Vec<u32>,
+    /// Terms by report, task after task, and how many peers each is the mean over.
+    terms: Vec<(f64, u32)>,
     present: Vec<(Label, u32)>,
     present_counts: Vec<u32>,
 }
@@ -82,28 +89,23 @@ impl<'a> StratumTerms<'a> {
     /// Computes all terms; `peers` are in this stratum.
     pub(super) fn new(peers: &Peers<'a>, tasks: &'a [u32], matrix: &'a ScoreMatrix) -> Self {
         let table = peers.table;
-        let chunks: Vec<Chunk> = task_chunks(table, tasks)
-            .into_par_iter()
-            .map(|tasks| Chunk::new(peers, tasks, matrix))
-            .collect();
+        let parts = task_chunks(table, tasks);
+        let chunks: Vec<Chunk> =
+            parts.par_iter().map(|tasks| Chunk::new(peers, tasks, matrix)).collect();
+        let offsets = offsets(table, tasks);
+        let reports = by_worker(table, &offsets, &parts, &chunks);
         let mut stratum = Self {
             table,
             matrix,
             is_zero: matrix.values.iter().all(|value| *value == 0.0),
             tasks,
-            starts: vec![0],
-            terms: Vec::new(),
-            usable: Vec::new(),
-            task_of: Vec::new(),
-            offsets: vec![0; table.worker_count() + 1],
-            positions: Vec::new(),
+            reports,
+            offsets,
             present: Vec::new(),
             present_starts: vec![0],
             totals: vec![0.0; peers.classes],
         };
         for chunk in chunks {
-            stratum.terms.extend(chunk.terms);
-            stratum.usable.extend(chunk.usable);
             for &(label, count) in &chunk.present {
                 stratum.totals[usize::from(label)] += f64::from(count);
             }
@@ -113,33 +115,7 @@ impl<'a> StratumTerms<'a> {
                 stratum.present_starts.push(start + count);
             }
         }
-        stratum.index();
         stratum
-    }
-
-    /// Finds the positions of every worker.
-    fn index(&mut self) {
-        for (local, &task) in (0..).zip(self.tasks) {
-            let workers = self.table.of_task(task).others;
-            for &worker in workers {
-                self.offsets[worker as usize + 1] += 1;
-                self.task_of.push(local);
-            }
-            self.starts.push(self.task_of.len() as u32);
-        }
-        for worker in 0..self.table.worker_count() {
-            self.offsets[worker + 1] += self.offsets[worker];
-        }
-        let mut next = self.offsets.clone();
-        self.positions = vec![0; self.task_of.len()];
-        let mut position = 0;
-        for &task in self.tasks {
-            for &worker in self.table.of_task(task).others {
-                self.positions[next[worker as usize] as usize] = position;
-                next[worker as usize] += 1;
-                position += 1;
-            }
-        }
     }
 
     /// Mean of the terms of every worker, with the sum of squares that its variance comes from.
@@ -153,8 +129,8 @@ impl<'a> StratumTerms<'a> {
 
     fn of_worker(&self, worker: usize, scratch: &mut Scratch) -> Moments {
         let mut moments = Moments::default();
-        for position in self.used(worker) {
-            moments.push(self.terms[position]);
+        for report in self.used(worker) {
+            moments.push(report.term);
         }
         if moments.count() < 2 || self.is_zero {
             return moments;
@@ -171,36 +147,26 @@ impl<'a> StratumTerms<'a> {
         moments.with_squares(squares * small * small)
     }
 
-    /// Positions of the reports of `worker` that have a term.
-    fn used(&self, worker: usize) -> impl Iterator<Item = usize> + '_ {
-        self.of(worker).filter(|&position| self.usable[position] > 0)
+    /// The reports of `worker` that have a term.
+    fn used(&self, worker: usize) -> impl Iterator<Item = &Report> {
+        self.of(worker).iter().filter(|report| report.usable > 0)
     }
 
-    fn of(&self, worker: usize) -> impl Iterator<Item = usize> + '_ {
-        let range = self.offsets[worker] as usize..self.offsets[worker + 1] as usize;
-        self.positions[range].iter().map(|&position| position as usize)
-    }
-
-    fn count_of(&self, worker: usize) -> usize {
-        (self.offsets[worker + 1] - self.offsets[worker]) as usize
-    }
-
-    fn label(&self, position: usize) -> Label {
-        let task = self.task_of[position] as usize;
-        self.table.of_task(self.tasks[task]).labels[position - self.starts[task] as usize]
+    fn of(&self, worker: usize) -> &[Report] {
+        &self.reports[self.offsets[worker] as usize..self.offsets[worker + 1] as usize]
     }
 
     /// Collects the usable peers of a worker with their `A_j`; false if that takes too long.
     fn find_peers(&self, worker: usize, moments: &Moments, scratch: &mut Scratch) -> bool {
         let classes = self.matrix.classes;
         let mut left = MOST_VISITS.saturating_mul(moments.count() as usize);
-        for position in self.used(worker) {
-            let label = usize::from(self.label(position));
-            let weight = 1.0 / f64::from(self.usable[position]);
-            let task = self.tasks[self.task_of[position] as usize];
+        for report in self.used(worker) {
+            let label = usize::from(report.label);
+            let weight = 1.0 / f64::from(report.usable);
+            let task = self.tasks[report.task as usize];
             for &peer in self.table.of_task(task).others {
                 let peer = peer as usize;
-                let count = self.count_of(peer);
+                let count = self.of(peer).len();
                 if peer == worker || count < 2 {
                     continue;
                 }
@@ -225,13 +191,11 @@ impl<'a> StratumTerms<'a> {
     fn exact(&self, worker: usize, moments: &Moments, scratch: &mut Scratch) -> (f64, f64) {
         let classes = self.matrix.classes;
         let count = moments.count() as f64;
-        for position in self.used(worker) {
-            scratch.add(self.task_of[position], self.terms[position] - moments.mean());
+        for report in self.used(worker) {
+            scratch.add(report.task, report.term - moments.mean());
+            scratch.mine[report.task as usize] = true;
         }
         let own_tasks = scratch.touched.len();
-        for position in self.used(worker) {
-            scratch.mine[self.task_of[position] as usize] = true;
-        }
         let mut overlap = 0.0;
         let mut paid = vec![0.0; classes];
         for index in 0..scratch.peers.len() {
@@ -244,16 +208,16 @@ impl<'a> StratumTerms<'a> {
                 }
             }
             let share = weights.iter().sum::<f64>() / count;
-            let tasks = self.count_of(peer) as f64;
-            let mean = self.of(peer).map(|p| paid[usize::from(self.label(p))]).sum::<f64>() / tasks;
+            let reports = self.of(peer);
+            let tasks = reports.len() as f64;
+            let mean = reports.iter().map(|r| paid[usize::from(r.label)]).sum::<f64>() / tasks;
             let mut shared = 0.0;
-            for position in self.of(peer) {
-                let task = self.task_of[position];
-                if scratch.mine[task as usize] {
+            for report in reports {
+                if scratch.mine[report.task as usize] {
                     shared += 1.0;
                 }
-                scratch
-                    .add(task, -(paid[usize::from(self.label(position))] - mean) / (tasks - 1.0));
+                let penalty = (paid[usize::from(report.label)] - mean) / (tasks - 1.0);
+                scratch.add(report.task, -penalty);
             }
             overlap += share * shared / tasks;
         }
@@ -270,8 +234,8 @@ impl<'a> StratumTerms<'a> {
         let classes = self.matrix.classes;
         let count = moments.count() as f64;
         let mut paid = vec![0.0; classes];
-        for position in self.used(worker) {
-            let row = usize::from(self.label(position)) * classes;
+        for report in self.used(worker) {
+            let row = usize::from(report.label) * classes;
             for (sum, value) in paid.iter_mut().zip(&self.matrix.values[row..]) {
                 *sum += value / count;
             }
@@ -279,24 +243,62 @@ impl<'a> StratumTerms<'a> {
         let reports: f64 = self.totals.iter().sum();
         let mean =
             paid.iter().zip(&self.totals).map(|(paid, seen)| paid * seen).sum::<f64>() / reports;
-        let others = reports - self.count_of(worker) as f64;
-        let (mut squares, mut penalties, mut peers) = (0.0, 0.0, 0.0);
-        for position in self.used(worker) {
-            let task = self.task_of[position] as usize;
+        let others = reports - self.of(worker).len() as f64;
+        let (mut squares, mut penalties, mut peers) = (0.0, 0.0, 0_u64);
+        for report in self.used(worker) {
+            let task = report.task as usize;
             let present =
                 self.present_starts[task] as usize..self.present_starts[task + 1] as usize;
-            let mut sum = mean - paid[usize::from(self.label(position))];
+            let mut sum = mean - paid[usize::from(report.label)];
             for &(label, seen) in &self.present[present] {
                 sum += f64::from(seen) * (paid[usize::from(label)] - mean);
+                peers += u64::from(seen);
             }
             let penalty = -sum * count / others;
-            squares += (self.terms[position] - moments.mean() + penalty).powi(2);
+            squares += (report.term - moments.mean() + penalty).powi(2);
             penalties += penalty * penalty;
-            peers += f64::from(self.starts[task + 1] - self.starts[task] - 1);
         }
         let elsewhere = (self.tasks.len() as f64 - count) / count;
-        (squares + elsewhere * penalties, peers / others)
+        (squares + elsewhere * penalties, (peers as f64 - count) / others)
     }
+}
+
+/// Where the reports of each worker on `tasks` start when they lie worker after worker.
+fn offsets(table: &LabelTable, tasks: &[u32]) -> Vec<u32> {
+    let mut offsets = vec![0; table.worker_count() + 1];
+    for &task in tasks {
+        for &worker in table.of_task(task).others {
+            offsets[worker as usize + 1] += 1;
+        }
+    }
+    for worker in 0..table.worker_count() {
+        offsets[worker + 1] += offsets[worker];
+    }
+    offsets
+}
+
+/// The reports of the stratum, worker after worker.
+fn by_worker(
+    table: &LabelTable,
+    offsets: &[u32],
+    parts: &[&[u32]],
+    chunks: &[Chunk],
+) -> Vec<Report> {
+    let mut next = offsets.to_vec();
+    let mut reports = vec![Report::default(); next.last().map_or(0, |count| *count as usize)];
+    let mut place = 0;
+    for (tasks, chunk) in parts.iter().zip(chunks) {
+        let mut terms = chunk.terms.iter();
+        for &task in *tasks {
+            for ((worker, label), &(term, usable)) in table.of_task(task).iter().zip(&mut terms) {
+                let next = &mut next[worker as usize];
+                reports[*next as usize] = Report { term, usable, task: place, label };
+                *next += 1;
+            }
+            place += 1;
+        }
+    }
+    reports
 }
 
 impl Chunk {
@@ -329,8 +331,8 @@ impl Chunk {
                     peers -= 1;
                     sum -= worth(own, matrix, label, label);
                 }
-                chunk.usable.push(peers);
-                chunk.terms.push(if peers > 0 { sum / f64::from(peers) } else { 0.0 });
+                let term = if peers > 0 { sum / f64::from(peers) } else { 0.0 };
+                chunk.terms.push((term, peers));
             }
         }
         chunk
