@@ -2,7 +2,7 @@
 
 use super::row::Row;
 use crate::error::{Kinded, Remedy};
-use crate::judge::{JudgeError, Problem};
+use crate::judge::{AnswerProblem, JudgeError};
 use crate::llm::ChatError;
 
 /// Why there is no row for an item.
@@ -20,10 +20,10 @@ pub enum Failure {
 }
 
 impl Failure {
-    pub(super) fn unreadable(problems: &[Problem], turns: u32) -> Self {
-        let list: Vec<String> = problems.iter().map(Problem::to_string).collect();
+    pub(super) fn unreadable(problems: &[AnswerProblem], turns: u32) -> Self {
+        let list: Vec<String> = problems.iter().map(AnswerProblem::to_string).collect();
         let message = format!("no usable answer in {turns} turns; the last: {}", list.join("; "));
-        Self::Unusable { kind: problems.first().map_or("unreadable", Problem::kind), message }
+        Self::Unusable { kind: problems.first().map_or("unreadable", AnswerProblem::kind), message }
     }
 
     /// A stable word for scripts.

@@ -13,7 +13,7 @@ use crate::data::progress::Progress;
 use crate::data::work::{Next, Outcome, run_all};
 use crate::embed::vectors::{DenseVectors, Vectors};
 use crate::error::{ErrorKind, Kinded, Remedy};
-use crate::judge::{Item, JudgeError, JudgeStrategy, Problem, Rubric, Transcript};
+use crate::judge::{AnswerProblem, Item, JudgeError, JudgeStrategy, Rubric, Transcript};
 use crate::llm::ChatModel;
 
 /// An embedder that asks a chat model.
@@ -152,7 +152,7 @@ fn vectors(
         None => Ok(Vectors::Dense(rows)),
         Some((index, transcript)) => {
             let last = transcript.turns.last().and_then(|turn| turn.problems.first());
-            let problem = last.map_or_else(String::new, Problem::to_string);
+            let problem = last.map_or_else(String::new, AnswerProblem::to_string);
             Err(JudgeFailure::NotReadable { failed, total, index, problem })
         }
     }

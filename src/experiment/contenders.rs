@@ -98,7 +98,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::data::labels::LabelTable;
     use crate::data::z::ZLabels;
-    use crate::simulate::crowd::{Confusion, CrowdPlan};
+    use crate::simulate::crowd::{CrowdPlan, SignalMatrix};
     use crate::stats::seed::stream;
 
     /// A crowd whose good workers are right more often than the LLM, with two LLMs of two and
@@ -107,8 +107,8 @@ pub(crate) mod tests {
         let plan = CrowdPlan {
             tasks: 150,
             workers_per_task: 6,
-            human: Confusion::symmetric("human", 3, 0.75).unwrap(),
-            llm: Confusion::symmetric("llm", 3, 0.6).unwrap(),
+            human: SignalMatrix::symmetric("human", 3, 0.75).unwrap(),
+            llm: SignalMatrix::symmetric("llm", 3, 0.6).unwrap(),
             consistency: 1.0,
             lazy: vec![0.0; 20],
         };

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::relaxed::{objects, parse_number};
 use super::rubric::Rubric;
 use super::single::{Sampling, Single};
-use super::verdict::{Problem, Value, Verdict, parse_answer, parse_verdict};
+use super::verdict::{AnswerProblem, Value, Verdict, parse_answer, parse_verdict};
 use super::{Item, JudgeError, JudgeStrategy, Transcript, Turn};
 use crate::llm::fence::{Fence, harmless};
 use crate::llm::form::{Field, describe_answer, json_schema};
@@ -244,7 +244,7 @@ impl FeedbackLoop {
     }
 
     /// What the judge is told after an answer.
-    fn reply(&self, problems: &[Problem], said: &Said, turns_left: u32) -> String {
+    fn reply(&self, problems: &[AnswerProblem], said: &Said, turns_left: u32) -> String {
         let mut parts = Vec::from_iter(complaint(problems));
         if matches!(said, Said::CheckAgain) {
             parts.push(CHECK_AGAIN.into());
@@ -330,7 +330,7 @@ impl JudgeStrategy for FeedbackLoop {
 }
 
 /// What is wrong with an answer, each thing once, for the model that gave it; `None` if nothing is.
-fn complaint(problems: &[Problem]) -> Option<String> {
+fn complaint(problems: &[AnswerProblem]) -> Option<String> {
     let mut list: Vec<String> = Vec::new();
     for problem in problems {
         let line = format!("- {}", harmless(&problem.to_string()));
@@ -363,7 +363,7 @@ pub fn ask_until_readable(
     mut request: ChatRequest,
     fields: &[Field],
     turns: u32,
-) -> Result<(Result<Verdict, Vec<Problem>>, u32), ChatError> {
+) -> Result<(Result<Verdict, Vec<AnswerProblem>>, u32), ChatError> {
     let mut turn = 1;
     loop {
         let answer = model.complete(&request)?;

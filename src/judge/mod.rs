@@ -23,7 +23,7 @@ pub use self::injection::{InjectionDetector, Suspicion};
 pub use self::rubric::{Rubric, RubricError};
 pub use self::settings::JudgeSettings;
 pub use self::single::Single;
-pub use self::verdict::{Problem, Value, Verdict, parse_verdict};
+pub use self::verdict::{AnswerProblem, Value, Verdict, parse_verdict};
 
 /// What to judge.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -50,7 +50,7 @@ pub trait JudgeStrategy: Send + Sync {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
     /// What was wrong with it; empty if it was a proposal.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<AnswerProblem>,
     /// The values it proposes, if it could be read.
     pub proposal: Option<Vec<f64>>,
     /// Whether the feedback model was asked and agreed.

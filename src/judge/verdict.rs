@@ -51,7 +51,7 @@ impl Verdict {
 /// What is wrong with an answer; `Display` is written for the model that gave it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Problem {
+pub enum AnswerProblem {
     /// It ran into the limit of tokens.
     CutOff,
     /// The server withheld it.
@@ -94,7 +94,7 @@ pub enum Problem {
     },
 }
 
-impl Problem {
+impl AnswerProblem {
     /// A stable word for scripts.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -111,7 +111,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for AnswerProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::CutOff => write!(f, "the answer is too long and was cut off"),
@@ -137,12 +137,12 @@ impl fmt::Display for Problem {
 ///
 /// # Errors
 ///
-/// Every [`Problem`] of the answer.
-pub fn parse_answer(answer: &ChatAnswer, fields: &[Field]) -> Result<Verdict, Vec<Problem>> {
+/// Every [`AnswerProblem`] of the answer.
+pub fn parse_answer(answer: &ChatAnswer, fields: &[Field]) -> Result<Verdict, Vec<AnswerProblem>> {
     match answer.finish {
         // A cut answer may look complete while its end would have changed it.
-        FinishReason::Length => Err(vec![Problem::CutOff]),
-        FinishReason::ContentFilter => Err(vec![Problem::Withheld]),
+        FinishReason::Length => Err(vec![AnswerProblem::CutOff]),
+        FinishReason::ContentFilter => Err(vec![AnswerProblem::Withheld]),
         FinishReason::Stop | FinishReason::Other => parse_verdict(&answer.text, fields),
     }
 }
@@ -151,26 +151,30 @@ pub fn parse_answer(answer: &ChatAnswer, fields: &[Field]) -> Result<Verdict, Ve
 ///
 /// # Errors
 ///
-/// Every [`Problem`] of the text.
-pub fn parse_verdict(text: &str, fields: &[Field]) -> Result<Verdict, Vec<Problem>> {
+/// Every [`AnswerProblem`] of the text.
+pub fn parse_verdict(text: &str, fields: &[Field]) -> Result<Verdict, Vec<AnswerProblem>> {
     let Some(text) = without_reasoning(text).filter(|text| !text.is_empty()) else {
-        return Err(vec![Problem::Empty]);
+        return Err(vec![AnswerProblem::Empty]);
     };
     if text.len() > MAX_TEXT_BYTES {
-        return Err(vec![Problem::NoObject { excerpt: excerpt(text, EXCERPT_CHARS) }]);
+        return Err(vec![AnswerProblem::NoObject { excerpt: excerpt(text, EXCERPT_CHARS) }]);
     }
     let candidates: Vec<Vec<(String, Relaxed)>> =
         objects(text).into_iter().filter_map(|object| answer_in(object, fields)).collect();
     match candidates.as_slice() {
         [] => bare_label(text, fields).or_else(|| from_lines(text, fields)).unwrap_or_else(|| {
-            Err(vec![Problem::NoObject { excerpt: excerpt(text, EXCERPT_CHARS) }])
+            Err(vec![AnswerProblem::NoObject { excerpt: excerpt(text, EXCERPT_CHARS) }])
         }),
         [one] => read_fields(one, fields),
         [first, rest @ ..] => {
             // Models like to repeat their answer; that is fine as long as it is the same.
             let verdict = read_fields(first, fields)?;
             let same = rest.iter().all(|other| read_fields(other, fields).as_ref() == Ok(&verdict));
-            if same { Ok(verdict) } else { Err(vec![Problem::Several { count: candidates.len() }]) }
+            if same {
+                Ok(verdict)
+            } else {
+                Err(vec![AnswerProblem::Several { count: candidates.len() }])
+            }
         }
     }
 }
@@ -195,23 +199,26 @@ fn position(fields: &[Field], key: &str) -> Option<usize> {
     fields.iter().position(|field| folded(&field.name) == key)
 }
 
-fn read_fields(pairs: &[(String, Relaxed)], fields: &[Field]) -> Result<Verdict, Vec<Problem>> {
+fn read_fields(
+    pairs: &[(String, Relaxed)],
+    fields: &[Field],
+) -> Result<Verdict, Vec<AnswerProblem>> {
     let mut values: Vec<Option<Value>> = vec![None; fields.len()];
     let mut seen = vec![false; fields.len()];
     let mut problems = Vec::new();
     for (key, value) in pairs {
         let Some(index) = position(fields, key) else {
-            problems.push(Problem::Unknown { name: excerpt(key, EXCERPT_CHARS) });
+            problems.push(AnswerProblem::Unknown { name: excerpt(key, EXCERPT_CHARS) });
             continue;
         };
         let field = &fields[index];
         if std::mem::replace(&mut seen[index], true) {
-            problems.push(Problem::Twice { name: field.name.clone() });
+            problems.push(AnswerProblem::Twice { name: field.name.clone() });
             continue;
         }
         values[index] = read_value(value, &field.domain);
         if values[index].is_none() {
-            problems.push(Problem::Value {
+            problems.push(AnswerProblem::Value {
                 name: field.name.clone(),
                 found: describe(value),
                 allowed: field.domain.describe(),
@@ -220,7 +227,7 @@ fn read_fields(pairs: &[(String, Relaxed)], fields: &[Field]) -> Result<Verdict,
     }
     for (field, seen) in fields.iter().zip(seen) {
         if !seen {
-            problems.push(Problem::Missing { name: field.name.clone() });
+            problems.push(AnswerProblem::Missing { name: field.name.clone() });
         }
     }
     match values.into_iter().collect::<Option<Vec<Value>>>() {
@@ -283,7 +290,7 @@ fn read_label(value: &Relaxed, labels: &[String]) -> Option<String> {
 }
 
 /// An answer that is a label and nothing else, where one field is asked for.
-fn bare_label(text: &str, fields: &[Field]) -> Option<Result<Verdict, Vec<Problem>>> {
+fn bare_label(text: &str, fields: &[Field]) -> Option<Result<Verdict, Vec<AnswerProblem>>> {
     let [field] = fields else { return None };
     let word = text.trim_matches(|c: char| c.is_whitespace() || "`*\"'.“”".contains(c));
     let value = read_value(&Relaxed::Text(word.to_owned()), &field.domain)?;
@@ -291,7 +298,7 @@ fn bare_label(text: &str, fields: &[Field]) -> Option<Result<Verdict, Vec<Proble
 }
 
 /// An answer in lines `name: value`, if at least one line names a field.
-fn from_lines(text: &str, fields: &[Field]) -> Option<Result<Verdict, Vec<Problem>>> {
+fn from_lines(text: &str, fields: &[Field]) -> Option<Result<Verdict, Vec<AnswerProblem>>> {
     let decoration = |c: char| c.is_whitespace() || "`*\"'-•,.".contains(c);
     let mut pairs = Vec::new();
     let mut named = false;

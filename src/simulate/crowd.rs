@@ -21,11 +21,11 @@ const ROW_TOLERANCE: f64 = 1e-9;
 
 /// `P(signal | truth)`: one row per true label, each a distribution.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Confusion {
+pub struct SignalMatrix {
     rows: Vec<Vec<f64>>,
 }
 
-impl Confusion {
+impl SignalMatrix {
     /// A matrix by its rows; `name` says in an error whose it is.
     ///
     /// # Errors
@@ -103,9 +103,9 @@ pub struct CrowdPlan {
     /// Workers per task, drawn without repetition; more than there are workers means all.
     pub workers_per_task: usize,
     /// Confusion matrix of own signals.
-    pub human: Confusion,
+    pub human: SignalMatrix,
     /// Confusion matrix of the LLM.
-    pub llm: Confusion,
+    pub llm: SignalMatrix,
     /// Probability that an answer of the LLM is its opinion, rather than a random label.
     pub consistency: f64,
     /// Probability to hand in the LLM, per worker.
@@ -194,8 +194,8 @@ mod tests {
         CrowdPlan {
             tasks: 4000,
             workers_per_task: 2,
-            human: Confusion::new("human", vec![vec![0.9, 0.1], vec![0.4, 0.6]]).unwrap(),
-            llm: Confusion::symmetric("llm", 2, 0.7).unwrap(),
+            human: SignalMatrix::new("human", vec![vec![0.9, 0.1], vec![0.4, 0.6]]).unwrap(),
+            llm: SignalMatrix::symmetric("llm", 2, 0.7).unwrap(),
             consistency: 1.0,
             lazy: vec![0.0, 1.0, 0.0],
         }
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn one_label_and_all_workers_per_task_are_fine() {
-        let one = Confusion::symmetric("human", 1, 0.3).unwrap();
+        let one = SignalMatrix::symmetric("human", 1, 0.3).unwrap();
         let plan =
             CrowdPlan { tasks: 3, workers_per_task: 9, human: one.clone(), llm: one, ..plan() };
         assert_eq!(plan.draw(&mut stream(0, "test", 0)).unwrap().table.report_count(), 9);
@@ -263,7 +263,7 @@ mod tests {
             draw(CrowdPlan { lazy: vec![0.5, 2.0], ..plan() }),
             SimulateError::BadShare { name: "lazy", .. }
         ));
-        let llm = Confusion::symmetric("llm", 3, 0.5).unwrap();
+        let llm = SignalMatrix::symmetric("llm", 3, 0.5).unwrap();
         assert_eq!(
             draw(CrowdPlan { llm, ..plan() }),
             SimulateError::DifferentLabels { human: 2, llm: 3 }
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn what_is_no_confusion_matrix_says_where() {
         let name = "human";
-        let error = |rows: Vec<Vec<f64>>| Confusion::new(name, rows).unwrap_err();
+        let error = |rows: Vec<Vec<f64>>| SignalMatrix::new(name, rows).unwrap_err();
         assert_eq!(
             error(vec![vec![1.0, 0.0], vec![1.0]]),
             SimulateError::NotSquare { name, row: 2, found: 1, labels: 2 }

@@ -86,14 +86,14 @@ pub struct ReviewerScore {
 
 /// The comparisons of one reviewer, paper by paper.
 #[derive(Debug, Clone, Default)]
-struct Evidence {
+struct PaperSums {
     paper_means: Vec<f64>,
     sum: f64,
     pairs: usize,
     zero: usize,
 }
 
-impl Evidence {
+impl PaperSums {
     fn add_paper(&mut self, values: impl Iterator<Item = Option<f64>>) {
         let (mut sum, mut pairs) = (0.0, 0_usize);
         for value in values {
@@ -183,7 +183,7 @@ fn lower(a: ReviewerScore, b: ReviewerScore) -> ReviewerScore {
 pub fn negative_scores(set: &ReviewSet, papers: &[Paper], space: &Space) -> Vec<ReviewerScore> {
     let tables: Vec<Vec<Vec<f64>>> =
         papers.par_iter().map(|paper| z_similarities(space, paper)).collect();
-    let mut evidence = vec![Evidence::default(); set.reviewers.len()];
+    let mut evidence = vec![PaperSums::default(); set.reviewers.len()];
     for (paper, table) in papers.iter().zip(&tables) {
         let usable: Vec<bool> =
             paper.z.iter().map(|z| !space.is_zero(space.first_z() + z)).collect();
@@ -194,7 +194,7 @@ pub fn negative_scores(set: &ReviewSet, papers: &[Paper], space: &Space) -> Vec<
             evidence[reviewer].add_paper(values.map(|(value, _)| (!zero).then_some(-value)));
         }
     }
-    evidence.iter().map(Evidence::score).collect()
+    evidence.iter().map(PaperSums::score).collect()
 }
 
 fn scores_of_sums(
@@ -202,7 +202,7 @@ fn scores_of_sums(
     papers: &[Paper],
     sums: &[Option<PeerSums>],
 ) -> Vec<ReviewerScore> {
-    let mut evidence = vec![Evidence::default(); set.reviewers.len()];
+    let mut evidence = vec![PaperSums::default(); set.reviewers.len()];
     for (paper, sums) in papers.iter().zip(sums) {
         let Some(sums) = sums else { continue };
         for (position, &review) in paper.reviews.iter().enumerate() {
@@ -211,7 +211,7 @@ fn scores_of_sums(
             evidence[reviewer].add_sum(sums.sum(position), peers, zero);
         }
     }
-    evidence.iter().map(Evidence::score).collect()
+    evidence.iter().map(PaperSums::score).collect()
 }
 
 /// How many Z vectors have no direction, and how many reviews.

@@ -31,12 +31,12 @@ impl SentenceAspects {
 
 /// Sums over the sentences of a text.
 #[derive(Debug, Clone)]
-pub(super) struct Evidence {
+pub(super) struct AspectEvidence {
     /// Sum of evidence, and of its absolute value, by category.
     sums: Vec<(f64, f64)>,
 }
 
-impl Evidence {
+impl AspectEvidence {
     /// No sentence yet, of so many categories.
     pub(super) fn none(categories: usize) -> Self {
         Self { sums: vec![(0.0, 0.0); categories] }
@@ -61,7 +61,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn values(sentences: &[SentenceAspects], categories: usize) -> Vec<f64> {
-        let mut evidence = Evidence::none(categories);
+        let mut evidence = AspectEvidence::none(categories);
         sentences.iter().for_each(|sentence| evidence.add(sentence));
         evidence.values()
     }

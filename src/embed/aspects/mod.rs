@@ -24,7 +24,7 @@ use crate::judge::Rubric;
 use crate::judge::rubric::DEFAULT_RUBRIC;
 use crate::llm::form::{Domain, Field};
 use crate::stats::similarity::unit;
-use evidence::{Evidence, SentenceAspects};
+use evidence::{AspectEvidence, SentenceAspects};
 use heads::Prototype;
 use words::stems;
 
@@ -170,7 +170,7 @@ impl Embedder for AspectEmbedder {
             embedder: self,
             texts,
             open: None,
-            evidence: vec![Evidence::none(self.categories.len()); texts.len()],
+            evidence: vec![AspectEvidence::none(self.categories.len()); texts.len()],
         };
         let heard = embed_heard(self.base.as_ref(), texts, &mut listener, progress)?;
         let mut rows = DenseVectors::new(self.categories.len());
@@ -185,7 +185,7 @@ struct Listener<'a> {
     texts: &'a [&'a str],
     /// The sentences of the text that is being heard.
     open: Option<(usize, Vec<&'a str>)>,
-    evidence: Vec<Evidence>,
+    evidence: Vec<AspectEvidence>,
 }
 
 impl SentenceListener for Listener<'_> {

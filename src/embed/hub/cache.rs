@@ -12,7 +12,7 @@ const NEEDED: [&str; 2] = ["config.json", "tokenizer.json"];
 
 /// A model in the cache that `bert:` can load.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CachedModel {
+pub struct ModelSnapshot {
     /// Its name on the hub.
     pub model: String,
     /// The commit.
@@ -87,7 +87,7 @@ pub(super) fn is_complete(folder: &Path) -> bool {
 /// # Errors
 ///
 /// [`HubError::Cache`] if the cache cannot be read.
-pub fn cached_models(settings: &HubSettings) -> Result<Vec<CachedModel>, HubError> {
+pub fn cached_models(settings: &HubSettings) -> Result<Vec<ModelSnapshot>, HubError> {
     let mut models = Vec::new();
     for (name, root) in entries(&settings.cache)? {
         let Some(name) = name.strip_prefix("models--") else { continue };
@@ -98,7 +98,7 @@ pub fn cached_models(settings: &HubSettings) -> Result<Vec<CachedModel>, HubErro
             }
             let Some(family) = bert::supported_family(&folder) else { continue };
             let of_commit = revisions.iter().filter(|(_, target)| **target == commit);
-            models.push(CachedModel {
+            models.push(ModelSnapshot {
                 model: name.replace("--", "/"),
                 revisions: of_commit.map(|(revision, _)| revision.clone()).collect(),
                 commit,

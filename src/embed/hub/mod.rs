@@ -16,7 +16,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use cache::{CachedModel, cached_models};
+pub use cache::{ModelSnapshot, cached_models};
 pub use download::Download;
 pub use error::HubError;
 pub use settings::{HubSettings, Token, Waits};

@@ -282,7 +282,7 @@ fn labels_are_asked_for_until_they_can_be_read() {
     assert_eq!((verdict, used), (Ok(3), 2));
     assert!(told.contains("- `toxic` is missing") && told.contains("4 turns left"), "{told}");
     let (verdict, used, _) = ask(&[partial, partial], 2);
-    assert_eq!((verdict, used), (Err(vec![Problem::Missing { name: "toxic".into() }]), 2));
+    assert_eq!((verdict, used), (Err(vec![AnswerProblem::Missing { name: "toxic".into() }]), 2));
 }
 
 #[test]

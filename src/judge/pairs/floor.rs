@@ -214,7 +214,7 @@ impl<'a> Floor<'a> {
         let read =
             self.metered(speaker, |model| ask_until_readable(model, request, fields, turns))?;
         read.0.map_err(|problems| {
-            let kind = problems.first().map_or("unreadable", crate::judge::Problem::kind);
+            let kind = problems.first().map_or("unreadable", crate::judge::AnswerProblem::kind);
             Stop::Role(RoleFailure { speaker: speaker.clone(), kind })
         })
     }

@@ -146,7 +146,7 @@ pub struct Cost {
 pub struct RoleFailure {
     /// Whose answer was of no use.
     pub speaker: Speaker,
-    /// A stable word for scripts, see [`super::Problem::kind`].
+    /// A stable word for scripts, see [`super::AnswerProblem::kind`].
     pub kind: &'static str,
 }
 

@@ -22,12 +22,12 @@ fn labels(names: &[&str], labels: &[&str]) -> Vec<Field> {
     names.iter().map(field).collect()
 }
 
-fn values(text: &str) -> Result<Vec<f64>, Vec<Problem>> {
+fn values(text: &str) -> Result<Vec<f64>, Vec<AnswerProblem>> {
     let fields = numbers(&["Novelty of Method", "Clarity"]);
     parse_verdict(text, &fields).map(|verdict| verdict.numbers().unwrap())
 }
 
-fn yes_no(text: &str) -> Result<Vec<Value>, Vec<Problem>> {
+fn yes_no(text: &str) -> Result<Vec<Value>, Vec<AnswerProblem>> {
     parse_verdict(text, &labels(&["toxic"], &["yes", "no"])).map(|verdict| verdict.values)
 }
 
@@ -53,7 +53,7 @@ fn ways_to_write_the_same_answer() {
 fn what_is_wrong_is_said_exactly_and_all_of_it() {
     let problems = values(r#"{"Novelty of Method": 2, "Originality": 1, "novelty_of_method": 1}"#)
         .unwrap_err();
-    let messages: Vec<String> = problems.iter().map(Problem::to_string).collect();
+    let messages: Vec<String> = problems.iter().map(AnswerProblem::to_string).collect();
     assert_eq!(
         messages,
         [
@@ -92,15 +92,15 @@ fn a_missing_field_is_never_filled_in() {
 fn of_two_answers_that_differ_neither_is_chosen() {
     let text =
         r#"{"Novelty of Method": 1, "Clarity": 1} or {"Novelty of Method": 0, "Clarity": 1}"#;
-    assert_eq!(values(text), Err(vec![Problem::Several { count: 2 }]));
+    assert_eq!(values(text), Err(vec![AnswerProblem::Several { count: 2 }]));
     let text = r#"{"a": {"Clarity": 1}, "b": {"Clarity": 0}}"#;
-    assert!(matches!(values(text).unwrap_err()[0], Problem::NoObject { .. }));
+    assert!(matches!(values(text).unwrap_err()[0], AnswerProblem::NoObject { .. }));
 }
 
 #[test]
 fn an_extra_line_is_an_extra_field() {
     let problems = values("Novelty of Method: 1\nClarity: 0\nOriginality: 1").unwrap_err();
-    assert_eq!(problems, [Problem::Unknown { name: "Originality".into() }]);
+    assert_eq!(problems, [AnswerProblem::Unknown { name: "Originality".into() }]);
 }
 
 #[test]
@@ -135,10 +135,13 @@ fn an_answer_that_was_cut_or_withheld_is_not_read_even_if_it_looks_whole() {
     let answer =
         |finish| ChatAnswer { text: r#"{"Clarity": 1}"#.into(), finish, usage: Usage::default() };
     let fields = numbers(&["Clarity"]);
-    assert_eq!(parse_answer(&answer(FinishReason::Length), &fields), Err(vec![Problem::CutOff]));
+    assert_eq!(
+        parse_answer(&answer(FinishReason::Length), &fields),
+        Err(vec![AnswerProblem::CutOff])
+    );
     assert_eq!(
         parse_answer(&answer(FinishReason::ContentFilter), &fields),
-        Err(vec![Problem::Withheld])
+        Err(vec![AnswerProblem::Withheld])
     );
     assert!(parse_answer(&answer(FinishReason::Stop), &fields).is_ok());
 }
@@ -173,7 +176,7 @@ proptest! {
         fewer.shift_remove(&gone);
         let problems = parse_verdict(&serde_json::Value::Object(fewer).to_string(), &fields);
         if given.len() > 1 {
-            prop_assert_eq!(problems, Err(vec![Problem::Missing { name: gone }]));
+            prop_assert_eq!(problems, Err(vec![AnswerProblem::Missing { name: gone }]));
         } else {
             prop_assert!(problems.is_err());
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{SimulatedFile, write_labels, write_rows};
 use crate::error::{ErrorKind, Kinded};
 use crate::report::{Report, Table, settings_map};
-use crate::simulate::crowd::{Confusion, CrowdPlan, SyntheticCrowd};
+use crate::simulate::crowd::{CrowdPlan, SignalMatrix, SyntheticCrowd};
 use crate::simulate::labels::count_of;
 use crate::simulate::{SimulateError, check_share};
 use crate::stats::seed::stream;
@@ -119,7 +119,7 @@ impl Kinded for MatricesError {
 /// # Errors
 ///
 /// [`MatricesError`].
-pub fn read_matrices(path: &Path) -> Result<[Confusion; 2], MatricesError> {
+pub fn read_matrices(path: &Path) -> Result<[SignalMatrix; 2], MatricesError> {
     let owned = || path.to_owned();
     let bytes =
         std::fs::read(path).map_err(|source| MatricesError::Read { path: owned(), source })?;
@@ -128,9 +128,9 @@ pub fn read_matrices(path: &Path) -> Result<[Confusion; 2], MatricesError> {
     matrices(file.human, file.llm).map_err(|source| MatricesError::Matrix { path: owned(), source })
 }
 
-fn matrices(human: Vec<Vec<f64>>, llm: Vec<Vec<f64>>) -> Result<[Confusion; 2], SimulateError> {
-    let human = Confusion::new("human", human)?;
-    let llm = Confusion::new("llm", llm)?;
+fn matrices(human: Vec<Vec<f64>>, llm: Vec<Vec<f64>>) -> Result<[SignalMatrix; 2], SimulateError> {
+    let human = SignalMatrix::new("human", human)?;
+    let llm = SignalMatrix::new("llm", llm)?;
     if human.labels() != llm.labels() {
         let (human, llm) = (human.labels(), llm.labels());
         return Err(SimulateError::DifferentLabels { human, llm });
@@ -141,7 +141,7 @@ fn matrices(human: Vec<Vec<f64>>, llm: Vec<Vec<f64>>) -> Result<[Confusion; 2], 
 impl CrowdSettings {
     /// The same with confusion matrices in place of a number of labels and accuracies.
     #[must_use]
-    pub fn with_matrices(self, [human, llm]: &[Confusion; 2]) -> Self {
+    pub fn with_matrices(self, [human, llm]: &[SignalMatrix; 2]) -> Self {
         Self {
             labels: human.labels(),
             human_accuracy: None,
@@ -166,7 +166,7 @@ impl CrowdSettings {
             let default = Self::default();
             let of = |name, accuracy: Option<f64>, default: Option<f64>| {
                 let accuracy = accuracy.or(default).unwrap_or_default();
-                Confusion::symmetric(name, self.labels, accuracy)
+                SignalMatrix::symmetric(name, self.labels, accuracy)
             };
             [
                 of("human", self.human_accuracy, default.human_accuracy)?,
