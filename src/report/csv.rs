@@ -28,7 +28,17 @@ fn field(cell: &Cell) -> String {
         Cell::Missing => String::new(),
         Cell::Text(text) => guarded(text).into_owned(),
         Cell::Integer(number) => number.to_string(),
-        Cell::Number(number) => number.to_string(),
+        Cell::Number(number) => exact(*number),
+    }
+}
+
+/// The shortest digits that read back as the same number, with an exponent where a probability of
+/// one in a quintillion would fill a line with zeros.
+fn exact(number: f64) -> String {
+    if number == 0.0 || (1e-5..1e16).contains(&number.abs()) {
+        number.to_string()
+    } else {
+        format!("{number:e}")
     }
 }
 
@@ -77,6 +87,20 @@ mod tests {
             assert_eq!(field(&harmless.into()), harmless);
         }
         assert_eq!(field(&Cell::Number(-0.5)), "-0.5");
+    }
+
+    #[test]
+    fn numbers_far_from_one_have_an_exponent_and_read_back_the_same() {
+        for (number, text) in [
+            (2.5e-30, "2.5e-30"),
+            (-1e-300, "-1e-300"),
+            (1e-5, "0.00001"),
+            (3e20, "3e20"),
+            (0.0, "0"),
+        ] {
+            assert_eq!(field(&Cell::Number(number)), text);
+            assert_eq!(text.parse::<f64>().unwrap().to_bits(), number.to_bits());
+        }
     }
 
     #[test]
