@@ -24,6 +24,6 @@ pub use self::job::{Annotation, Asked, Estimate, Flagged, Prices, Stop};
 pub use self::judgments::{Judgments, JudgmentsSettings};
 pub use self::labels::{Labels, LabelsSettings};
 pub use self::reviews::{Reviews, ReviewsSettings};
-pub use self::row::Row;
+pub use self::row::{Row, RowFormat, write_csv, write_json_lines};
 pub use self::samples::SamplingSettings;
 pub use self::task::read_task;

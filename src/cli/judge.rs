@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
-use super::annotate::{Output, OutputArgs, RowFormat};
+use super::annotate::{Output, OutputArgs};
 use super::common::Common;
 use super::exit::ExitStatus;
 use super::llm::Connection;
 use super::output::{check_output, write_private_output};
 use crate::annotate::pairs::{COMMAND, Method, Pairs, PairsSettings};
+use crate::annotate::{RowFormat, write_json_lines};
 use crate::data::source::Source;
 use crate::error::Result;
 use crate::judge::pairs::Cast;
@@ -179,7 +180,7 @@ pub(super) fn run(args: &JudgeArgs, common: &Common) -> Result<ExitStatus> {
         annotation
     });
     if let Some(path) = args.transcripts.as_ref().filter(|_| !said.is_empty()) {
-        write_private_output(path, |out| super::annotate::write_json_lines(&said, out))?;
+        write_private_output(path, |out| write_json_lines(&said, out))?;
     }
     status
 }

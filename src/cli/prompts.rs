@@ -1,20 +1,18 @@
 //! `caz prompts`: the prompts and rubrics that come with caz, and what they look like filled in.
 
-use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use crate::error::Result;
 use clap::{Args, Subcommand};
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use super::common::Common;
 use super::exit::{ExitStatus, UsageError};
 use super::output::emit;
-use crate::judge::Rubric;
-use crate::judge::pairs::{Criteria, Personas};
-use crate::llm::prompt::Task;
-use crate::llm::{Prompt, PromptKind, Role};
+use crate::judge::built_in::{pieces, preview, questions, source};
+use crate::llm::Prompt;
+use crate::llm::chat::{Message, Role};
 use crate::report::{Report, Table};
 
 /// List, show or fill in prompts
@@ -57,7 +55,7 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
     match &args.action {
         Action::List => emit(&list()?, common)?,
         Action::Show { name } => {
-            let text = show(name)?;
+            let text = source(name)?;
             std::io::stdout().lock().write_all(text.as_bytes())?;
         }
         Action::Render { name, texts, rubric, features, task } => {
@@ -65,24 +63,13 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
             let letters: Vec<char> = features.iter().flat_map(|letters| letters.chars()).collect();
             let prompt =
                 if letters.is_empty() { prompt } else { prompt.with_features(&letters)?.0 };
-            let task = match (task, rubric) {
-                (Some(path), _) => crate::annotate::read_task(path)?.0,
-                (None, Some(rubric)) => Rubric::load(rubric)?.task(),
-                (None, None) if prompt.kind() == PromptKind::Judge => {
-                    let rubrics =
-                        Rubric::built_in_names().filter_map(|name| Rubric::load(name).ok());
-                    let own = rubrics.into_iter().find(|rubric| rubric.prompt == prompt.name());
-                    own.map(|rubric| rubric.task()).unwrap_or_default()
-                }
-                (None, None) if prompt.kind() == PromptKind::Debate => {
-                    let criteria = Criteria::load("answers")?;
-                    let question = Some(criteria.question().to_owned());
-                    Task { question, fields: criteria.fields().to_vec() }
-                }
-                (None, None) => Task::default(),
+            let task = match task {
+                Some(path) => crate::annotate::read_task(path)?.0,
+                None => questions(&prompt, rubric.as_deref())?,
             };
-            let rendered = render(&prompt, texts, &task)?;
-            std::io::stdout().lock().write_all(rendered.as_bytes())?;
+            let given = texts.iter().map(|pair| assignment(pair)).collect::<Result<Vec<_>>>()?;
+            let messages = preview(&prompt, &given, &task)?;
+            std::io::stdout().lock().write_all(blocks(&messages).as_bytes())?;
         }
     }
     Ok(ExitStatus::Done)
@@ -90,44 +77,12 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
 
 fn list() -> Result<Report> {
     let mut table = Table::new(&["name", "kind", "description", "sha256"]);
-    for name in Prompt::built_in_names() {
-        let prompt = Prompt::load(name)?;
-        let kind = format!("{:?}", prompt.kind()).to_lowercase();
-        let sha256 = prompt.sha256();
+    for piece in pieces()? {
+        let sha256 = &piece.sha256[..12];
         table.push(vec![
-            name.into(),
-            kind.into(),
-            prompt.description().into(),
-            sha256[..12].into(),
-        ]);
-    }
-    for name in Rubric::built_in_names() {
-        let rubric = Rubric::load(name)?;
-        let sha256 = &rubric.sha256()[..12];
-        table.push(vec![
-            name.into(),
-            "rubric".into(),
-            rubric.description.as_str().into(),
-            sha256.into(),
-        ]);
-    }
-    for name in Criteria::built_in_names() {
-        let criteria = Criteria::load(name)?;
-        let sha256 = &criteria.sha256()[..12];
-        table.push(vec![
-            name.into(),
-            "criteria".into(),
-            criteria.description.as_str().into(),
-            sha256.into(),
-        ]);
-    }
-    for name in Personas::built_in_names() {
-        let personas = Personas::load(name)?;
-        let sha256 = &personas.sha256()[..12];
-        table.push(vec![
-            name.into(),
-            "personas".into(),
-            personas.description.as_str().into(),
+            piece.name.into(),
+            piece.kind.into(),
+            piece.description.into(),
             sha256.into(),
         ]);
     }
@@ -142,36 +97,14 @@ fn list() -> Result<Report> {
     })
 }
 
-fn show(name: &str) -> Result<String> {
-    match Prompt::load(name) {
-        Ok(prompt) => Ok(prompt.source().to_owned()),
-        Err(error) => Rubric::source(name)
-            .or_else(|| Criteria::source(name))
-            .or_else(|| Personas::source(name))
-            .map(str::to_owned)
-            .ok_or_else(|| error.into()),
+fn assignment(pair: &str) -> Result<(String, String)> {
+    match pair.split_once('=') {
+        Some((name, text)) => Ok((name.to_owned(), text.to_owned())),
+        None => Err(UsageError(format!("`{pair}` is not VARIABLE=TEXT")).into()),
     }
 }
 
-fn render(prompt: &Prompt, given: &[String], task: &Task) -> Result<String> {
-    let mut texts: BTreeMap<String, String> = prompt
-        .variables()
-        .iter()
-        .map(|(name, variable)| (name.clone(), format!("({})", variable.description)))
-        .collect();
-    for pair in given {
-        let Some((name, text)) = pair.split_once('=') else {
-            return Err(UsageError(format!("`{pair}` is not VARIABLE=TEXT")).into());
-        };
-        if !texts.contains_key(name) {
-            let known: Vec<&str> = texts.keys().map(String::as_str).collect();
-            let known = known.join(", ");
-            let message = format!("the prompt has no variable `{name}`; it has {known}");
-            return Err(UsageError(message).into());
-        }
-        texts.insert(name.to_owned(), text.to_owned());
-    }
-    let messages = prompt.render(&texts, task)?;
+fn blocks(messages: &[Message]) -> String {
     let blocks: Vec<String> = messages
         .iter()
         .map(|message| {
@@ -180,9 +113,9 @@ fn render(prompt: &Prompt, given: &[String], task: &Task) -> Result<String> {
                 Role::User => "user",
                 Role::Assistant => "assistant",
             };
-            let length = json!(message.content.chars().count());
+            let length = message.content.chars().count();
             format!("--- {role} ({length} characters)\n{}\n", message.content)
         })
         .collect();
-    Ok(blocks.join("\n"))
+    blocks.join("\n")
 }

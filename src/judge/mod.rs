@@ -1,9 +1,10 @@
 //! Judges: strategies over a chat model that turn a text into numbers or labels.
 //!
-//! [`rubric`] holds the questions, [`verdict`] reads an answer strictly, [`single`] asks once,
+//! [`built_in`] lists the prompts and questions that come with caz, [`rubric`] holds the questions, [`verdict`] reads an answer strictly, [`single`] asks once,
 //! [`feedback`] asks again with what was wrong, [`injection`] finds texts that try to steer the
 //! judge, [`pairs`] says which of two answers is better. A judge never guesses: what an answer does not say is an error, not a zero.
 
+pub mod built_in;
 pub mod feedback;
 pub mod injection;
 pub mod pairs;

@@ -131,6 +131,16 @@ pub enum PromptError {
         /// What it should hold.
         description: String,
     },
+    /// There is a text for a variable that the prompt does not have.
+    #[error("the prompt `{name}` has no variable `{variable}`; it has {known}")]
+    NoVariable {
+        /// Name or path.
+        name: String,
+        /// The variable.
+        variable: String,
+        /// Those that it has.
+        known: String,
+    },
     /// The fields cannot be told apart or have no choice.
     #[error("the fields of `{name}` do not work: {reason}")]
     Fields {
@@ -154,7 +164,7 @@ pub enum PromptError {
 impl Kinded for PromptError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::Unknown { .. } | Self::Kind { .. } => ErrorKind::Usage,
+            Self::Unknown { .. } | Self::Kind { .. } | Self::NoVariable { .. } => ErrorKind::Usage,
             Self::Unreadable { .. } => ErrorKind::Missing,
             _ => ErrorKind::Input,
         }

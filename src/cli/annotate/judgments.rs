@@ -6,9 +6,9 @@ use crate::error::Result;
 use clap::Args;
 
 use super::args::RunArgs;
-use super::output::{RowFormat, write_csv};
 use super::run::Output;
 use crate::annotate::judgments::{self, Judgments, JudgmentsSettings, RUN_COLUMNS};
+use crate::annotate::{RowFormat, write_csv};
 use crate::cli::common::{Common, check_read_once};
 use crate::cli::exit::ExitStatus;
 use crate::cli::exports::ExportArgs;

@@ -11,7 +11,6 @@ use crate::error::Result;
 use clap::{Args, Subcommand};
 
 pub(super) use self::args::OutputArgs;
-pub(super) use self::output::{RowFormat, write_json_lines};
 pub(super) use self::run::Output;
 use super::common::Common;
 use super::exit::ExitStatus;

@@ -6,8 +6,8 @@ use crate::error::Result;
 use clap::Args;
 
 use super::args::RunArgs;
-use super::output::RowFormat;
 use super::run::Output;
+use crate::annotate::RowFormat;
 use crate::annotate::reviews::{self, Reviews, ReviewsSettings};
 use crate::cli::common::Common;
 use crate::cli::exit::ExitStatus;

@@ -1,16 +1,17 @@
 //! What every kind of annotation does on the command line: count or ask, write, tell how it went.
 
 use std::fmt::Write as _;
+use std::io::Write;
 
 use serde_json::{Map, Value};
 
 use super::args::OutputArgs;
-use super::output::{RowFormat, write_json_lines, write_rows};
-use crate::annotate::{Annotation, Asked, Estimate, Row, Stop};
+use super::output::row_format;
+use crate::annotate::{Annotation, Asked, Estimate, Row, RowFormat, Stop, write_json_lines};
 use crate::cli::common::Common;
 use crate::cli::exit::ExitStatus;
 use crate::cli::llm::Connection;
-use crate::cli::output::{beside, check_output, emit, say, write_private_output};
+use crate::cli::output::{beside, check_output, emit, say, write_private_output, write_stdout};
 use crate::cli::progress::Terminal;
 use crate::cli::remedy::phrase;
 use crate::cli::waiting::while_waiting;
@@ -39,7 +40,7 @@ impl<'a> Output<'a> {
         args: &'a OutputArgs,
         common: &'a Common,
     ) -> Result<Self> {
-        let format = RowFormat::of(common, default)?;
+        let format = row_format(common, default)?;
         check_output(common.output.as_deref())?;
         Ok(Self { command, format, args, common })
     }
@@ -91,7 +92,11 @@ impl<'a> Output<'a> {
         // Where nothing could be used, an output of an earlier run is worth more than an empty one.
         let failed = !annotation.failures.is_empty() || annotation.stopped.is_some();
         if !rows.is_empty() || !failed {
-            write_rows(self.format, columns, rows, about, self.common)?;
+            let write = |out: &mut dyn Write| self.format.write(columns, rows, about, out);
+            match &self.common.output {
+                Some(path) => write_private_output(path, write)?,
+                None => write_stdout(write)?,
+            }
         } else if let Some(path) = &self.common.output {
             let kept = if path.exists() { "is left as it was" } else { "was not written" };
             say(self.common, &format!("nothing to write: `{}` {kept}", path.display()));

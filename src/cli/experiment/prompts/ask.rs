@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::super::super::annotate::{Output, OutputArgs, RowFormat};
+use super::super::super::annotate::{Output, OutputArgs};
 use super::super::super::common::{Common, OutputFormat};
 use super::super::super::exit::UsageError;
 use super::super::super::exports::ExportArgs;
 use super::super::super::output::check_output;
 use super::Asked;
+use crate::annotate::RowFormat;
 use crate::annotate::grid::{self, Grid, GridSettings};
 use crate::data::import::Wanted;
 use crate::error::Result;
