@@ -1,14 +1,15 @@
 //! `caz judge`: which of two answers is better, by one judge, debates, juries and the control.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use serde_json::{Map, Value};
 
 use super::annotate::{Output, OutputArgs};
 use super::common::Common;
 use super::exit::ExitStatus;
-use super::llm::Connection;
+use super::llm::{Connection, LlmArgs};
 use super::output::{check_output, write_private_output};
 use crate::annotate::pairs::{COMMAND, Method, Pairs, PairsSettings};
 use crate::annotate::{RowFormat, write_json_lines};
@@ -20,7 +21,7 @@ use crate::llm::ChatModel;
 
 /// A way to judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MethodChoice {
+pub(super) enum MethodChoice {
     /// One call: both answers scored by all criteria
     Single,
     /// Three advocates for each answer, a case made of their arguments, a judge: 9 calls
@@ -53,21 +54,9 @@ enum OrderChoice {
     Ab,
 }
 
-/// Which of two answers is better: one judge, debates, juries and the control
-///
-/// One row per item, method and order. A verdict is made of sums that caz computes; an answer that
-/// cannot be read is a failure, never a score. Hold the rows against gold verdicts with
-/// `caz experiment judges`. Texts are sent to the server named by --base-url and nowhere else.
+/// How every pair is judged.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Example: caz judge pairs.jsonl --method single,more,samre,repeated --jury \\
-           --base-url http://localhost:8000/v1 --model llama-3.1-8b --output verdicts.csv")]
-pub(super) struct JudgeArgs {
-    /// Pairs: item, a, b, optional context; or MT-Bench's own judgments with their conversations
-    pairs: PathBuf,
-    /// Ways to judge
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "single", value_name = "M")]
-    method: Vec<MethodChoice>,
+pub(super) struct WaysArgs {
     /// Let a jury vote on top of every method but repeated; its verdict stands beside (+jury)
     #[arg(long)]
     jury: bool,
@@ -110,12 +99,41 @@ pub(super) struct JudgeArgs {
     /// Write what was said to FILE, one JSON object per verdict; it holds the texts
     #[arg(long, value_name = "FILE")]
     transcripts: Option<PathBuf>,
+}
+
+/// Which of two answers is better: one judge, debates, juries and the control
+///
+/// One row per item, method and order. A verdict is made of sums that caz computes; an answer that
+/// cannot be read is a failure, never a score. Hold the rows against gold verdicts with
+/// `caz experiment judges`. Texts are sent to the server named by --base-url and nowhere else.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: caz judge pairs.jsonl --method single,more,samre,repeated --jury \\
+           --base-url http://localhost:8000/v1 --model llama-3.1-8b --output verdicts.csv")]
+pub(super) struct JudgeArgs {
+    /// Pairs: item, a, b, optional context; or MT-Bench's own judgments with their conversations
+    pairs: PathBuf,
+    /// Ways to judge
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "single", value_name = "M")]
+    method: Vec<MethodChoice>,
+    #[command(flatten)]
+    ways: WaysArgs,
     #[command(flatten)]
     run: OutputArgs,
 }
 
-impl JudgeArgs {
-    fn settings(&self, common: &Common) -> PairsSettings {
+impl WaysArgs {
+    /// Where what was said goes.
+    pub(super) fn transcripts(&self) -> Option<&PathBuf> {
+        self.transcripts.as_ref()
+    }
+
+    fn settings(
+        &self,
+        methods: &[MethodChoice],
+        out: &OutputArgs,
+        common: &Common,
+    ) -> PairsSettings {
         let method = |choice: &MethodChoice| match choice {
             MethodChoice::Single => Method::Single,
             MethodChoice::More => Method::More,
@@ -123,7 +141,7 @@ impl JudgeArgs {
             MethodChoice::Repeated => Method::Repeated,
         };
         PairsSettings {
-            methods: self.method.iter().map(method).collect(),
+            methods: methods.iter().map(method).collect(),
             criteria: self.criteria.clone(),
             jury: self.jury,
             personas: self.personas.clone(),
@@ -138,8 +156,8 @@ impl JudgeArgs {
             },
             gap: self.gap,
             turns: self.turns,
-            temperature: self.run.llm.temperature,
-            max_tokens: self.run.llm.max_tokens,
+            temperature: out.llm.temperature,
+            max_tokens: out.llm.max_tokens,
             seed: common.seed,
             advocate_model: self.advocate_model.clone(),
             judge_model: self.judge_model.clone(),
@@ -148,11 +166,11 @@ impl JudgeArgs {
     }
 
     /// The models of all roles: that of the connection where no other is named.
-    fn cast(&self, connection: &Connection, common: &Common) -> Result<Cast> {
+    fn cast(&self, connection: &Connection, llm: &LlmArgs, common: &Common) -> Result<Cast> {
         let role = |name: &Option<String>| -> Result<Arc<dyn ChatModel>> {
             match name {
                 None => Ok(Arc::clone(&connection.model)),
-                Some(name) => connection.sibling(&self.run.llm, name, common),
+                Some(name) => connection.sibling(llm, name, common),
             }
         };
         Ok(Cast {
@@ -163,15 +181,26 @@ impl JudgeArgs {
     }
 }
 
-/// Runs the command.
-pub(super) fn run(args: &JudgeArgs, common: &Common) -> Result<ExitStatus> {
-    let out = Output::new(COMMAND, RowFormat::Csv, &args.run, common)?;
-    check_output(args.transcripts.as_deref())?;
-    let pairs = Pairs::prepare(&args.settings(common), || Ok(Source::read(&args.pairs)?))?;
-    let connection = args.run.llm.connect(common, args.run.dry_run)?;
-    let cast = args.cast(&connection, common)?;
-    if args.run.dry_run {
-        return out.plan(&connection, |asked| pairs.rehearse(&cast, asked));
+/// Judges every pair of a file by every method, writes the verdicts and, where asked for, what was
+/// said; how it ended, and what stands in a result of how it was done.
+pub(super) fn judge(
+    path: &Path,
+    methods: &[MethodChoice],
+    (ways, run): (&WaysArgs, &OutputArgs),
+    common: &Common,
+) -> Result<(ExitStatus, Map<String, Value>)> {
+    let out = Output::new(COMMAND, RowFormat::Csv, run, common)?;
+    check_output(ways.transcripts.as_deref())?;
+    let settings = ways.settings(methods, run, common);
+    let pairs = Pairs::prepare(&settings, || Ok(Source::read(path)?))?;
+    let connection = run.llm.connect(common, run.dry_run)?;
+    let cast = ways.cast(&connection, &run.llm, common)?;
+    let mut provenance = pairs.provenance();
+    provenance.insert("model".into(), connection.model.model().into());
+    provenance.insert("place".into(), connection.place.clone().into());
+    if run.dry_run {
+        let status = out.plan(&connection, |asked| pairs.rehearse(&cast, asked))?;
+        return Ok((status, provenance));
     }
     let mut said = Vec::new();
     let status = out.ask(pairs.len(), &connection, |asked, observer| {
@@ -179,8 +208,13 @@ pub(super) fn run(args: &JudgeArgs, common: &Common) -> Result<ExitStatus> {
         said = transcripts;
         annotation
     });
-    if let Some(path) = args.transcripts.as_ref().filter(|_| !said.is_empty()) {
+    if let Some(path) = ways.transcripts.as_ref().filter(|_| !said.is_empty()) {
         write_private_output(path, |out| write_json_lines(&said, out))?;
     }
-    status
+    Ok((status?, provenance))
+}
+
+/// Runs the command.
+pub(super) fn run(args: &JudgeArgs, common: &Common) -> Result<ExitStatus> {
+    Ok(judge(&args.pairs, &args.method, (&args.ways, &args.run), common)?.0)
 }

@@ -96,7 +96,7 @@ const WITHOUT_SETTINGS: [&str; 14] = [
 
 /// What has to be typed for a command to have a result. What stands after ` --` tells two ways to
 /// use a command apart; [`MODEL`] stands for the flags of a model that answers everything.
-const COMMANDS: [(&str, &str); 25] = [
+const COMMANDS: [(&str, &str); 26] = [
     ("labels", "labels.csv --z z.csv"),
     ("assumptions", "labels.csv --z z.csv --bootstrap 2 --permutations 1"),
     ("agree", "given.csv --gold gold.csv --bootstrap 2 --permutations 1"),
@@ -121,6 +121,7 @@ const COMMANDS: [(&str, &str); 25] = [
     ),
     ("experiment own", "venue.jsonl --z venue-llm.jsonl --scenario single --trials 1 --fdr .1"),
     ("experiment judges", "verdicts.csv --bootstrap 2"),
+    ("experiment judges --model", "answers.jsonl --dry-run MODEL"),
     ("experiment feedback", "feedback.csv --bootstrap 2"),
     ("experiment prompts", "given.csv --gold gold.csv --bootstrap 2 --splits 2"),
     (
@@ -278,6 +279,7 @@ const GROUPS: [&[&str]; 7] = [
         "experiment reviews --judge",
         "experiment own",
         "experiment judges",
+        "experiment judges --model",
         "experiment feedback",
     ],
     &["annotate labels", "annotate reviews", "annotate judgments", "judge"],

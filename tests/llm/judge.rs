@@ -173,6 +173,44 @@ fn the_better_argument_wins_in_both_orders_and_single_sees_none() {
 }
 
 #[test]
+fn a_study_that_asks_itself_finds_what_one_of_recorded_verdicts_finds() {
+    let (desk, server) = (desk(), Server::start(|asked| Reply::Chat(honest(asked))));
+    let url = server.url();
+    let ways = "single,more,samre,repeated";
+    let recorded = desk.done(&arguments(&url, &["--method", ways, "--jury"]));
+    desk.write("verdicts.csv", &recorded.stdout);
+    let study = ["experiment", "judges", "verdicts.csv", "--pairs", "pairs.csv"];
+    let common = ["--bootstrap", "20", "--format", "csv"];
+    let of_recorded = desk.done(&[study.as_slice(), &common].concat());
+
+    let study = ["experiment", "judges", "pairs.csv", "--ways", ways, "--jury"];
+    let model = ["--model", "m", "--base-url", &url, "--answers", "own.csv"];
+    let said = ["--transcripts", "said.jsonl", "--report", "page.html"];
+    let asking = desk.done(&[study.as_slice(), &model, &common, &said].concat());
+    // Times differ from run to run.
+    let timeless = |text: &str| {
+        text.lines().filter(|line| !line.contains("seconds")).collect::<Vec<_>>().join("\n")
+    };
+    assert!(timeless(&asking.stdout).contains("\nmore,accuracy,1,"), "{}", asking.stdout);
+    let gaps = |line: &&str| !line.contains("_round:");
+    let without_gaps =
+        |text: &str| timeless(text).lines().filter(gaps).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(without_gaps(&asking.stdout), without_gaps(&of_recorded.stdout));
+    // What was said is there for the page, and for the gaps between scores by round.
+    assert!(asking.stdout.contains("\nsamre,score_gap_round:2,30,"), "{}", asking.stdout);
+    assert!(desk.read("page.html").contains("One debate: more"));
+    assert!(desk.read("own.csv").starts_with("item,method,order,verdict,"));
+
+    // Nothing is asked without a place for the verdicts, nor in a dry run.
+    let nowhere = [study.as_slice(), &["--model", "m", "--base-url", &url]].concat();
+    assert_eq!(desk.caz(&nowhere).code, Some(2));
+    let asked = server.count();
+    let dry = [study.as_slice(), &model, &["--dry-run", "--no-cache"]].concat();
+    assert!(desk.done(&dry).stdout.contains("Nothing was sent"));
+    assert_eq!(server.count(), asked);
+}
+
+#[test]
 fn a_judge_who_takes_the_first_answer_flips_with_the_order() {
     let desk = desk();
     let server = Server::start(|asked| Reply::Chat(scored(asked, 15, 10)));

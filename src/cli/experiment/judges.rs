@@ -1,8 +1,12 @@
 //! `caz experiment judges`: how good are judges of pairs?
 
+#[cfg(feature = "llm")]
+mod ask;
+
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::{Map, Value};
 
 use super::super::common::{Common, check_read_once};
 use super::super::exit::ExitStatus;
@@ -14,17 +18,21 @@ use crate::error::Result;
 use crate::experiment::judges::{Cluster, Files, JudgesSettings, study};
 use crate::metrics::agreement::bootstrap::DRAWS;
 
-/// How good judges of pairs are, from recorded verdicts
+/// How good judges of pairs are, from recorded verdicts or by asking a model
 ///
 /// Accuracy, kappa, flips, biases and costs of every judge, each with an interval, and exact tests
-/// between judges. No model is asked: `caz judge` makes verdicts, or bring your own.
+/// between judges. Without --model or --replay no model is asked: `caz judge` makes verdicts, or
+/// bring your own.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: caz experiment judges verdicts.csv --pairs pairs.jsonl --against single
-          caz experiment judges votes.csv --method gpt4_pair    (all others are the gold)")]
+          caz experiment judges votes.csv --method gpt4_pair    (all others are the gold)
+          caz experiment judges pairs.jsonl --model llama-3.1-8b --base-url http://localhost:8000/v1 \\
+            --ways single,more,samre,repeated --jury --answers verdicts.csv")]
 pub(super) struct JudgesArgs {
     /// Verdicts: item, judge, winner (a, b, tie); optional `winner_swapped` or order (ab, ba),
-    /// a, b (names of what was compared), tokens, calls, seconds, rounds; or a file of MT-Bench
+    /// a, b (names of what was compared), tokens, calls, seconds, rounds; or a file of MT-Bench.
+    /// With --model pairs: item, a, b, gold, optional context
     verdicts: PathBuf,
     /// Pairs: item; optional a, b (texts, for the length), gold (a row per person); or the votes of
     /// people in a file of MT-Bench
@@ -48,6 +56,21 @@ pub(super) struct JudgesArgs {
     bootstrap: u32,
     #[command(flatten)]
     page: PageArgs,
+    #[cfg(feature = "llm")]
+    #[command(flatten)]
+    ask: ask::AskArgs,
+}
+
+/// Verdicts that a model was asked for.
+struct Asked {
+    /// Where they are.
+    path: PathBuf,
+    /// Where what was said is, if it was kept.
+    transcripts: Option<PathBuf>,
+    /// How they were asked for.
+    provenance: Map<String, Value>,
+    /// How it ended.
+    ended: ExitStatus,
 }
 
 /// Runs the command.
@@ -62,9 +85,28 @@ pub(super) fn run(args: &JudgesArgs, common: &Common) -> Result<ExitStatus> {
         "item" => (Cluster::Item, None),
         path => (Cluster::File, Some(Source::read(&PathBuf::from(path))?)),
     };
-    let verdicts = Source::read(&args.verdicts)?;
-    let pairs = args.pairs.as_ref().map(|path| Source::read(path)).transpose()?;
-    let debates = args.debates.as_ref().map(|path| Source::read(path)).transpose()?;
+    #[cfg(feature = "llm")]
+    let asked = if args.ask.is_wanted() {
+        let asked = args.ask.ask(&args.verdicts, common)?;
+        let Some(asked) = asked else { return Ok(ExitStatus::Done) };
+        Some(asked)
+    } else {
+        None
+    };
+    #[cfg(not(feature = "llm"))]
+    let asked: Option<Asked> = None;
+    // What a model was asked about is the pairs.
+    let (verdicts, pairs, debates) = match &asked {
+        Some(asked) => (
+            &asked.path,
+            args.pairs.as_ref().or(Some(&args.verdicts)),
+            args.debates.as_ref().or(asked.transcripts.as_ref()),
+        ),
+        None => (&args.verdicts, args.pairs.as_ref(), args.debates.as_ref()),
+    };
+    let verdicts = Source::read(verdicts)?;
+    let pairs = pairs.map(|path| Source::read(path)).transpose()?;
+    let debates = debates.map(|path| Source::read(path)).transpose()?;
     let files = Files {
         verdicts: &verdicts,
         pairs: pairs.as_ref(),
@@ -79,8 +121,13 @@ pub(super) fn run(args: &JudgesArgs, common: &Common) -> Result<ExitStatus> {
         seed: common.seed,
     };
     let run = study(&files, &settings, &Terminal::new(common))?;
-    let report = run.report();
+    let mut report = run.report();
+    let mut status = ExitStatus::Done;
+    if let Some(Asked { provenance, ended, .. }) = asked {
+        report.settings.insert("asked".into(), provenance.into());
+        status = ended;
+    }
     args.page.write(common, &report, || Ok(run.page()))?;
     emit(&report, common)?;
-    Ok(ExitStatus::Done)
+    Ok(status)
 }

@@ -50,7 +50,7 @@ const fn setting(
     Setting { command, flag, value, with: "", alone: false, key, expected }
 }
 
-pub(super) static SETTINGS: [Setting; 253] = [
+pub(super) static SETTINGS: [Setting; 271] = [
     setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
     setting("labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
     setting("labels", ("fdr", "0.25"), "fdr", || json!(0.25)),
@@ -377,6 +377,29 @@ pub(super) static SETTINGS: [Setting; 253] = [
     setting("experiment own", ("half", "first"), "half", || json!("first")),
     setting("experiment own", ("duplicates", "last"), "duplicates", || json!("last")),
     setting("experiment own", ("seed", "9"), "seed", || json!(9)),
+    setting("experiment judges --model", ("ways", "more,samre"), "methods", || {
+        json!(["more", "samre"])
+    }),
+    setting("experiment judges --model", ("jury", ""), "jury", || json!(true)),
+    setting("experiment judges --model", ("personas", "two.toml"), "personas", || {
+        json!("two.toml")
+    }),
+    setting("experiment judges --model", ("quorum", "2"), "quorum", || json!(2)),
+    setting("experiment judges --model", ("criteria", "reviews"), "criteria", || json!("reviews"))
+        .alone(),
+    setting("experiment judges --model", ("order", "ab"), "both_orders", || json!(false)),
+    setting("experiment judges --model", ("advocates", "2"), "advocates", || json!(2)),
+    setting("experiment judges --model", ("rounds", "3"), "rounds", || json!(3)),
+    setting("experiment judges --model", ("stop", "gap"), "stop", || json!("gap")),
+    setting("experiment judges --model", ("gap", "3"), "gap", || json!(3.0)),
+    setting("experiment judges --model", ("turns", "2"), "turns", || json!(2)),
+    setting("experiment judges --model", ("advocate-model", "k"), "advocate_model", || json!("k")),
+    setting("experiment judges --model", ("judge-model", "l"), "judge_model", || json!("l")),
+    setting("experiment judges --model", ("juror-model", "o"), "juror_model", || json!("o")),
+    setting("experiment judges --model", ("model", "n"), "model", || json!("n")),
+    setting("experiment judges --model", ("temperature", "0.5"), "temperature", || json!(0.5)),
+    setting("experiment judges --model", ("max-tokens", "99"), "max_tokens", || json!(99)),
+    setting("experiment judges --model", ("seed", "9"), "seed", || json!(9)),
     setting("judge", ("method", "more,samre"), "methods", || json!(["more", "samre"])),
     setting("judge", ("jury", ""), "jury", || json!(true)),
     setting("judge", ("personas", "two.toml"), "personas", || json!("two.toml")),

@@ -1,0 +1,63 @@
+//! Verdicts on pairs by every way to judge, from a model.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::super::super::annotate::OutputArgs;
+use super::super::super::common::{Common, OutputFormat};
+use super::super::super::exit::UsageError;
+use super::super::super::judge::{MethodChoice, WaysArgs, judge};
+use super::super::super::output::check_output;
+use super::Asked;
+use crate::error::Result;
+
+/// By which ways a model judges, and which model.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Asking a model")]
+pub(super) struct AskArgs {
+    /// Ways to judge, as --method of `caz judge`
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "single", value_name = "M")]
+    ways: Vec<MethodChoice>,
+    /// Where the verdicts go (csv), with what each cost: a study can be made of them again
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
+    #[command(flatten)]
+    how: WaysArgs,
+    #[command(flatten)]
+    out: OutputArgs,
+}
+
+impl AskArgs {
+    /// Whether verdicts are to be made.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.out.llm.model.is_some() || self.out.llm.replay.is_some()
+    }
+
+    /// Asks a model which side of every pair is better; where the verdicts went. `None` if nothing
+    /// was asked, as in a dry run.
+    pub(super) fn ask(&self, pairs: &Path, common: &Common) -> Result<Option<Asked>> {
+        let Self { ways, answers, how, out } = self;
+        check_output(answers.as_deref())?;
+        let ending = answers.as_deref().and_then(OutputFormat::by_ending);
+        let is_readable = matches!(ending, Some(OutputFormat::Csv | OutputFormat::Jsonl));
+        if !is_readable && !out.dry_run {
+            let message = "say where the verdicts go, from where a study can be made of them \
+                           again: --answers FILE, which ends in .csv or .jsonl";
+            return Err(UsageError(message.into()).into());
+        }
+        // What the command line says of the output is about the study; a dry run has no other.
+        let tells = |format: &OutputFormat| {
+            out.dry_run && !matches!(format, OutputFormat::Table | OutputFormat::Markdown)
+        };
+        let format = common.format.filter(tells);
+        let output = answers.clone().filter(|_| !out.dry_run);
+        let own = Common { format, output, ..common.clone() };
+        let (ended, provenance) = judge(pairs, ways, (how, out), &own)?;
+        let Some(path) = answers.clone().filter(|path| !out.dry_run && path.exists()) else {
+            return Ok(None);
+        };
+        let transcripts = how.transcripts().filter(|path| path.exists()).cloned();
+        Ok(Some(Asked { path, transcripts, provenance, ended }))
+    }
+}
