@@ -49,6 +49,7 @@
 pub mod annotate;
 pub mod data;
 pub mod embed;
+pub mod engine;
 pub mod error;
 pub mod experiment;
 pub mod judge;

@@ -44,7 +44,7 @@ const INPUT_FLAGS: [&str; 28] = [
 ];
 
 /// What is written, and how.
-const OUTPUT_FLAGS: [&str; 18] = [
+const OUTPUT_FLAGS: [&str; 19] = [
     "transcripts",
     "format",
     "output",
@@ -53,6 +53,7 @@ const OUTPUT_FLAGS: [&str; 18] = [
     "explain",
     "top",
     "posteriors",
+    "print_sql",
     "feedback_runs",
     "answers",
     "figures",

@@ -2,11 +2,14 @@
 
 #![expect(clippy::doc_markdown, reason = "help texts are shown as they are written")]
 
+mod print_sql;
+
 use std::path::PathBuf;
 
 use crate::error::Result;
 use clap::{Args, ValueEnum};
 
+use self::print_sql::DialectChoice;
 use super::common::{Common, OutputFormat, check_read_once};
 use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
@@ -89,6 +92,9 @@ pub(super) struct ScoreLabelsArgs {
     /// Write the label probabilities of the first of ds and ds_z: task, label, probability
     #[arg(long, value_name = "FILE")]
     posteriors: Option<PathBuf>,
+    /// Print the plan of the scores as SQL, for an engine of your own, and read no label
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    print_sql: Option<DialectChoice>,
     #[command(flatten)]
     exports: ExportArgs,
     #[command(flatten)]
@@ -115,6 +121,9 @@ impl From<SeveralSourcesChoice> for SeveralSources {
 
 /// Runs the command.
 pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus> {
+    if let Some(dialect) = args.print_sql {
+        return print_sql::run(args, dialect.into(), common);
+    }
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
     check_output(args.posteriors.as_deref())?;

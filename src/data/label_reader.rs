@@ -22,25 +22,25 @@ use super::warning::{Warning, first_names, names_alike};
 use super::z::{ZLabels, ZSample, ZSource, by_name};
 use crate::error::Remedy;
 
-pub(super) const TASK: Column = Column {
+pub(crate) const TASK: Column = Column {
     name: "task",
     synonyms: &["question", "item", "example", "unit", "task_id"],
     required: true,
 };
-pub(super) const WORKER: Column = Column {
+pub(crate) const WORKER: Column = Column {
     name: "worker",
     synonyms: &["annotator", "performer", "user", "worker_id"],
     required: true,
 };
-pub(super) const LABEL: Column =
+pub(crate) const LABEL: Column =
     Column { name: "label", synonyms: &["answer", "response", "value"], required: true };
 pub(super) const TRUTH: Column = Column {
     name: "truth",
     synonyms: &["gold", "true_label", "gold_label", "label"],
     required: true,
 };
-pub(super) const SOURCE: Column = Column { name: "source", synonyms: &["model"], required: false };
-pub(super) const SAMPLE: Column = Column { name: "sample", synonyms: &[], required: false };
+pub(crate) const SOURCE: Column = Column { name: "source", synonyms: &["model"], required: false };
+pub(crate) const SAMPLE: Column = Column { name: "sample", synonyms: &[], required: false };
 
 /// The files of a run.
 #[derive(Debug, Clone, Copy)]

@@ -31,7 +31,7 @@ pub struct NamedColumn<'a> {
 }
 
 impl NamedColumn<'_> {
-    pub(super) fn matches(&self, header: &str) -> bool {
+    pub(crate) fn matches(&self, header: &str) -> bool {
         let header = header.trim();
         std::iter::once(&self.name)
             .chain(self.synonyms)

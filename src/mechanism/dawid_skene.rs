@@ -216,7 +216,7 @@ impl Mechanism for DawidSkene {
 }
 
 /// A value without a standard error; the bootstrap over tasks gives one.
-pub(super) fn point(value: f64) -> Estimate {
+pub(crate) fn point(value: f64) -> Estimate {
     Estimate { value, standard_error: None, degrees_of_freedom: 0.0 }
 }
 

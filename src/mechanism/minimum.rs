@@ -34,22 +34,7 @@ impl Mechanism for MinimumOverSources {
         let mut all = self.mechanisms.iter().map(|mechanism| mechanism.score(table));
         let mut least = all.next().transpose()?.unwrap_or_default();
         for scores in all {
-            let scores = scores?;
-            for (least, other) in least.workers.iter_mut().zip(scores.workers) {
-                let smaller = match (least.estimate, other.estimate) {
-                    (Some(least), Some(other)) => other.value < least.value,
-                    (None, other) => other.is_some(),
-                    (Some(_), None) => false,
-                };
-                if smaller {
-                    *least = other;
-                }
-            }
-            for warning in scores.warnings {
-                if !least.warnings.contains(&warning) {
-                    least.warnings.push(warning);
-                }
-            }
+            keep_lowest(&mut least, scores?);
         }
         Ok(least)
     }
@@ -61,6 +46,25 @@ impl Mechanism for MinimumOverSources {
 
     fn zero_is_chance(&self) -> bool {
         self.mechanisms[0].zero_is_chance()
+    }
+}
+
+/// Gives every worker the entry of `other` where its score is smaller, or the only one.
+pub(crate) fn keep_lowest(least: &mut Scores, other: Scores) {
+    for (least, other) in least.workers.iter_mut().zip(other.workers) {
+        let smaller = match (least.estimate, other.estimate) {
+            (Some(least), Some(other)) => other.value < least.value,
+            (None, other) => other.is_some(),
+            (Some(_), None) => false,
+        };
+        if smaller {
+            *least = other;
+        }
+    }
+    for warning in other.warnings {
+        if !least.warnings.contains(&warning) {
+            least.warnings.push(warning);
+        }
     }
 }
 

@@ -36,9 +36,11 @@ pub use self::consensus::{
 pub use self::copy_excess::CopyExcess;
 pub use self::copy_mixture::{CopyMixture, CopyMixtureFit};
 pub use self::correlated_agreement::CorrelatedAgreement;
+pub(crate) use self::dawid_skene::point;
 pub use self::dawid_skene::{DawidSkene, DawidSkeneFit};
 pub use self::latent_class::MAX_STATE_BYTES;
 pub use self::minimum::MinimumOverSources;
+pub(crate) use self::minimum::keep_lowest;
 pub use self::negative_agreement::NegativeAgreement;
 pub use self::options::{
     CorrelatedAgreementOptions, EmSettings, MAX_ITERATIONS, MechanismOptions, OwnSettings,
@@ -49,8 +51,10 @@ pub use self::own::{
     AnswerKind, NotJudged, OwnAnswers, OwnCrowd, OwnFlag, OwnRun, OwnScore, Planted,
 };
 pub use self::sampled_agreement::PeerDraws;
+pub(crate) use self::scoring_function::Joint;
 pub use self::scoring_function::{GivenScore, GivenScores, ScoringFunction};
 pub use self::strata::Conditioning;
+pub(crate) use self::strata::StratifiedMean;
 pub use self::tvd::ConditionalPairs;
 use crate::data::interruption::Interrupted;
 use crate::data::labels::LabelTable;

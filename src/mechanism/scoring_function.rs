@@ -159,6 +159,26 @@ impl Joint {
         joint
     }
 
+    /// The same from counts of ordered pairs of labels by two workers: number of reports of the
+    /// task (2 or more), label, label of the peer, count; of `tasks` tasks.
+    ///
+    /// Single labels need no counts of their own: the rows of the pair distribution sum to theirs.
+    pub(crate) fn of_counts(
+        classes: usize,
+        tasks: u64,
+        counts: impl IntoIterator<Item = (u64, usize, usize, u64)>,
+    ) -> Self {
+        let mut joint = Self::zero(classes);
+        let tasks = tasks as f64;
+        for (reports, label, peer_label, count) in counts {
+            let reports = reports as f64;
+            let share = count as f64 / (reports * (reports - 1.0)) / tasks;
+            joint.pairs[label * classes + peer_label] += share;
+            joint.singles[label] += share;
+        }
+        joint
+    }
+
     fn zero(classes: usize) -> Self {
         Self { classes, pairs: vec![0.0; classes * classes], singles: vec![0.0; classes] }
     }
@@ -192,7 +212,8 @@ impl Joint {
         (joint, used)
     }
 
-    fn signs(&self) -> ScoreMatrix {
+    /// T: 1 where two labels meet more often than by chance.
+    pub(crate) fn signs(&self) -> ScoreMatrix {
         let values = (0..self.classes * self.classes)
             .map(|index| {
                 let (h, l) = (index / self.classes, index % self.classes);

@@ -14,6 +14,11 @@ pub struct Moments {
 }
 
 impl Moments {
+    /// Of numbers whose sums were made elsewhere.
+    pub(crate) fn of(count: u64, mean: f64, squares: f64) -> Self {
+        Self { count, mean, squares }
+    }
+
     /// Takes in one number.
     pub fn push(&mut self, value: f64) {
         self.count += 1;

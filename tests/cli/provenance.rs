@@ -18,7 +18,7 @@ use super::server::Server;
 
 /// Flags that change no result: where it goes, how it looks, how fast it is there, what is shown
 /// beside it.
-const NEVER_IN_RESULTS: [&str; 36] = [
+const NEVER_IN_RESULTS: [&str; 37] = [
     "help",
     "version",
     "format",
@@ -41,8 +41,9 @@ const NEVER_IN_RESULTS: [&str; 36] = [
     // What was spent is said in money, too.
     "price-in",
     "price-out",
-    // Says how much would be asked.
+    // Says how much would be asked, and what another engine is to do.
     "dry-run",
+    "print-sql",
     // Which failures are listed where, and what the exit code says of them.
     "errors",
     "summary",
