@@ -381,3 +381,6 @@ impl Scratch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
