@@ -188,6 +188,13 @@ pub enum OwnWarning {
         /// Estimated share.
         share: f64,
     },
+    /// Some who are worth a look have one review that could be judged.
+    LookedAtForOneReview {
+        /// How many.
+        count: usize,
+        /// Of how many who are worth a look.
+        looked_at: usize,
+    },
     /// Nobody could be judged.
     NoScale,
 }
@@ -239,6 +246,14 @@ impl OwnWarning {
                     "an estimated {:.0} % of the reviewers did not hand in their own work: with \
                      more than half the two can change places; read the reviews",
                     100.0 * share
+                ),
+            ),
+            Self::LookedAtForOneReview { count, looked_at } => Warning::new(
+                "own_one_review",
+                count,
+                format!(
+                    "{count} of the {looked_at} reviewers to look at are judged by one review: \
+                     where all are, 4 to 14 % of the flagged were honest in tests that asked for 5 %"
                 ),
             ),
             Self::NoScale => Warning::new(

@@ -292,8 +292,9 @@ impl Assembled<'_> {
                 fitted.rates()
             },
         );
-        let warnings = self.warnings(prevalence.map(|found| found.share));
-        let reviewers = reviewers.into_iter().flatten().collect();
+        let reviewers: Vec<OwnReviewer> = reviewers.into_iter().flatten().collect();
+        let mut warnings = self.warnings(prevalence.map(|found| found.share));
+        warnings.extend(looked_at_for_one_review(&reviewers));
         Outcome { reviewers, prevalence, rates, warnings }
     }
 
@@ -330,6 +331,13 @@ impl Assembled<'_> {
         }
         warnings
     }
+}
+
+/// That somebody is worth a look for one review, if anybody is.
+fn looked_at_for_one_review(reviewers: &[OwnReviewer]) -> Option<OwnWarning> {
+    let looked = || reviewers.iter().filter(|reviewer| reviewer.flag == OwnFlag::Look);
+    let count = looked().filter(|reviewer| reviewer.n_papers == 1).count();
+    (count > 0).then(|| OwnWarning::LookedAtForOneReview { count, looked_at: looked().count() })
 }
 
 fn judged_reviewer(

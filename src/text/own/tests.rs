@@ -358,6 +358,23 @@ fn with_one_z_the_ratio_is_assumed_and_said() {
 }
 
 #[test]
+fn a_flag_that_rests_on_one_review_is_warned_of() {
+    let mut set = venue(20);
+    let warned = |set: &ReviewSet| {
+        let found = scores(set);
+        assert_eq!(named(set, &found, "r0").flag, OwnFlag::Look);
+        let of = |warning: &&OwnWarning| matches!(warning, OwnWarning::LookedAtForOneReview { .. });
+        found.warnings.iter().find(of).copied()
+    };
+    assert_eq!(warned(&set), None);
+    let copier = set.reviewers.get("r0").unwrap();
+    let last = set.reviews.iter().rposition(|review| review.reviewer == copier).unwrap();
+    set.reviews.remove(last);
+    // The copier now has one review, the off-topic reviewer still two.
+    assert_eq!(warned(&set), Some(OwnWarning::LookedAtForOneReview { count: 1, looked_at: 2 }));
+}
+
+#[test]
 fn who_cannot_be_judged_has_no_score_and_a_reason() {
     let mut set = venue(20);
     let short = set.reviewers.get("r5").unwrap();
