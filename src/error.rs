@@ -49,6 +49,8 @@ pub enum Remedy {
     UseGiven,
     /// Let a second model comment.
     ChooseFeedback,
+    /// Have probabilities read.
+    ChooseChoice,
     /// Wait longer for the server, or send fewer requests at the same time.
     WaitLonger,
     /// Send fewer requests at the same time.

@@ -16,10 +16,11 @@ use crate::data::problem::{DataError, Problems};
 use crate::data::rows::{Column, Field, FileProblems, read_rows};
 use crate::data::source::Source;
 use crate::error::{Error, Remedy, Result};
+use crate::judge::choice::{Choice, LOW_MASS};
 use crate::judge::rubric::DEFAULT_RUBRIC;
 use crate::judge::{
-    FeedbackKind, FeedbackLoop, InjectionDetector, Item, JudgeError, JudgeSettings, JudgeStrategy,
-    Progression, Rubric, Transcript, parse_verdict,
+    FeedbackKind, InjectionDetector, Item, JudgeError, JudgeKind, JudgeSettings, JudgeStrategy,
+    Progression, Rubric, Strategy, Transcript, parse_verdict,
 };
 use crate::llm::{ChatModel, ChatRequest};
 use crate::report::{Input, settings_map};
@@ -50,6 +51,22 @@ const JUDGMENTS: Column = Column { name: "judgments", synonyms: &["judgements"],
 /// Columns of the output in CSV.
 const COLUMNS: [&str; 9] =
     ["paper", "reviewer", "source", "sample", "task", "id", "judgments", "turns", "suspicious"];
+
+/// The same where probabilities are read.
+const CHOICE_COLUMNS: [&str; 12] = [
+    "paper",
+    "reviewer",
+    "source",
+    "sample",
+    "task",
+    "id",
+    "judgments",
+    "turns",
+    "suspicious",
+    "probabilities",
+    "uncertainty",
+    "mass",
+];
 
 /// Columns of judged texts as runs of a study of feedback.
 pub const RUN_COLUMNS: [&str; 8] =
@@ -161,18 +178,36 @@ impl Judgments {
     /// # Errors
     ///
     /// If a prompt cannot be used or a number is out of range.
-    pub fn strategy(&self, commenter: Option<Arc<dyn ChatModel>>) -> Result<FeedbackLoop> {
+    pub fn strategy(&self, commenter: Option<Arc<dyn ChatModel>>) -> Result<Strategy> {
         let commenter = commenter.map(|model| (model, self.settings.feedback_gold));
         self.settings.judge.strategy(&self.rubric, commenter)
     }
 
-    /// The first request about every text.
+    /// The first requests to `model` about every text, and those that are needed once for all.
     ///
     /// # Errors
     ///
-    /// As [`FeedbackLoop::request`].
-    pub fn requests(&self, strategy: &FeedbackLoop) -> Result<Vec<ChatRequest>, JudgeError> {
-        self.items.iter().map(|item| strategy.request(item)).collect()
+    /// As [`Strategy::requests`].
+    pub fn requests(
+        &self,
+        strategy: &Strategy,
+        model: &str,
+    ) -> Result<Vec<ChatRequest>, JudgeError> {
+        let mut all = strategy.requests_for_all(model)?;
+        for item in &self.items {
+            all.extend(strategy.requests(item, model)?);
+        }
+        Ok(all)
+    }
+
+    /// Texts that there are.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there is no text.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
     }
 
     /// Asks for all judgments by the [`Self::strategy`]; `provenance` are the settings in the result.
@@ -181,14 +216,17 @@ impl Judgments {
     /// [`crate::experiment::feedback`], with [`RUN_COLUMNS`]: success is to equal them at the end.
     pub fn run(
         &self,
-        (strategy, provenance): (&FeedbackLoop, &Map<String, Value>),
+        (strategy, provenance): (&Strategy, &Map<String, Value>),
         asked: &Asked<'_>,
         observer: &dyn Observer,
     ) -> (Annotation, Vec<Row>) {
         let turns = self.settings.judge.turns;
         let job = Job {
             command: COMMAND,
-            columns: &COLUMNS,
+            columns: match self.settings.judge.judge {
+                JudgeKind::Json => &COLUMNS,
+                JudgeKind::Choice => &CHOICE_COLUMNS,
+            },
             inputs: &self.inputs,
             settings: all_settings(asked, provenance),
             names: self.rows.iter().map(name).collect(),
@@ -240,6 +278,11 @@ impl Judgments {
         row.as_object().cloned()
     }
 
+    /// One value for each category, by its name.
+    fn by_category(&self, values: impl Iterator<Item = Value>) -> Map<String, Value> {
+        self.rubric.categories().map(str::to_owned).zip(values).collect()
+    }
+
     fn judged(
         &self,
         index: usize,
@@ -255,18 +298,21 @@ impl Judgments {
             let extra = Judged { gold: item.gold.clone(), transcript };
             return Answered { rows: Vec::new(), extra, failure: Some(failure) };
         };
-        let judgments: Map<String, Value> = self
-            .rubric
-            .categories()
-            .map(str::to_owned)
-            .zip(values.iter().map(|value| plain_number(*value)))
-            .collect();
+        let judgments = self.by_category(values.iter().map(|value| plain_number(*value)));
         let mut out = name(&self.rows[index]);
         out.insert("judgments".into(), Value::Object(judgments));
         out.insert("turns".into(), transcript.turns.len().into());
         let found = detector.inspect(&item.text);
         if !found.is_empty() {
             out.insert("suspicious".into(), json!(found));
+        }
+        if let Some(choices) = &transcript.choices {
+            let put = |key: &str, of: fn(&Choice) -> Value, out: &mut Row| {
+                out.insert(key.into(), self.by_category(choices.iter().map(of)).into())
+            };
+            put("probabilities", |choice| json!(choice.probabilities), &mut out);
+            put("uncertainty", |choice| choice.uncertainty.into(), &mut out);
+            put("mass", |choice| choice.mass.into(), &mut out);
         }
         let extra = Judged { gold: item.gold.clone(), transcript };
         Answered { rows: vec![out], extra, failure: None }
@@ -357,5 +403,16 @@ fn summary(judged: &[Judged], turns: u32) -> Map<String, Value> {
         }
     }
     summary.insert("items_by_turns_used".into(), json!(used));
+    let choices: Vec<&Choice> =
+        judged.iter().flat_map(|judged| judged.transcript.choices.iter().flatten()).collect();
+    if !choices.is_empty() {
+        let count = choices.len() as f64;
+        let mean = |of: fn(&Choice) -> f64| choices.iter().map(|c| of(c)).sum::<f64>() / count;
+        let low = choices.iter().filter(|choice| choice.mass < LOW_MASS).count();
+        summary.insert("choices".into(), choices.len().into());
+        summary.insert("mean_mass".into(), mean(|choice| choice.mass).into());
+        summary.insert("mean_uncertainty".into(), mean(|choice| choice.uncertainty).into());
+        summary.insert("choices_of_low_mass".into(), low.into());
+    }
     summary
 }

@@ -7,8 +7,32 @@ use clap::{Args, ValueEnum};
 
 use super::common::Common;
 use super::llm::{Connection, LlmArgs};
-use crate::judge::{FeedbackKind, FeedbackTime, JudgeSettings};
+use crate::judge::{Calibration, FeedbackKind, FeedbackTime, JudgeKind, JudgeSettings};
 use crate::llm::ChatModel;
+
+/// The form of the judge's answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum JudgeChoice {
+    /// It writes the values of all categories at once
+    #[default]
+    Json,
+    /// The probabilities of negative, none and positive are read for every category: values between
+    /// -1 and 1, and how sure the model is; for a model in a file, or a server that says how likely
+    /// tokens are
+    Choice,
+}
+
+/// How probabilities are calibrated.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum CalibrationChoice {
+    /// As they are
+    #[default]
+    None,
+    /// Against what the model says of texts that say nothing
+    ContentFree,
+    /// Over the orders in which the words are named; three times the reading
+    Permute,
+}
 
 /// What the judge is told about an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -38,6 +62,12 @@ pub(super) enum FeedbackWhen {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Judge")]
 pub(super) struct JudgeArgs {
+    /// The form of the judge's answers
+    #[arg(long, visible_alias = "strategy", value_enum, default_value_t)]
+    pub judge: JudgeChoice,
+    /// Calibrate the probabilities of --judge choice
+    #[arg(long, value_enum, default_value_t)]
+    pub calibrate: CalibrationChoice,
     /// Another prompt for the judge, by name or path [default: the rubric's]
     #[arg(long, value_name = "P")]
     pub judge_prompt: Option<String>,
@@ -62,6 +92,15 @@ impl JudgeArgs {
     /// What the flags say.
     pub(super) fn settings(&self, llm: &LlmArgs, common: &Common) -> JudgeSettings {
         JudgeSettings {
+            judge: match self.judge {
+                JudgeChoice::Json => JudgeKind::Json,
+                JudgeChoice::Choice => JudgeKind::Choice,
+            },
+            calibrate: match self.calibrate {
+                CalibrationChoice::None => Calibration::None,
+                CalibrationChoice::ContentFree => Calibration::ContentFree,
+                CalibrationChoice::Permute => Calibration::Permute,
+            },
             prompt: self.judge_prompt.clone(),
             turns: self.turns,
             proposals: self.proposals,

@@ -11,6 +11,7 @@ pub(super) fn phrase(remedy: Remedy) -> &'static str {
         Remedy::EmbedWholeTexts => "drop --granularity sentence",
         Remedy::UseGiven => "use --embedder given if all have a vector or judgments",
         Remedy::ChooseFeedback => "it needs --feedback binary or textual",
+        Remedy::ChooseChoice => "it needs --judge choice",
         Remedy::WaitLonger => "raise --timeout or lower --concurrency",
         Remedy::LowerConcurrency => "lower --concurrency",
         Remedy::CheckKey => "see --api-key-env",

@@ -1,10 +1,12 @@
 //! Judges: strategies over a chat model that turn a text into numbers or labels.
 //!
 //! [`built_in`] lists the prompts and questions that come with caz, [`rubric`] holds the questions, [`verdict`] reads an answer strictly, [`single`] asks once,
+//! [`choice`] reads the probabilities of the values,
 //! [`feedback`] asks again with what was wrong, [`injection`] finds texts that try to steer the
 //! judge, [`pairs`] says which of two answers is better. A judge never guesses: what an answer does not say is an error, not a zero.
 
 pub mod built_in;
+pub mod choice;
 pub mod feedback;
 pub mod injection;
 pub mod pairs;
@@ -17,12 +19,13 @@ pub mod verdict;
 use crate::error::{ErrorKind, Kinded, Remedy};
 use crate::llm::{ChatError, ChatModel, PromptError, Usage};
 
+pub use self::choice::{Calibration, Choice, ChoiceJudge};
 pub use self::feedback::{
     CommentKind, Comments, Feedback, FeedbackKind, FeedbackLoop, FeedbackTime, Progression,
 };
 pub use self::injection::{InjectionDetector, Suspicion};
 pub use self::rubric::{Rubric, RubricError};
-pub use self::settings::JudgeSettings;
+pub use self::settings::{JudgeKind, JudgeSettings, Strategy};
 pub use self::single::Single;
 pub use self::verdict::{AnswerProblem, Value, Verdict, parse_verdict};
 
@@ -69,6 +72,8 @@ pub struct Transcript {
     pub usage: Usage,
     /// Feedback texts that were held back because they gave values away.
     pub withheld: u32,
+    /// Where probabilities were read: what they are, in the order of the rubric.
+    pub choices: Option<Vec<Choice>>,
 }
 
 impl Transcript {

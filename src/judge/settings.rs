@@ -6,15 +6,75 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Rubric;
+use super::choice::{Calibration, ChoiceJudge};
 use super::feedback::{CommentKind, Comments, Feedback, FeedbackKind, FeedbackLoop, FeedbackTime};
 use super::single::{Sampling, Single};
+use super::{Item, JudgeError, JudgeStrategy, Transcript};
 use crate::error::{Error, Remedy, Result};
-use crate::llm::{ChatModel, Prompt, PromptKind};
+use crate::llm::{ChatModel, ChatRequest, Prompt, PromptKind};
+
+/// The form in which a judge answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JudgeKind {
+    /// It writes all values at once, as a JSON object.
+    #[default]
+    Json,
+    /// The probabilities of the values are read, category by category.
+    Choice,
+}
+
+/// A judge as the settings describe it.
+pub enum Strategy {
+    /// It writes.
+    Json(FeedbackLoop),
+    /// Its probabilities are read.
+    Choice(ChoiceJudge),
+}
+
+impl Strategy {
+    /// The first requests about an item by `model`.
+    ///
+    /// # Errors
+    ///
+    /// [`JudgeError::Prompt`] if the item has no text or the template does not work.
+    pub fn requests(&self, item: &Item, model: &str) -> Result<Vec<ChatRequest>, JudgeError> {
+        match self {
+            Self::Json(judge) => Ok(vec![judge.request(item)?]),
+            Self::Choice(judge) => judge.requests(item, model),
+        }
+    }
+
+    /// Requests that are needed once for all items.
+    ///
+    /// # Errors
+    ///
+    /// [`JudgeError::Prompt`] if the template does not work.
+    pub fn requests_for_all(&self, model: &str) -> Result<Vec<ChatRequest>, JudgeError> {
+        match self {
+            Self::Json(_) => Ok(Vec::new()),
+            Self::Choice(judge) => judge.requests_for_calibration(model),
+        }
+    }
+}
+
+impl JudgeStrategy for Strategy {
+    fn judge(&self, item: &Item, model: &dyn ChatModel) -> Result<Transcript, JudgeError> {
+        match self {
+            Self::Json(judge) => judge.judge(item, model),
+            Self::Choice(judge) => judge.judge(item, model),
+        }
+    }
+}
 
 /// How a judge is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JudgeSettings {
+    /// The form of its answers.
+    pub judge: JudgeKind,
+    /// How probabilities are calibrated; only where they are read.
+    pub calibrate: Calibration,
     /// Another prompt, by name or path; `None` for the rubric's.
     pub prompt: Option<String>,
     /// Answers that the judge may give, from 1 to 20.
@@ -38,6 +98,8 @@ pub struct JudgeSettings {
 impl Default for JudgeSettings {
     fn default() -> Self {
         Self {
+            judge: JudgeKind::default(),
+            calibrate: Calibration::default(),
             prompt: None,
             turns: 5,
             proposals: 2,
@@ -62,7 +124,17 @@ impl JudgeSettings {
             let error = Error::usage("a model for feedback is named, but no second model is asked");
             return Err(error.with_remedy(Remedy::ChooseFeedback));
         }
-        Ok(())
+        match self.judge {
+            JudgeKind::Choice if self.feedback.is_some() => {
+                let message = "there is no feedback on a judge whose probabilities are read";
+                Err(Error::usage(message))
+            }
+            JudgeKind::Json if self.calibrate != Calibration::None => {
+                let message = "only probabilities are calibrated, and the judge is asked to write";
+                Err(Error::usage(message).with_remedy(Remedy::ChooseChoice))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether a second model comments on answers.
@@ -71,7 +143,11 @@ impl JudgeSettings {
     }
 
     fn judge_prompt(&self, rubric: &Rubric) -> Result<Prompt> {
-        let name = self.prompt.as_deref().unwrap_or(&rubric.prompt);
+        let of_rubric = match self.judge {
+            JudgeKind::Json => &rubric.prompt,
+            JudgeKind::Choice => "judge-choice",
+        };
+        let name = self.prompt.as_deref().unwrap_or(of_rubric);
         Ok(Prompt::load(name)?.expect(PromptKind::Judge)?)
     }
 
@@ -101,8 +177,17 @@ impl JudgeSettings {
         &self,
         rubric: &Rubric,
         commenter: Option<(Arc<dyn ChatModel>, bool)>,
-    ) -> Result<FeedbackLoop> {
+    ) -> Result<Strategy> {
         let prompt = self.judge_prompt(rubric)?;
+        if self.judge == JudgeKind::Choice {
+            let judge = ChoiceJudge::new(rubric, prompt, self.calibrate);
+            let name = &rubric.name;
+            return judge.map(Strategy::Choice).ok_or_else(|| {
+                Error::usage(format!(
+                    "probabilities are read for the values -1, 0 and 1, and the rubric `{name}` has others"
+                ))
+            });
+        }
         let single = Single { rubric: rubric.clone(), sampling: self.sampling(&prompt), prompt };
         let time = self.feedback_when;
         let comments = match (self.feedback.map(FeedbackKind::comment), commenter) {
@@ -115,7 +200,7 @@ impl JudgeSettings {
             (Some(None), _) => Some(Comments::CheckAgain(time)),
             _ => None,
         };
-        Ok(FeedbackLoop::new(single, self.turns, self.proposals, comments)?)
+        Ok(Strategy::Json(FeedbackLoop::new(single, self.turns, self.proposals, comments)?))
     }
 
     /// These settings with what they stand for: the rubric and the prompts by hash.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::choice::Question;
 use super::error::ChatError;
 use crate::data::hexadecimal::hexadecimal;
 
@@ -72,6 +73,11 @@ pub enum ResponseFormat {
         /// The schema.
         schema: Value,
     },
+    /// No text, but how likely the options of each question are; see [`super::choice`].
+    Choices {
+        /// The questions, each behind the same messages.
+        questions: Vec<Question>,
+    },
 }
 
 /// Everything that decides an answer, apart from the model.
@@ -97,6 +103,7 @@ impl ChatRequest {
         let format = match &self.format {
             ResponseFormat::Text => Value::Null,
             ResponseFormat::JsonSchema { name, schema } => json!({"name": name, "schema": schema}),
+            ResponseFormat::Choices { questions } => json!({"choices": questions}),
         };
         json!({
             "model": model,
@@ -117,11 +124,22 @@ impl ChatRequest {
         hexadecimal(&Sha256::digest(self.to_json(model).to_string()))
     }
 
-    /// A guess at the tokens of the messages, see [`estimated_tokens`].
+    /// The questions of a request for choices; none of any other.
+    pub fn questions(&self) -> &[Question] {
+        match &self.format {
+            ResponseFormat::Choices { questions } => questions,
+            ResponseFormat::Text | ResponseFormat::JsonSchema { .. } => &[],
+        }
+    }
+
+    /// A guess at the tokens of the messages, see [`estimated_tokens`]; of several questions, what
+    /// they share counts once.
     pub fn estimated_prompt_tokens(&self) -> u64 {
         // Every message costs a few tokens for its role and its borders.
         const PER_MESSAGE: u64 = 4;
-        self.messages.iter().map(|message| estimated_tokens(&message.content) + PER_MESSAGE).sum()
+        let messages = self.messages.iter().map(|message| &message.content);
+        let questions = self.questions().iter().map(|question| &question.text);
+        messages.chain(questions).map(|text| estimated_tokens(text) + PER_MESSAGE).sum()
     }
 }
 
@@ -217,6 +235,12 @@ mod tests {
         }
     }
 
+    fn choices(text: &str, option: &str) -> ChatRequest {
+        let options = vec!["a".into(), option.into()];
+        let questions = vec![Question { text: text.into(), options }];
+        ChatRequest { format: ResponseFormat::Choices { questions }, ..request() }
+    }
+
     #[test]
     fn whatever_changes_the_request_changes_the_key() {
         let base = request();
@@ -229,6 +253,9 @@ mod tests {
             ChatRequest { max_tokens: 11, ..base.clone() },
             ChatRequest { format: schema, ..base.clone() },
             ChatRequest { repeat: 1, ..base.clone() },
+            choices("a", "b"),
+            choices("b", "b"),
+            choices("a", "c"),
         ];
         let mut keys: Vec<String> = others.iter().map(|other| other.key("m")).collect();
         keys.push(base.key("m"));

@@ -149,6 +149,21 @@ pub enum ChatError {
         /// The log.
         path: PathBuf,
     },
+    /// The model answers, but does not say how likely the answers are.
+    #[error(
+        "`{model}` gives no probabilities of answers (`top_logprobs` of a server), or wants to say \
+         something else than every option"
+    )]
+    NoChoices {
+        /// Its name.
+        model: String,
+    },
+    /// A request for choices that cannot be told apart.
+    #[error("the options {options} cannot be told apart: one begins like another one")]
+    UnclearOptions {
+        /// The options.
+        options: String,
+    },
     /// A model on this machine has no answer.
     #[cfg(feature = "local")]
     #[error(transparent)]
@@ -161,7 +176,9 @@ pub enum ChatError {
 impl Kinded for ChatError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::BadUrl { .. } | Self::BadProxy { .. } => ErrorKind::Usage,
+            Self::BadUrl { .. } | Self::BadProxy { .. } | Self::UnclearOptions { .. } => {
+                ErrorKind::Usage
+            }
             Self::Budget { .. } => ErrorKind::Gate,
             Self::Interrupted => ErrorKind::Interrupted,
             Self::Offline | Self::NotRecorded { .. } => ErrorKind::Missing,
@@ -197,6 +214,7 @@ impl ChatError {
             | Self::BadProxy { .. }
             | Self::Budget { .. }
             | Self::LongWait { .. }
+            | Self::UnclearOptions { .. }
             | Self::TokenVectors { .. }
             | Self::Interrupted
             | Self::Store(_) => true,
@@ -233,6 +251,8 @@ impl ChatError {
             Self::Budget { .. } => "budget",
             Self::Offline => "offline",
             Self::NotRecorded { .. } => "not_recorded",
+            Self::NoChoices { .. } => "no_choices",
+            Self::UnclearOptions { .. } => "unclear_options",
             #[cfg(feature = "local")]
             Self::Local(_) => "local",
             Self::Store(_) => "store",

@@ -1,6 +1,6 @@
 //! Language models: requests and answers, prompts, recorded logs; servers and the cache of answers.
 //!
-//! Knows nothing of judges. The seam is [`ChatModel`]: one blocking call per request, so that a
+//! Knows nothing of judges. The seams are [`ChatModel`] and, for probabilities, [`ChoiceModel`]: one blocking call per request, so that a
 //! server, a cache around it, a recorded log and a model made for a test are the same to whoever
 //! asks. Work for many items runs on the threads of [`crate::data::work`]; a request spends its time waiting
 //! for the server, so plain threads do what an asynchronous runtime would.
@@ -13,6 +13,7 @@
 #[cfg(any(feature = "http", feature = "local"))]
 pub mod budget;
 pub mod chat;
+pub mod choice;
 pub mod embedding_model;
 pub mod error;
 pub mod fence;
@@ -41,6 +42,7 @@ pub use self::chat::{
     ChatAnswer, ChatModel, ChatRequest, FinishReason, Message, ResponseFormat, Role, Usage,
     estimated_tokens, without_reasoning,
 };
+pub use self::choice::{ChoiceModel, Choices, Question};
 pub use self::embedding_model::EmbeddingModel;
 pub use self::error::ChatError;
 pub use self::prompt::{Prompt, PromptError, PromptKind};

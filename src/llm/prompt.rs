@@ -23,7 +23,7 @@ use crate::data::hexadecimal::hexadecimal;
 use crate::error::{ErrorKind, Kinded, Remedy};
 
 /// The prompts that come with caz, by name.
-const BUILT_IN: [(&str, &str); 17] = [
+const BUILT_IN: [(&str, &str); 18] = [
     ("debate-judge", include_str!("../../prompts/debate-judge.toml")),
     ("debate-juror", include_str!("../../prompts/debate-juror.toml")),
     ("debate-more-advocate", include_str!("../../prompts/debate-more-advocate.toml")),
@@ -33,6 +33,7 @@ const BUILT_IN: [(&str, &str); 17] = [
     ("feedback-binary", include_str!("../../prompts/feedback-binary.toml")),
     ("feedback-textual", include_str!("../../prompts/feedback-textual.toml")),
     ("judge-aspects19", include_str!("../../prompts/judge-aspects19.toml")),
+    ("judge-choice", include_str!("../../prompts/judge-choice.toml")),
     ("judge-rubric", include_str!("../../prompts/judge-rubric.toml")),
     ("label-generic", include_str!("../../prompts/label-generic.toml")),
     ("label-preference", include_str!("../../prompts/label-preference.toml")),

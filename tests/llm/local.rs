@@ -145,6 +145,53 @@ fn a_real_model_labels_without_a_server() {
 }
 
 #[test]
+fn choices_of_a_model_in_a_file_are_the_same_on_any_number_of_threads() {
+    let alone = Alone::new();
+    alone.tiny();
+    let judge = ["annotate", "judgments", "reviews.jsonl", "--model", "local:tiny.gguf"];
+    let judge = [&judge[..], &["--judge", "choice", "--no-cache", "--offline"]].concat();
+    let first = alone.caz(&[&judge[..], &["--threads", "1"]].concat(), "1");
+    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    // It finds letters as likely as any.
+    assert!(first.stderr.contains("wanted to say something else"), "{}", first.stderr);
+    let row: Value = serde_json::from_str(&first.stdout).unwrap();
+    assert_eq!(row["judgments"].as_object().unwrap().len(), 19);
+    let second = alone.caz(&[&judge[..], &["--threads", "3"]].concat(), "3");
+    assert_eq!(second.stdout, first.stdout);
+}
+
+#[test]
+#[ignore = "needs CAZ_TEST_GGUF, SmolLM2-135M-Instruct.Q4_1.gguf"]
+fn a_real_model_gives_19_soft_judgments_without_a_server() {
+    let real = Real::new();
+    let old = "{\"paper\":\"p\",\"reviewer\":\"s\",\"text\":\"I like it.\"}\n";
+    real.alone.desk.write("reviews.jsonl", &[REVIEWS, old].concat());
+    let judge = ["annotate", "judgments", "reviews.jsonl", "--strategy", "choice"];
+    let judge = [&judge[..], &["--model", &real.name, "--output", "judged.jsonl"]].concat();
+    for calibrate in ["none", "content-free", "permute"] {
+        let run = real.alone.caz(&[&judge[..], &["--calibrate", calibrate]].concat(), "2");
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let mut rows = 0;
+        for line in real.alone.desk.read("judged.jsonl").lines() {
+            let row: Value = serde_json::from_str(line).unwrap();
+            for field in ["judgments", "probabilities", "uncertainty", "mass"] {
+                assert_eq!(row[field].as_object().unwrap().len(), 19, "{line}");
+            }
+            for (category, p) in row["probabilities"].as_object().unwrap() {
+                let p: Vec<f64> = serde_json::from_value(p.clone()).unwrap();
+                assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{category}: {p:?}");
+                let value = row["judgments"][category].as_f64().unwrap();
+                assert!((value - (p[2] - p[0])).abs() < 1e-12, "{category}: {value} {p:?}");
+                let mass = row["mass"][category].as_f64().unwrap();
+                assert!(mass > 0.0 && mass < 1.0 + 1e-9, "{category}: {mass}");
+            }
+            rows += 1;
+        }
+        assert_eq!(rows, 2);
+    }
+}
+
+#[test]
 #[ignore = "needs CAZ_TEST_GGUF, SmolLM2-135M-Instruct.Q4_1.gguf, minutes"]
 fn a_real_model_reviews_and_judges_without_a_server() {
     let real = Real::new();

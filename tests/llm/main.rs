@@ -3,6 +3,7 @@
 #![cfg(all(feature = "cli", feature = "llm"))]
 #![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
+mod choice;
 mod command_line;
 mod embeddings;
 mod end_to_end;

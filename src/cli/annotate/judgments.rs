@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::Result;
 use clap::Args;
+use serde_json::Value;
 
 use super::args::RunArgs;
 use super::run::Output;
@@ -13,9 +14,10 @@ use crate::cli::common::{Common, check_read_once};
 use crate::cli::exit::ExitStatus;
 use crate::cli::exports::ExportArgs;
 use crate::cli::judging::JudgeArgs;
-use crate::cli::output::{check_output, write_private_output};
+use crate::cli::output::{check_output, say, write_private_output};
 use crate::data::import::Wanted;
 use crate::data::source::Source;
+use crate::judge::choice::LOW_MASS;
 use crate::judge::rubric::DEFAULT_RUBRIC;
 
 /// Judge reviews by a rubric: vectors for `caz reviews --embedder given`
@@ -68,16 +70,25 @@ pub(super) fn run(args: &JudgmentsArgs, common: &Common) -> Result<ExitStatus> {
     })?;
     let connection = llm.connect(common, args.run.out.dry_run)?;
     let strategy = judgments.strategy(args.judge.commenter(llm, common, &connection)?)?;
-    let requests = judgments.requests(&strategy)?;
+    let requests = judgments.requests(&strategy, connection.model.model())?;
     let provenance = judgments.provenance()?;
     if args.run.out.dry_run {
         return out.dry_run(&requests, (judgments.inputs(), provenance), &connection);
     }
     let how = (&strategy, &provenance);
     let mut runs = Vec::new();
-    let status = out.ask(requests.len(), &connection, |asked, observer| {
+    let status = out.ask(judgments.len(), &connection, |asked, observer| {
         let (annotation, found) = judgments.run(how, asked, observer);
         runs = found;
+        let count = |key: &str| annotation.about.get(key).and_then(Value::as_u64).unwrap_or(0);
+        let (low, all) = (count("choices_of_low_mass"), count("choices"));
+        if low > 0 {
+            let line = format!(
+                "warning: in {low} of {all} choices the model wanted to say something else (mass \
+                 below {LOW_MASS}); their values mean little"
+            );
+            say(common, &line);
+        }
         annotation
     });
     if let Some(path) = args.feedback_runs.as_ref().filter(|_| !runs.is_empty()) {

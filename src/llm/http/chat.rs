@@ -61,6 +61,16 @@ impl OpenAiModel {
         lock(&self.known).dialect.concessions()
     }
 
+    /// Whom to ask.
+    pub(super) fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// What the server is known to take.
+    pub(super) fn known_dialect(&self) -> Dialect {
+        lock(&self.known).dialect
+    }
+
     /// Asks with the known dialect, and for less as long as the server refuses.
     ///
     /// Some servers fail with status 500 at a form that they do not know, or at a stream. So until
@@ -68,7 +78,7 @@ impl OpenAiModel {
     /// not help either, the server is asked again as patiently as ever.
     fn negotiate(&self, request: &ChatRequest, max_tokens: u32) -> Result<ChatAnswer, ChatError> {
         let known = *lock(&self.known);
-        let wants_form = request.format != ResponseFormat::Text;
+        let wants_form = matches!(request.format, ResponseFormat::JsonSchema { .. });
         let unproven = |dialect: Dialect| {
             wants_form && !known.form_proven && dialect.asks_for_form()
                 || !known.stream_proven && dialect.asks_for_stream()
@@ -156,6 +166,9 @@ impl ChatModel for OpenAiModel {
 
     /// Asks the server; an answer that was cut off is asked for once more with twice the tokens.
     fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
+        if !request.questions().is_empty() {
+            return self.choices(request);
+        }
         let mut answer = self.negotiate(request, request.max_tokens)?;
         if answer.finish == FinishReason::Length {
             let first = answer.usage;

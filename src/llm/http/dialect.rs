@@ -99,6 +99,23 @@ impl Dialect {
         serde_json::to_string(&body).expect("a request is plain data")
     }
 
+    /// The body of a request for one token and the `top` likeliest in its place.
+    pub(super) fn body_for_choice(self, model: &str, request: &ChatRequest, top: u8) -> String {
+        #[expect(deprecated, reason = "most servers know the limit by its old name only")]
+        let wire = CreateChatCompletionRequest {
+            model: model.to_owned(),
+            messages: request.messages.iter().map(wire_message).collect(),
+            max_tokens: (!self.new_token_limit).then_some(1),
+            max_completion_tokens: self.new_token_limit.then_some(1),
+            logprobs: Some(true),
+            top_logprobs: Some(top),
+            ..CreateChatCompletionRequest::default()
+        };
+        let temperature = (!self.no_temperature).then_some(request.temperature);
+        let body = Body { request: wire, temperature, seed: None };
+        serde_json::to_string(&body).expect("a request is plain data")
+    }
+
     fn wire_format(self, format: &ResponseFormat) -> Option<WireFormat> {
         let ResponseFormat::JsonSchema { name, schema } = format else { return None };
         match self.format {
@@ -156,7 +173,7 @@ impl Dialect {
         if !self.no_seed && says(&["`seed`", "'seed'", "\"seed\"", "seed parameter", ": seed"]) {
             return named(Self { no_seed: true, ..self });
         }
-        let wants_form = request.format != ResponseFormat::Text;
+        let wants_form = matches!(request.format, ResponseFormat::JsonSchema { .. });
         match self.format {
             FormatLevel::Schema if wants_form => {
                 named(Self { format: FormatLevel::Object, ..self })

@@ -13,6 +13,7 @@ pub mod settings;
 
 mod address;
 mod answer;
+mod choices;
 mod dialect;
 mod events;
 mod locked;

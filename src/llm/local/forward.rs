@@ -36,6 +36,11 @@ impl Memory {
         self.tokens
     }
 
+    /// Forgets all but the first tokens.
+    pub(super) fn forget_behind(&mut self, tokens: usize) {
+        self.tokens = self.tokens.min(tokens);
+    }
+
     /// Makes room for `more` tokens.
     fn reserve(&mut self, more: usize, config: &Config) -> candle_core::Result<()> {
         let needed = self.tokens + more;

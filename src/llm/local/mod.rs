@@ -10,6 +10,7 @@
 //! A form ([`ResponseFormat::JsonSchema`](crate::llm::ResponseFormat)) is not enforced; prompts say
 //! it in words.
 
+mod choice;
 mod config;
 mod error;
 mod forward;
@@ -33,6 +34,7 @@ use sha2::{Digest, Sha256};
 
 pub use self::error::{LocalError, ModelFault};
 
+use self::choice::Kept;
 use self::config::Config;
 use self::forward::{CHUNK, Memory, Network};
 use self::gguf::{Header, Stopped};
@@ -75,7 +77,7 @@ pub struct LocalModel {
     template: ChatTemplate,
     network: Network,
     /// Held while a request is worked on.
-    turn: Mutex<()>,
+    turn: Mutex<Kept>,
 }
 
 /// What a model file says about itself.
@@ -246,6 +248,9 @@ impl ChatModel for LocalModel {
 
     /// Answers; as with servers, an answer that is cut off may take twice the tokens.
     fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
+        if !request.questions().is_empty() {
+            return self.choices(request);
+        }
         let prompt = self.tokens(&request.messages)?;
         let most = u64::from(request.max_tokens).saturating_mul(2);
         let reserve = (prompt.len() as u64).saturating_add(most);

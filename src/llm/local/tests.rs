@@ -11,6 +11,7 @@ use proptest::prelude::*;
 use super::gguf::Header;
 use super::*;
 use crate::llm::chat::{ResponseFormat, Role};
+use crate::llm::choice::{ChoiceModel, Question};
 
 #[path = "../../../tests/fixtures/local/tiny.rs"]
 mod tiny;
@@ -412,6 +413,115 @@ fn budgets_and_requests_to_stop_are_heeded() {
     interruption.request();
     let stopped = model.complete(&request("a")).unwrap_err();
     assert!(matches!(stopped, ChatError::Interrupted), "{stopped:?}");
+}
+
+fn asked(texts: &[&str], options: &[&str]) -> (Vec<Message>, Vec<Question>) {
+    let messages = [Message::new(Role::System, "be brief"), Message::new(Role::User, "the sea:")];
+    let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
+    let question = |text: &&str| Question { text: (*text).to_owned(), options: options.clone() };
+    (messages.to_vec(), texts.iter().map(question).collect())
+}
+
+/// Log-probabilities of the options by reading every prompt with every spelling anew, nothing shared.
+fn by_brute_force(model: &LocalModel, messages: &[Message], question: &Question) -> Vec<f64> {
+    let mut messages = messages.to_vec();
+    messages.last_mut().unwrap().content += &question.text;
+    let prompt = model.tokens(&messages).unwrap();
+    let of_option = |option: &String| {
+        let mut known = Vec::new();
+        let mut share = 0.0;
+        for spelling in crate::llm::choice::spellings(option) {
+            let ids = model.tokenizer.encode_plain(&spelling).unwrap();
+            if ids.len() > 1 && spelling != *option || known.contains(&ids) {
+                continue;
+            }
+            let mut text = prompt.clone();
+            let mut log = 0.0;
+            for id in &ids {
+                let logits = logits_by_pieces(model, &text, &[]);
+                let total: f64 = logits.iter().map(|logit| f64::from(*logit).exp()).sum();
+                log += f64::from(logits[*id as usize]) - total.ln();
+                text.push(*id);
+            }
+            share += log.exp();
+            known.push(ids);
+        }
+        share.ln()
+    };
+    question.options.iter().map(of_option).collect()
+}
+
+fn furthest_choice(model: &LocalModel, messages: &[Message], questions: &[Question]) -> f64 {
+    let choices = model.choose(messages, questions).unwrap();
+    let pairs = questions.iter().zip(&choices.log_probabilities);
+    pairs
+        .flat_map(|(question, found)| {
+            let expected = by_brute_force(model, messages, question);
+            found.iter().zip(expected).map(|(found, e)| (found - e).abs()).collect::<Vec<_>>()
+        })
+        .fold(0.0, f64::max)
+}
+
+#[test]
+fn choices_behind_a_shared_start_are_those_of_whole_prompts() {
+    for family in ["llama", "qwen2", "qwen3"] {
+        for (kind, tolerance) in [(GgmlDType::F32, 1e-4), (GgmlDType::Q8_0, 1e-3)] {
+            let model = model(&Tiny::new(family, kind, 64));
+            // Two bytes and more, so that options take one token and several.
+            let (messages, questions) = asked(&[" a", " b and c", ""], &["no", "y", "maybe"]);
+            let far = furthest_choice(&model, &messages, &questions);
+            assert!(far < tolerance, "{family} {kind:?}: {far}");
+        }
+    }
+}
+
+#[test]
+fn choices_depend_neither_on_their_neighbours_nor_on_what_was_asked_before() {
+    let model = model(&llama());
+    let (mut messages, questions) = asked(&[" a", " b and c"], &["no", "y"]);
+    // More than a piece, so that the second request finds it read.
+    messages[0].content = "x".repeat(CHUNK + 40);
+    let ask = |questions: &[Question]| model.choose(&messages, questions).unwrap();
+    let first = ask(&questions);
+    assert_eq!(ask(&questions), first);
+    let (other, of_other) = asked(&["?"], &["no", "y"]);
+    model.choose(&other, &of_other).unwrap();
+    assert_eq!(ask(&questions), first);
+    let anew = self::model(&llama()).choose(&messages, &questions).unwrap();
+    assert_eq!(anew, first);
+    let turned = ask(&[questions[1].clone(), questions[0].clone()]);
+    assert_eq!(turned.log_probabilities[0], first.log_probabilities[1]);
+    assert_eq!(turned.log_probabilities[1], first.log_probabilities[0]);
+}
+
+#[test]
+fn relabelled_options_permute_and_shares_stay_below_one() {
+    let model = model(&llama());
+    let (messages, questions) = asked(&[" a"], &["no", "y", "maybe"]);
+    let (_, turned) = asked(&[" a"], &["maybe", "no", "y"]);
+    let found = model.choose(&messages, &questions).unwrap().log_probabilities.remove(0);
+    let turned = model.choose(&messages, &turned).unwrap().log_probabilities.remove(0);
+    assert_eq!([turned[1], turned[2], turned[0]], found[..]);
+    let mass: f64 = found.iter().map(|log| log.exp()).sum();
+    assert!(mass > 0.0 && mass < 1.0, "{mass}");
+    let (_, unclear) = asked(&[" a"], &["no", "none"]);
+    let error = model.choose(&messages, &unclear).unwrap_err();
+    assert!(matches!(error, ChatError::UnclearOptions { .. }), "{error:?}");
+}
+
+#[test]
+#[ignore = "needs CAZ_TEST_GGUF, SmolLM2-135M-Instruct.Q4_1.gguf"]
+fn choices_of_the_real_model_are_those_of_whole_prompts() {
+    let path = real_model();
+    let model = LocalModel::open(LocalSettings { path, ..LocalSettings::default() }).unwrap();
+    for option in ["negative", "none", "positive"] {
+        assert_eq!(model.tokenizer.encode_plain(&format!(" {option}")).unwrap().len(), 1);
+    }
+    let texts = [" Clarity and Presentation", " Novelty of Method", " Related Work"];
+    let (mut messages, questions) = asked(&texts, &["negative", "none", "positive"]);
+    messages[1].content = "The idea is old, and the text is clear. Category:".into();
+    let far = furthest_choice(&model, &messages, &questions);
+    assert!(far < 1e-3, "{far}");
 }
 
 #[test]

@@ -101,6 +101,11 @@ fn line(names: &[(&str, &str)], text: &str) -> String {
 /// Answers by the first value that the schema allows for every field; without a schema by a text
 /// that is a review and agrees.
 pub(super) fn obliging(asked: &Asked) -> Reply {
+    if asked.body["logprobs"] == json!(true) {
+        let place = json!({"top_logprobs": [{"token": "none", "logprob": -0.5}]});
+        let choice = json!({"message": {"content": "none"}, "logprobs": {"content": [place]}});
+        return Reply::Body(json!({"choices": [choice]}).to_string().into_bytes());
+    }
     let schema = &asked.body["response_format"]["json_schema"]["schema"];
     let Some(fields) = schema["properties"].as_object() else {
         return Reply::Chat(REVIEW.into());

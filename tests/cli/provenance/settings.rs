@@ -50,7 +50,7 @@ const fn setting(
     Setting { command, flag, value, with: "", alone: false, key, expected }
 }
 
-pub(super) static SETTINGS: [Setting; 271] = [
+pub(super) static SETTINGS: [Setting; 279] = [
     setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
     setting("labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
     setting("labels", ("fdr", "0.25"), "fdr", || json!(0.25)),
@@ -131,6 +131,11 @@ pub(super) static SETTINGS: [Setting; 271] = [
     setting("reviews", ("pooling", "cls"), "pooling", || json!("cls")),
     setting("reviews", ("stop-words", ""), "stop_words", || json!("english")),
     setting("reviews", ("aspects-from", "bert:x"), "aspects_from", || json!("bert:x")),
+    setting("reviews --judge", ("judge", "choice"), "judge/judge", || json!("choice")).alone(),
+    setting("reviews --judge", ("calibrate", "content-free"), "judge/calibrate", || {
+        json!("content-free")
+    })
+    .with("--judge choice"),
     setting("reviews --judge", ("judge-prompt", "judge-rubric"), "judge/prompt", || {
         json!("judge-rubric")
     }),
@@ -152,6 +157,11 @@ pub(super) static SETTINGS: [Setting; 271] = [
     setting("embed", ("pooling", "cls"), "pooling", || json!("cls")),
     setting("embed", ("stop-words", ""), "stop_words", || json!("english")),
     setting("embed", ("aspects-from", "bert:x"), "aspects_from", || json!("bert:x")),
+    setting("embed --judge", ("judge", "choice"), "judge/judge", || json!("choice")).alone(),
+    setting("embed --judge", ("calibrate", "content-free"), "judge/calibrate", || {
+        json!("content-free")
+    })
+    .with("--judge choice"),
     setting("embed --judge", ("judge-prompt", "judge-rubric"), "judge/prompt", || {
         json!("judge-rubric")
     }),
@@ -279,6 +289,17 @@ pub(super) static SETTINGS: [Setting; 271] = [
     setting("experiment reviews", ("aspects-from", "bert:x"), "embedding/aspects_from", || {
         json!("bert:x")
     }),
+    setting("experiment reviews --judge", ("judge", "choice"), "embedding/judge/judge", || {
+        json!("choice")
+    })
+    .alone(),
+    setting(
+        "experiment reviews --judge",
+        ("calibrate", "content-free"),
+        "embedding/judge/calibrate",
+        || json!("content-free"),
+    )
+    .with("--judge choice"),
     setting(
         "experiment reviews --judge",
         ("judge-prompt", "judge-rubric"),
@@ -349,6 +370,11 @@ pub(super) static SETTINGS: [Setting; 271] = [
         .alone(),
     setting("annotate judgments", ("feedback-gold", ""), "feedback_gold", || json!(true))
         .with("--gold known.jsonl --feedback binary"),
+    setting("annotate judgments", ("judge", "choice"), "judge", || json!("choice")).alone(),
+    setting("annotate judgments", ("calibrate", "content-free"), "calibrate", || {
+        json!("content-free")
+    })
+    .with("--judge choice"),
     setting("annotate judgments", ("judge-prompt", "judge-rubric"), "prompt", || {
         json!("judge-rubric")
     }),

@@ -1,0 +1,251 @@
+//! A judge that reads probabilities: for each category, how likely the model finds each answer.
+//!
+//! For the options `k` of a question with log-probabilities `l_k`: mass `M = sum e^(l_k)`,
+//! `p_k = e^(l_k) / M`, value `sum p_k value_k`, uncertainty `-sum p_k ln p_k / ln K` (methods.md,
+//! forced choice). Weighing the values by their probabilities instead of taking the likeliest one is what
+//! G-Eval does (Liu et al. 2023, arXiv 2303.16634).
+//!
+//! # Calibration
+//!
+//! [`Calibration::ContentFree`] takes from every `ln p_k` the logarithm of the mean of `p_k` over
+//! texts that say nothing (Zhao et al. 2021, arXiv 2102.09690). [`Calibration::Permute`] asks with
+//! the options in each of their cyclic orders and takes the mean of `ln p_k`. Both then make the
+//! shares sum to 1 again. No text's calibration depends on another text.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::rubric::Rubric;
+use super::{Item, JudgeError, JudgeStrategy, Transcript, Turn};
+use crate::llm::choice::{ChoiceModel, Choices, Question, requests};
+use crate::llm::form::Domain;
+use crate::llm::{ChatModel, ChatRequest, Message, Prompt, Usage};
+
+/// Texts that say nothing.
+const EMPTY: [&str; 3] = ["N/A", "[MASK]", "..."];
+
+/// Below this mass, a model wanted to say something else than every option.
+pub const LOW_MASS: f64 = 0.5;
+
+/// How the model's liking for some words is taken out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Calibration {
+    /// Not at all.
+    #[default]
+    None,
+    /// By what it says of texts that say nothing.
+    ContentFree,
+    /// By asking with the options in every cyclic order.
+    Permute,
+}
+
+/// What was read from the probabilities of one question's options.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// The probability of each option, in the order of the values, lowest first; they sum to 1.
+    pub probabilities: Vec<f64>,
+    /// Their entropy, from 0 for certain to 1 for all alike.
+    pub uncertainty: f64,
+    /// The probability of all options before calibration; of several orders, the mean.
+    pub mass: f64,
+}
+
+impl Choice {
+    /// From the log-probabilities of the options in each order asked for, and the mean
+    /// probabilities for texts that say nothing.
+    fn of(orders: &[Vec<f64>], empty: Option<&[f64]>) -> Self {
+        let count = orders.first().map_or(0, Vec::len);
+        let mut logs = vec![0.0; count];
+        let mut mass = 0.0;
+        for order in orders {
+            let total: f64 = order.iter().map(|l| l.exp()).sum();
+            mass += total / orders.len() as f64;
+            for (log, l) in logs.iter_mut().zip(order) {
+                *log += (l - total.ln()) / orders.len() as f64;
+            }
+        }
+        if let Some(empty) = empty {
+            for (log, share) in logs.iter_mut().zip(empty) {
+                *log -= share.ln();
+            }
+        }
+        let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = logs.iter().map(|log| (log - most).exp()).sum();
+        let probabilities: Vec<f64> = logs.iter().map(|log| (log - most).exp() / total).collect();
+        let entropy: f64 = probabilities.iter().filter(|p| **p > 0.0).map(|p| -p * p.ln()).sum();
+        Self { probabilities, uncertainty: entropy / (count as f64).ln(), mass }
+    }
+
+    /// The mean of `values` under the probabilities.
+    fn mean(&self, values: &[f64]) -> f64 {
+        self.probabilities.iter().zip(values).map(|(p, value)| p * value).sum()
+    }
+}
+
+/// Asks for the probabilities of the values of every category.
+#[derive(Debug)]
+pub struct ChoiceJudge {
+    rubric: Rubric,
+    prompt: Prompt,
+    calibration: Calibration,
+    /// Lowest first.
+    values: Vec<f64>,
+    /// By category: mean probabilities for texts that say nothing, once they are known.
+    empty: Mutex<Option<Vec<Vec<f64>>>>,
+}
+
+impl ChoiceJudge {
+    /// A judge, if the rubric's values have words: -1, 0 and 1.
+    pub fn new(rubric: &Rubric, prompt: Prompt, calibration: Calibration) -> Option<Self> {
+        let values = match rubric.fields().first().map(|field| &field.domain)? {
+            Domain::Numbers { values } => values.clone(),
+            Domain::Labels { .. } | Domain::Interval { .. } | Domain::Text { .. } => return None,
+        };
+        if !values.iter().all(|value| word(*value).is_some()) {
+            return None;
+        }
+        let empty = Mutex::default();
+        Some(Self { rubric: rubric.clone(), prompt, calibration, values, empty })
+    }
+
+    /// The words for the values, lowest first.
+    pub fn options(&self) -> impl Iterator<Item = &'static str> {
+        self.values.iter().filter_map(|value| word(*value))
+    }
+
+    /// Orders of the options, each as the places of the values.
+    fn orders(&self) -> Vec<Vec<usize>> {
+        let count = self.values.len();
+        let orders = if self.calibration == Calibration::Permute { count } else { 1 };
+        (0..orders).map(|shift| (0..count).map(|place| (place + shift) % count).collect()).collect()
+    }
+
+    /// The conversation about a text up to the name of a category, with the options in this order.
+    fn messages(&self, text: &str, order: &[usize]) -> Result<Vec<Message>, JudgeError> {
+        let texts = BTreeMap::from([("text".to_owned(), text.to_owned())]);
+        let mut messages = self.prompt.render(&texts, &self.rubric.task())?;
+        let words: Vec<&str> = self.options().collect();
+        let ordered: Vec<&str> = order.iter().map(|place| words[*place]).collect();
+        if let (Some(last), Some((end, rest))) = (messages.last_mut(), ordered.split_last()) {
+            let options = format!("{} or {end}", rest.join(", "));
+            last.content += &format!("\n\nAnswer with one word: {options}.\nCategory:");
+        }
+        Ok(messages)
+    }
+
+    fn questions(&self) -> Vec<Question> {
+        let options: Vec<String> = self.options().map(str::to_owned).collect();
+        let question = |name: &str| Question { text: format!(" {name}"), options: options.clone() };
+        self.rubric.categories().map(question).collect()
+    }
+
+    /// All requests about an item, calibration by other texts not among them.
+    ///
+    /// # Errors
+    ///
+    /// [`JudgeError::Prompt`] if the item has no text or the template does not work.
+    pub fn requests(&self, item: &Item, model: &str) -> Result<Vec<ChatRequest>, JudgeError> {
+        let questions = self.questions();
+        let mut all = Vec::new();
+        for order in self.orders() {
+            all.extend(requests(model, &self.messages(&item.text, &order)?, &questions));
+        }
+        Ok(all)
+    }
+
+    /// Requests about texts that say nothing, once for all items.
+    ///
+    /// # Errors
+    ///
+    /// [`JudgeError::Prompt`] if the template does not work.
+    pub fn requests_for_calibration(&self, model: &str) -> Result<Vec<ChatRequest>, JudgeError> {
+        let mut all = Vec::new();
+        for text in self.contents() {
+            let item = Item { text: (*text).to_owned(), gold: None };
+            all.extend(self.requests(&item, model)?);
+        }
+        Ok(all)
+    }
+
+    fn contents(&self) -> &'static [&'static str] {
+        if self.calibration == Calibration::ContentFree { &EMPTY } else { &[] }
+    }
+
+    /// The choices about a text, in each order.
+    fn ask(&self, text: &str, model: &dyn ChatModel) -> Result<Vec<Choices>, JudgeError> {
+        let questions = self.questions();
+        let ask = |order: Vec<usize>| Ok(model.choose(&self.messages(text, &order)?, &questions)?);
+        self.orders().into_iter().map(ask).collect()
+    }
+
+    /// Mean probabilities for texts that say nothing, which are asked for once.
+    fn empty(&self, model: &dyn ChatModel) -> Result<Option<Vec<Vec<f64>>>, JudgeError> {
+        let contents = self.contents();
+        if contents.is_empty() {
+            return Ok(None);
+        }
+        let mut known = self.empty.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_none() {
+            let mut means = vec![vec![0.0; self.values.len()]; self.rubric.len()];
+            for text in contents {
+                let choices = self.ask(text, model)?;
+                for (means, order) in means.iter_mut().zip(by_question(&choices)) {
+                    let found = Choice::of(&order, None);
+                    for (mean, p) in means.iter_mut().zip(found.probabilities) {
+                        *mean += p / contents.len() as f64;
+                    }
+                }
+            }
+            *known = Some(means);
+        }
+        Ok(known.clone())
+    }
+}
+
+/// For every question, the log-probabilities in each order.
+fn by_question(orders: &[Choices]) -> Vec<Vec<Vec<f64>>> {
+    let questions = orders.first().map_or(0, |first| first.log_probabilities.len());
+    let of = |question: usize| {
+        orders.iter().map(|choices| choices.log_probabilities[question].clone()).collect()
+    };
+    (0..questions).map(of).collect()
+}
+
+/// The word for a value.
+fn word(value: f64) -> Option<&'static str> {
+    [(-1.0_f64, "negative"), (0.0, "none"), (1.0, "positive")]
+        .into_iter()
+        .find(|(known, _)| known.total_cmp(&(value + 0.0)).is_eq())
+        .map(|(_, word)| word)
+}
+
+impl JudgeStrategy for ChoiceJudge {
+    fn judge(&self, item: &Item, model: &dyn ChatModel) -> Result<Transcript, JudgeError> {
+        let empty = self.empty(model)?;
+        let orders = self.ask(&item.text, model)?;
+        let mut choices = Vec::new();
+        for (category, logs) in by_question(&orders).into_iter().enumerate() {
+            let empty = empty.as_ref().map(|empty| empty[category].as_slice());
+            choices.push(Choice::of(&logs, empty));
+        }
+        let values: Vec<f64> = choices.iter().map(|choice| choice.mean(&self.values)).collect();
+        let usage = orders.iter().fold(Usage::default(), |sum, each| sum.plus(each.usage));
+        Ok(Transcript {
+            turns: vec![Turn {
+                problems: Vec::new(),
+                proposal: Some(values.clone()),
+                agreed: None,
+            }],
+            values: Some(values),
+            usage,
+            withheld: 0,
+            choices: Some(choices),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! Choices from a server that says how likely the tokens were that it might have written.
+//!
+//! One token is asked for, with the likeliest ones in its place (`top_logprobs`). An option gets
+//! what its spellings have among them; one that is not among them gets what the least likely of
+//! them has, which it has at most.
+
+use serde::Deserialize;
+
+use super::chat::OpenAiModel;
+use super::dialect::Dialect;
+use super::reply::Received;
+use super::server::Call;
+use super::unreadable::Unreadable;
+use crate::llm::chat::{ChatAnswer, ChatRequest, FinishReason, Usage};
+use crate::llm::choice::{Choices, Question, spellings};
+use crate::llm::error::ChatError;
+
+/// Likely tokens that are asked for: what the protocol allows, and what older servers allow.
+const TOPS: [u8; 2] = [20, 5];
+
+#[derive(Deserialize)]
+struct Completion {
+    choices: Vec<Choice>,
+    usage: Option<WireUsage>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    logprobs: Option<Logprobs>,
+}
+
+#[derive(Deserialize)]
+struct Logprobs {
+    content: Option<Vec<Place>>,
+}
+
+#[derive(Deserialize)]
+struct Place {
+    #[serde(default)]
+    top_logprobs: Vec<Token>,
+}
+
+#[derive(Deserialize)]
+struct Token {
+    token: String,
+    logprob: f64,
+}
+
+#[derive(Deserialize)]
+struct WireUsage {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+}
+
+/// The likely tokens in a reply and what they cost; no tokens where the server says nothing of them.
+fn parse(reply: &[u8], request: &ChatRequest) -> Result<(Vec<Token>, Usage), Unreadable> {
+    let completion: Completion =
+        serde_json::from_slice(reply).map_err(|error| Unreadable::from_json(&error, reply))?;
+    let choice = completion.choices.into_iter().next().ok_or(Unreadable::Unknown)?;
+    let places = choice.logprobs.and_then(|logprobs| logprobs.content).unwrap_or_default();
+    let reported = completion.usage.and_then(|usage| {
+        let (prompt_tokens, completion_tokens) = (usage.prompt_tokens?, usage.completion_tokens?);
+        Some(Usage { prompt_tokens, completion_tokens, estimated: false })
+    });
+    let prompt_tokens = request.estimated_prompt_tokens();
+    let usage = reported.unwrap_or(Usage { prompt_tokens, completion_tokens: 1, estimated: true });
+    Ok((places.into_iter().next().map(|place| place.top_logprobs).unwrap_or_default(), usage))
+}
+
+/// Log-probabilities of the options of a question, if one of them is among the likely tokens.
+fn of_options(question: &Question, tokens: &[Token]) -> Option<Vec<f64>> {
+    let mut is_any = false;
+    let least = tokens.iter().map(|token| token.logprob).fold(0.0, f64::min);
+    let of_option = |option: &String| {
+        let spellings = spellings(option);
+        let of_spelling = |token: &&Token| spellings.contains(&token.token);
+        let found: f64 = tokens.iter().filter(of_spelling).map(|token| token.logprob.exp()).sum();
+        is_any |= found > 0.0;
+        if found > 0.0 { found.ln() } else { least }
+    };
+    let options: Vec<f64> = question.options.iter().map(of_option).collect();
+    is_any.then_some(options)
+}
+
+impl OpenAiModel {
+    /// Answers a request for choices.
+    pub(super) fn choices(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
+        let mut choices = Choices { log_probabilities: Vec::new(), usage: Usage::default() };
+        for question in request.questions() {
+            if !question.is_clear() {
+                return Err(ChatError::UnclearOptions { options: question.options.join(", ") });
+            }
+            let (tokens, usage) = self.likely_tokens(request, question)?;
+            let Some(options) = of_options(question, &tokens) else {
+                return Err(ChatError::NoChoices { model: self.server().model().to_owned() });
+            };
+            choices.log_probabilities.push(options);
+            choices.usage = choices.usage.plus(usage);
+        }
+        let (text, usage) = (choices.to_text(), choices.usage);
+        Ok(ChatAnswer { text, finish: FinishReason::Stop, usage })
+    }
+
+    /// The tokens likeliest to follow a question; asks for less as long as the server refuses.
+    fn likely_tokens(
+        &self,
+        request: &ChatRequest,
+        question: &Question,
+    ) -> Result<(Vec<Token>, Usage), ChatError> {
+        let mut asked = request.clone();
+        if let Some(last) = asked.messages.last_mut() {
+            last.content.push_str(&question.text);
+        }
+        let mut dialect = self.known_dialect();
+        let mut tops = TOPS.into_iter();
+        let mut top = tops.next();
+        loop {
+            let most = top.unwrap_or(1);
+            let call = Call {
+                impatient: false,
+                path: "chat/completions",
+                body: dialect.body_for_choice(self.server().model(), &asked, most),
+                reserve: asked.estimated_prompt_tokens() + 1,
+                unknown: |host, excerpt| ChatError::NotChat { host, excerpt },
+            };
+            let found = self.server().ask(&call, |received| match received {
+                Received::Whole(reply) => {
+                    let (tokens, usage) = parse(reply, &asked)?;
+                    Ok(((tokens, usage), usage))
+                }
+                Received::Stream(_) => Err(Unreadable::Unknown),
+            });
+            let error = match found {
+                Ok(found) => return Ok(found),
+                Err(error) => error,
+            };
+            match less(&error, dialect, &asked) {
+                Some(Less::Tokens) if top.is_some() => {
+                    top = tops.next();
+                    if top.is_none() {
+                        return Err(error);
+                    }
+                }
+                Some(Less::Of(less)) => dialect = less,
+                _ => return Err(error),
+            }
+        }
+    }
+}
+
+/// What to ask for after a refusal.
+enum Less {
+    /// Fewer likely tokens.
+    Tokens,
+    /// Another dialect.
+    Of(Dialect),
+}
+
+fn less(error: &ChatError, dialect: Dialect, asked: &ChatRequest) -> Option<Less> {
+    let ChatError::Status { status: 400 | 422, excerpt, .. } = error else { return None };
+    if excerpt.to_lowercase().contains("logprobs") {
+        return Some(Less::Tokens);
+    }
+    let less = dialect.after_refusal(excerpt, asked, false)?.dialect;
+    (less != dialect).then_some(Less::Of(less))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(token: &str, share: f64) -> Token {
+        Token { token: token.into(), logprob: share.ln() }
+    }
+
+    #[test]
+    fn spellings_are_summed_and_an_option_out_of_sight_has_what_the_last_has() {
+        let options = ["negative", "none", "positive"].map(String::from).to_vec();
+        let question = Question { text: String::new(), options };
+        let tokens =
+            [token("none", 0.5), token(" None", 0.25), token("Yes", 0.1), token("Positive", 0.05)];
+        let found = of_options(&question, &tokens).unwrap();
+        for (found, share) in found.iter().zip([0.05_f64, 0.75, 0.05]) {
+            assert!((found - share.ln()).abs() < 1e-12, "{found} {share}");
+        }
+        assert_eq!(of_options(&question, &tokens[2..3]), None);
+        assert_eq!(of_options(&question, &[]), None);
+    }
+}

@@ -1,0 +1,172 @@
+//! Choices: what all questions share is read once, then every question behind it.
+
+use std::collections::BTreeMap;
+use std::sync::PoisonError;
+
+use super::error::LocalError;
+use super::forward::{CHUNK, Memory};
+use super::{LocalModel, Tokenizer};
+use crate::llm::chat::{ChatAnswer, ChatRequest, FinishReason, Message, Usage};
+use crate::llm::choice::{Choices, Question, spellings};
+use crate::llm::error::ChatError;
+
+/// The tokens of each option of a question: all spellings that are one token, and the option as it
+/// is whatever it takes.
+fn sequences(question: &Question, tokenizer: &Tokenizer) -> Result<Vec<Vec<Vec<u32>>>, LocalError> {
+    let of_option = |option: &String| {
+        let mut sequences: Vec<Vec<u32>> = Vec::new();
+        for spelling in spellings(option) {
+            let ids = tokenizer.encode_plain(&spelling)?;
+            if (ids.len() == 1 || spelling == *option) && !sequences.contains(&ids) {
+                sequences.push(ids);
+            }
+        }
+        Ok(sequences)
+    };
+    question.options.iter().map(of_option).collect()
+}
+
+/// What was read last, so that the next request need not read the same again.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    ids: Vec<u32>,
+    memory: Memory,
+}
+
+/// The tokens of a spelling, each with the branch that ends before it.
+type Spelling = Vec<(usize, u32)>;
+
+/// A request for choices as tokens.
+struct Asked {
+    /// What all questions share.
+    shared: Vec<u32>,
+    /// What is read behind it: each question, and each question with the start of an option that
+    /// takes several tokens.
+    branches: Vec<Vec<u32>>,
+    /// By question and option.
+    options: Vec<Vec<Vec<Spelling>>>,
+}
+
+impl Asked {
+    fn new(model: &LocalModel, request: &ChatRequest) -> Result<Self, ChatError> {
+        let questions = request.questions();
+        let prompts = questions.iter().map(|question| {
+            if !question.is_clear() {
+                let options = question.options.join(", ");
+                return Err(ChatError::UnclearOptions { options });
+            }
+            let mut messages: Vec<Message> = request.messages.clone();
+            if let Some(last) = messages.last_mut() {
+                last.content.push_str(&question.text);
+            }
+            Ok(model.tokens(&messages)?)
+        });
+        let prompts = prompts.collect::<Result<Vec<Vec<u32>>, ChatError>>()?;
+        let first = prompts.first().map_or(&[][..], Vec::as_slice);
+        // Every question reads at least one token of its own.
+        let mut shared = first.len().saturating_sub(1);
+        for prompt in &prompts {
+            let same = prompt.iter().zip(first).take_while(|(a, b)| a == b).count();
+            shared = shared.min(same).min(prompt.len().saturating_sub(1));
+        }
+        let mut branches: Vec<Vec<u32>> = Vec::new();
+        let mut options = Vec::new();
+        for (question, prompt) in questions.iter().zip(&prompts) {
+            let mut known: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
+            let mut branch = |start: &[u32]| {
+                *known.entry(start.to_vec()).or_insert_with(|| {
+                    branches.push([&prompt[shared..], start].concat());
+                    branches.len() - 1
+                })
+            };
+            let mut placed = |sequence: Vec<u32>| -> Spelling {
+                let tokens = sequence.iter().enumerate();
+                tokens.map(|(at, id)| (branch(&sequence[..at]), *id)).collect()
+            };
+            let sequences = sequences(question, &model.tokenizer)?;
+            let of_option =
+                |spellings: Vec<Vec<u32>>| spellings.into_iter().map(&mut placed).collect();
+            options.push(sequences.into_iter().map(of_option).collect());
+        }
+        Ok(Self { shared: first[..shared].to_vec(), branches, options })
+    }
+
+    /// Tokens that are read.
+    fn tokens(&self) -> u64 {
+        (self.shared.len() + self.branches.iter().map(Vec::len).sum::<usize>()) as u64
+    }
+}
+
+impl LocalModel {
+    /// Answers a request for choices.
+    pub(super) fn choices(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
+        let asked = Asked::new(self, request)?;
+        let usage = Usage { prompt_tokens: asked.tokens(), completion_tokens: 0, estimated: false };
+        let budget = &self.settings.budget;
+        let reservation = budget.reserve(usage.total(), &self.settings.interruption)?;
+        let mut kept = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.look()?;
+        let found = self.read_branches(&asked, &mut kept)?;
+        reservation.cost(usage);
+        let log_probability = |spelling: &Spelling| -> f64 {
+            spelling.iter().map(|(branch, id)| found[*branch][*id as usize]).sum()
+        };
+        let log_probabilities = asked.options.iter().map(|options| {
+            let of_option = |spellings: &Vec<Spelling>| {
+                let logs: Vec<f64> = spellings.iter().map(log_probability).collect();
+                log_sum_exp(&logs)
+            };
+            options.iter().map(of_option).collect()
+        });
+        let choices = Choices { log_probabilities: log_probabilities.collect(), usage };
+        Ok(ChatAnswer { text: choices.to_text(), finish: FinishReason::Stop, usage })
+    }
+
+    /// Log-probabilities of every token after every branch.
+    fn read_branches(&self, asked: &Asked, kept: &mut Kept) -> Result<Vec<Vec<f64>>, ChatError> {
+        let context = self.network.config.context;
+        let longest = asked.branches.iter().map(Vec::len).max().unwrap_or(0);
+        let tokens = asked.shared.len() + longest;
+        if tokens >= context || longest == 0 {
+            return Err(LocalError::TooLong { tokens, context }.into());
+        }
+        self.read_shared(&asked.shared, kept)?;
+        let before = kept.memory.tokens();
+        let mut found = Vec::with_capacity(asked.branches.len());
+        for branch in &asked.branches {
+            let states = self.read(branch, &mut kept.memory);
+            let states = states.inspect_err(|_| kept.memory.forget_behind(before))?;
+            kept.memory.forget_behind(before);
+            let last = states.dim(0).map_err(LocalError::from)? - 1;
+            found.push(log_softmax(&self.network.logits(&states, last)?));
+        }
+        Ok(found)
+    }
+
+    /// Reads what all questions share. The start that the last request had, too, is not read again:
+    /// whole pieces of [`CHUNK`] tokens, so that everything is computed in the same pieces as if it
+    /// were, and no answer depends on what was asked before.
+    fn read_shared(&self, ids: &[u32], kept: &mut Kept) -> Result<(), ChatError> {
+        let same = kept.ids.iter().zip(ids).take_while(|(a, b)| a == b).count();
+        let known = same.min(kept.memory.tokens()) / CHUNK * CHUNK;
+        kept.memory.forget_behind(known);
+        kept.ids.clear();
+        if known < ids.len() {
+            self.read(&ids[known..], &mut kept.memory)?;
+        }
+        kept.ids.extend_from_slice(ids);
+        Ok(())
+    }
+}
+
+/// Log-probabilities from log-odds over the whole vocabulary, in 64 bits.
+fn log_softmax(logits: &[f32]) -> Vec<f64> {
+    let logits: Vec<f64> = logits.iter().copied().map(f64::from).collect();
+    let total = log_sum_exp(&logits);
+    logits.iter().map(|logit| logit - total).collect()
+}
+
+fn log_sum_exp(values: &[f64]) -> f64 {
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    most + values.iter().map(|value| (value - most).exp()).sum::<f64>().ln()
+}
