@@ -501,7 +501,7 @@ fn relabelled_options_permute_and_shares_stay_below_one() {
     let (_, turned) = asked(&[" a"], &["maybe", "no", "y"]);
     let found = model.choose(&messages, &questions).unwrap().log_probabilities.remove(0);
     let turned = model.choose(&messages, &turned).unwrap().log_probabilities.remove(0);
-    assert_eq!([turned[1], turned[2], turned[0]], found[..]);
+    assert_eq!(vec![turned[1], turned[2], turned[0]], found);
     let mass: f64 = found.iter().map(|log| log.exp()).sum();
     assert!(mass > 0.0 && mass < 1.0, "{mass}");
     let (_, unclear) = asked(&[" a"], &["no", "none"]);
