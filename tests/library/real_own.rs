@@ -146,3 +146,26 @@ fn flags_keep_their_promise_with_one_z() {
         Bar { name: "second prompt is Z, clean", z: &[1], cheat: false, ..NONE },
     ]);
 }
+
+/// What is not promised but said in `docs/own.md`: with one paper each and 15 % cheaters of one kind
+/// more of the flagged are honest than the .05 that is asked for; most of them read like an LLM's.
+#[test]
+#[ignore = "needs ../shared/data, minutes"]
+fn with_one_paper_each_and_one_kind_of_cheaters_at_most_one_flag_in_six_is_false() {
+    let set = real_data();
+    for (kind, recall) in [(Handed::Llm, 0.75), (Handed::Shortened, 0.6)] {
+        let settings = CalibrationSettings {
+            papers: Half::Second.papers(set.papers.len()),
+            papers_each: vec![1],
+            leave_out: true,
+            shares: vec![(kind, 0.15)],
+            trials: 12,
+            ..CalibrationSettings::clean(&set)
+        };
+        let found = calibrate(&set, &settings, &NoProgress);
+        show(kind.as_str(), &found);
+        let rate = found.rates[1];
+        assert!(rate.false_share.unwrap() <= 1.0 / 6.0, "{kind:?}: {rate:?}");
+        assert!(rate.people.unwrap() <= 0.025 && rate.recall.unwrap() >= recall, "{rate:?}");
+    }
+}
