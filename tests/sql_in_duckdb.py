@@ -5,9 +5,10 @@
     python tests/sql_in_duckdb.py target/release/caz [FOLDER OF LABEL SETS]
 
 A label set is a folder `labels-*` with `labels.csv` and, for the mechanisms that need an LLM,
-`z.csv`. Ends with code 1 if a score, a missing score or a number of tasks differs.
+`z.csv`. Ends with code 1 if a score, a missing score or a number of tasks differs, or the majority vote.
 """
 
+import collections
 import csv
 import pathlib
 import subprocess
@@ -17,8 +18,10 @@ import tempfile
 import duckdb
 
 TOLERANCE = 1e-9
-WITH_Z = ["ca_z", "ca", "oa", "oa_z", "neg_z"]
-WITHOUT_Z = ["ca", "oa"]
+WITH_Z = ["ca_z", "ca", "oa", "oa_z", "ds", "neg_z"]
+WITHOUT_Z = ["ca", "oa", "ds"]
+# A script cannot stop early.
+ITERATIONS = ["--max-iterations", "8", "--tolerance", "0"]
 
 
 def label_sets(folder):
@@ -63,7 +66,7 @@ def hard_sets(folder):
 
 def compare(caz, labels, z, mechanisms, flags=()):
     """The largest difference of a score, and how many scores there are."""
-    arguments = [caz, "labels", str(labels), "--mechanism", ",".join(mechanisms), *flags]
+    arguments = [caz, "labels", str(labels), "--mechanism", ",".join(mechanisms), *flags, *ITERATIONS]
     if z:
         arguments += ["--z", *map(str, z)]
     exact = [*arguments, "--exact-labels", "--quiet", "--format", "csv"]
@@ -77,6 +80,7 @@ def compare(caz, labels, z, mechanisms, flags=()):
     got = {row[:2]: row[2:4] for row in database.execute(sql).fetchall()}
     assert database.execute("SELECT COUNT(*) FROM second_labels").fetchone() == (0,)
     assert wanted.keys() == got.keys(), wanted.keys() ^ got.keys()
+    assert dict(database.execute("SELECT task, label FROM majority").fetchall()) == majority(database)
     largest = 0.0
     for key, (score, tasks) in wanted.items():
         assert tasks == got[key][1], (key, tasks, got[key])
@@ -84,6 +88,19 @@ def compare(caz, labels, z, mechanisms, flags=()):
         if score is not None:
             largest = max(largest, abs(score - got[key][0]))
     return largest, len(wanted)
+
+
+def majority(database):
+    """The label that most people give, counted here; without the tasks where labels tie."""
+    votes = collections.defaultdict(collections.Counter)
+    for task, label in database.execute("SELECT task, label FROM labels").fetchall():
+        votes[task][label] += 1
+    ranked = {task: counts.most_common(2) for task, counts in votes.items()}
+    return {
+        task: first[0]
+        for task, (first, *others) in ranked.items()
+        if not others or others[0][1] < first[1]
+    }
 
 
 def main():

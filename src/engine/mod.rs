@@ -7,7 +7,8 @@
 //! code of [`crate::mechanism`]. An [`Engine`] answers the queries, wherever the labels are.
 //!
 //! What the plan has no queries for: standard errors of `ca` and `ca_z` (their influence functions
-//! visit the tasks of all peers of a worker), `own`, `excess_z` and `ds_z`.
+//! visit the tasks of all peers of a worker), `own`, `excess_z` and `ds_z`. `ds` can be printed, all
+//! of its iterations, and has no [`Engine`].
 
 mod scores;
 pub mod sql;
@@ -191,6 +192,12 @@ pub enum EngineError {
         /// The mechanism.
         name: MechanismName,
     },
+    /// The mechanism cannot be printed.
+    #[error("{name} has no plan as SQL; there are: {}", printed())]
+    NotPrinted {
+        /// The mechanism.
+        name: MechanismName,
+    },
     /// There are too many pairs of labels.
     #[error(
         "{name} compares every two labels of a task: {pairs} pairs, more than {MOST_PAIRS_PER_LABEL} for each of {reports} labels"
@@ -208,7 +215,7 @@ pub enum EngineError {
 impl crate::error::Kinded for EngineError {
     fn kind(&self) -> crate::error::ErrorKind {
         match self {
-            Self::NotPlanned { .. } => crate::error::ErrorKind::Usage,
+            Self::NotPlanned { .. } | Self::NotPrinted { .. } => crate::error::ErrorKind::Usage,
             Self::Quadratic { .. } => crate::error::ErrorKind::Input,
         }
     }
@@ -217,6 +224,10 @@ impl crate::error::Kinded for EngineError {
 /// The names of [`PLANNED`].
 pub fn planned() -> String {
     PLANNED.map(MechanismName::as_str).join(", ")
+}
+
+fn printed() -> String {
+    sql::PRINTED.map(MechanismName::as_str).join(", ")
 }
 
 /// An engine that follows the definitions of the queries, label by label.

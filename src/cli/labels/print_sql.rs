@@ -14,8 +14,7 @@ use crate::cli::mechanism_choice::chosen;
 use crate::cli::output::{check_output, write_output, write_stdout};
 use crate::data::rows::header;
 use crate::data::source::Source;
-use crate::engine::PLANNED;
-use crate::engine::sql::{Dialect, Files, TableFile, script};
+use crate::engine::sql::{Dialect, Files, PRINTED, Script, TableFile, script};
 use crate::error::Result;
 use crate::mechanism::MechanismName;
 
@@ -59,7 +58,13 @@ pub(super) fn run(args: &ScoreLabelsArgs, dialect: Dialect, common: &Common) -> 
         labels: table_file(&args.labels),
         z: args.z.iter().map(|path| table_file(path)).collect(),
     };
-    let text = script(&files, &mechanisms, args.renormalize_strata, dialect)?;
+    let asked = Script {
+        mechanisms,
+        renormalize_strata: args.renormalize_strata,
+        iterations: args.max_iterations,
+        dialect,
+    };
+    let text = script(&files, &asked)?;
     let write = |out: &mut dyn std::io::Write| out.write_all(text.as_bytes());
     match &common.output {
         Some(path) => write_output(path, write)?,
@@ -72,7 +77,7 @@ impl ScoreLabelsArgs {
     /// The mechanisms asked for; `all` is those that have a plan.
     fn planned(&self) -> Vec<MechanismName> {
         let usable = |name: &MechanismName| !self.z.is_empty() || !name.needs_z();
-        chosen(&self.mechanism, &PLANNED.into_iter().filter(usable).collect::<Vec<_>>())
+        chosen(&self.mechanism, &PRINTED.into_iter().filter(usable).collect::<Vec<_>>())
     }
 
     /// Refuses what a plan has no queries for.

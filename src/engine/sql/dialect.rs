@@ -65,7 +65,10 @@ impl Dialect {
     pub(super) fn create(self, name: &str, kept: bool) -> String {
         match (self, kept) {
             (Self::DuckDb, true) => format!("CREATE OR REPLACE TEMPORARY TABLE {name} AS"),
-            (Self::Spark, true) => format!("CACHE TABLE {name} AS"),
+            // A cached relation would carry the plans of all before it.
+            (Self::Spark, true) => {
+                format!("DROP TABLE IF EXISTS {name};\nCREATE TABLE {name} USING parquet AS")
+            }
             (Self::DuckDb | Self::Spark, false) => {
                 format!("CREATE OR REPLACE TEMPORARY VIEW {name} AS")
             }

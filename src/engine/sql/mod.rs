@@ -4,16 +4,17 @@
 //! below all are `labels(task, worker, label)` and `z(task, label, source, sample)`. Counts are
 //! integers, so that engines differ in the last digits of two sums only: terms and shares.
 //!
-//! One file per kind of query: [`crowd`], [`correlated`], [`pairs`].
+//! One file per kind of query: [`crowd`], [`correlated`], [`pairs`], [`dawid_skene`].
 
 mod correlated;
 mod crowd;
+mod dawid_skene;
 mod dialect;
 mod pairs;
 mod text;
 
 pub use self::dialect::Dialect;
-pub use self::text::{Files, TableFile, script};
+pub use self::text::{Files, PRINTED, Script, TableFile, script};
 
 /// A relation of the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,11 +2,12 @@
 
 use super::correlated::{agreements, pairs, prefix, quoted, reports, sizes, terms};
 use super::crowd::{first_samples, majority, order_of_samples, workers};
+use super::dawid_skene;
 use super::pairs::{covered, output_agreement};
 use super::{Dialect, Step};
 use crate::data::label_reader::{LABEL, SAMPLE, SOURCE, TASK, WORKER};
 use crate::data::rows::Column;
-use crate::engine::{EngineError, PLANNED, Strata};
+use crate::engine::{EngineError, Strata};
 use crate::mechanism::MechanismName;
 
 /// Files that a script reads.
@@ -27,24 +28,44 @@ pub struct TableFile {
     pub columns: Vec<String>,
 }
 
+/// Mechanisms that a script can have, in the order of tables.
+pub const PRINTED: [MechanismName; 6] = [
+    MechanismName::CaZ,
+    MechanismName::Ca,
+    MechanismName::Oa,
+    MechanismName::OaZ,
+    MechanismName::Ds,
+    MechanismName::NegZ,
+];
+
+/// What a script computes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Script {
+    /// The mechanisms.
+    pub mechanisms: Vec<MechanismName>,
+    /// `ca`, `ca_z`: divide by the weight of the strata in which a worker has a score.
+    pub renormalize_strata: bool,
+    /// `ds`: so many iterations.
+    pub iterations: usize,
+    /// Who reads it.
+    pub dialect: Dialect,
+}
+
 /// The script: views of the files, the steps of the mechanisms, and one query of all scores.
 ///
 /// # Errors
 ///
-/// [`EngineError::NotPlanned`] for a mechanism without a plan.
-pub fn script(
-    files: &Files,
-    mechanisms: &[MechanismName],
-    renormalize_strata: bool,
-    dialect: Dialect,
-) -> Result<String, EngineError> {
-    if let Some(&name) = mechanisms.iter().find(|name| !PLANNED.contains(name)) {
-        return Err(EngineError::NotPlanned { name });
+/// [`EngineError::NotPrinted`] for a mechanism that is not one of [`PRINTED`].
+pub fn script(files: &Files, asked: &Script) -> Result<String, EngineError> {
+    let &Script { ref mechanisms, iterations, dialect, .. } = asked;
+    if let Some(&name) = mechanisms.iter().find(|name| !PRINTED.contains(name)) {
+        return Err(EngineError::NotPrinted { name });
     }
     let mut text = introduction(files, dialect);
     let mut steps = vec![workers()];
     steps.extend(majority());
-    let uses = |strata| mechanisms.iter().any(|&name| Strata::of(name) == strata);
+    let divides = |name: &MechanismName| *name != MechanismName::Ds;
+    let uses = |strata| mechanisms.iter().any(|name| divides(name) && Strata::of(*name) == strata);
     let asks = |strata, names: [MechanismName; 2]| {
         mechanisms.iter().any(|name| Strata::of(*name) == strata && names.contains(name))
     };
@@ -67,11 +88,19 @@ pub fn script(
             steps.push(output_agreement(strata, dialect));
         }
     }
+    if mechanisms.contains(&MechanismName::Ds) {
+        steps.extend(dawid_skene::start(dialect));
+        for number in 0..=iterations {
+            if number > 0 {
+                steps.extend(dawid_skene::iteration(number));
+            }
+            steps.extend(dawid_skene::confusion(number));
+        }
+    }
     for step in &steps {
         text += &statement(step, dialect);
     }
-    let selects: Vec<String> =
-        mechanisms.iter().map(|&name| of_mechanism(name, renormalize_strata, dialect)).collect();
+    let selects: Vec<String> = mechanisms.iter().map(|&name| of_mechanism(name, asked)).collect();
     if !selects.is_empty() {
         let scores = Step::view(
             "scores",
@@ -99,7 +128,7 @@ fn introduction(files: &Files, dialect: Dialect) -> String {
          -- Labels are compared as they are written, as with --exact-labels, without the spaces around\n\
          -- them. The plan takes for granted that no name is missing and that nobody labels a task\n\
          -- twice; the relation `second_labels` holds whoever did.\n\
-         -- Standard errors of ca and ca_z, own, excess_z, ds and ds_z are not part of it: `caz labels`\n\
+         -- Standard errors of ca and ca_z, own, excess_z and ds_z are not part of it: `caz labels`\n\
          -- computes them where the labels fit in memory.\n\n"
     );
     if dialect == Dialect::Ansi {
@@ -220,7 +249,8 @@ fn stem(file: &str) -> &str {
 }
 
 /// The rows of one mechanism in the relation `scores`.
-fn of_mechanism(name: MechanismName, renormalize_strata: bool, dialect: Dialect) -> String {
+fn of_mechanism(name: MechanismName, asked: &Script) -> String {
+    let &Script { renormalize_strata, iterations, dialect, .. } = asked;
     let strata = Strata::of(name);
     let (p, float) = (prefix(strata), dialect.float());
     // By source and worker, without workers that have none.
@@ -233,6 +263,7 @@ fn of_mechanism(name: MechanismName, renormalize_strata: bool, dialect: Dialect)
         MechanismName::Oa | MechanismName::OaZ => format!(
             "SELECT source, worker, total / (SELECT COUNT(*) FROM workers) AS score FROM {p}_peers"
         ),
+        MechanismName::Ds => dawid_skene::scores(iterations),
         _ => {
             let scale = if renormalize_strata { " / SUM(w.weight)" } else { "" };
             format!(
@@ -275,6 +306,10 @@ fn of_mechanism(name: MechanismName, renormalize_strata: bool, dialect: Dialect)
 mod tests {
     use super::*;
 
+    fn asked(name: MechanismName, renormalize_strata: bool, dialect: Dialect) -> Script {
+        Script { mechanisms: vec![name], renormalize_strata, iterations: 2, dialect }
+    }
+
     fn files() -> Files {
         let file = |path: &str, columns: &[&str]| TableFile {
             path: path.into(),
@@ -288,7 +323,7 @@ mod tests {
 
     #[test]
     fn files_are_read_by_the_names_of_their_columns() {
-        let text = script(&files(), &[MechanismName::CaZ], false, Dialect::DuckDb).unwrap();
+        let text = script(&files(), &asked(MechanismName::CaZ, false, Dialect::DuckDb)).unwrap();
         for line in [
             "SELECT TRIM(CAST(\"Item\" AS VARCHAR)) AS task, TRIM(CAST(\"annotator\" AS VARCHAR)) AS \
              worker, TRIM(CAST(\"value\" AS VARCHAR)) AS label FROM read_csv('it''s/labels.tsv.gz', \
@@ -299,7 +334,7 @@ mod tests {
         ] {
             assert!(text.contains(line), "{line}\n{text}");
         }
-        let text = script(&files(), &[MechanismName::Ca], true, Dialect::Spark).unwrap();
+        let text = script(&files(), &asked(MechanismName::Ca, true, Dialect::Spark)).unwrap();
         for line in [
             "labels_file USING csv OPTIONS (path 'it''s/labels.tsv.gz', header 'true', sep '\\t');",
             "z_file_1 USING parquet OPTIONS (path 'z/');",
@@ -309,10 +344,16 @@ mod tests {
         }
         // What a mechanism does not need is not computed.
         assert!(!text.contains("given_z") && text.contains("whole_terms"), "{text}");
-        let text = script(&files(), &[MechanismName::Oa], false, Dialect::Ansi).unwrap();
+        let text = script(&files(), &asked(MechanismName::Oa, false, Dialect::Ansi)).unwrap();
         assert!(text.contains("--   z(task, label, source, sample)"), "{text}");
         assert!(!text.contains("labels.tsv") && !text.contains("whole_terms"), "{text}");
-        let refused = script(&files(), &[MechanismName::Ds], false, Dialect::Ansi).unwrap_err();
-        assert_eq!(refused, EngineError::NotPlanned { name: MechanismName::Ds });
+        let text = script(&files(), &asked(MechanismName::Ds, false, Dialect::Ansi)).unwrap();
+        assert!(
+            text.contains("CREATE TABLE ds_posteriors_2 AS") && !text.contains("_3 AS"),
+            "{text}"
+        );
+        let refused =
+            script(&files(), &asked(MechanismName::Own, false, Dialect::Ansi)).unwrap_err();
+        assert_eq!(refused, EngineError::NotPrinted { name: MechanismName::Own });
     }
 }
