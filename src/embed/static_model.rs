@@ -445,6 +445,19 @@ mod tests {
     }
 
     #[test]
+    fn a_line_of_twenty_thousand_bytes_in_the_vocabulary_is_a_piece_like_any_other() {
+        let long = "x".repeat(20_000);
+        let vocabulary = format!("[UNK]\n{long}\nb\n##c\n");
+        let table = Cow::Owned(small_table());
+        let model =
+            StaticModel::from_bytes("x", &config(|_| {}), vocabulary.as_bytes(), table).unwrap();
+        // No word is as long as the piece, so nothing is made of it; the others are as they were.
+        let counts = model.embed_into(&format!("{long} b"), &mut [0.0; 2]);
+        assert_eq!(counts, TokenCounts { known: 1, unknown: 1 });
+        assert_eq!(rows(&model, &["b", "bc"])[0], [0.0, -1.0]);
+    }
+
+    #[test]
     fn unknown_words_are_skipped_and_a_text_of_them_is_zero() {
         let model = small();
         assert_eq!(
