@@ -673,6 +673,41 @@ fn rows_are_those_of_the_file_and_the_rest_is_counted() {
     }
 }
 
+/// What comes of every file, as a table of `docs/imports.md`.
+fn matrix() -> String {
+    let mut matrix = String::from(
+        "| file | `--from` | found | rows in it | used | by an LLM | left out |\n|---|---|---|---|---|---|---|\n",
+    );
+    for fixture in fixtures() {
+        let imported = fixture.import(&fixture.bytes).unwrap();
+        let note = imported.note.expect("it is foreign");
+        let (bytes, _) = decoded(&fixture.bytes);
+        let peek = Peek::new(&bytes);
+        let first = IMPORTERS.into_iter().find(|importer| importer.detect(&peek));
+        let found = match (first.map(Importer::name), &fixture.settings.wide) {
+            (_, Some(_)) => "with `--wide`",
+            _ if fixture.settings.from.is_some() => "with `--from`",
+            (Some(name), _) if name == note.format => "by looking",
+            _ => "with `--from`",
+        };
+        let left: Vec<String> =
+            note.left_out.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        let left = if left.is_empty() { "–".into() } else { left.join(", ") };
+        matrix.push_str(&format!(
+            "| {} | `{}` | {found} | {} | {} | {} | {left} |\n",
+            fixture.name, note.format, note.read, note.people, note.llm
+        ));
+    }
+    matrix
+}
+
+#[test]
+fn the_matrix_of_the_documentation_is_what_comes_of_the_files() {
+    let matrix = matrix();
+    let documentation = include_str!("../../../docs/imports.md");
+    assert!(documentation.contains(&matrix), "docs/imports.md lacks\n{matrix}");
+}
+
 #[test]
 fn the_same_content_gives_the_same_rows_in_many_formats() {
     let same = |rows: &[Row]| -> Vec<&'static str> {
