@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::ReviewsSettings;
+use super::{ReviewsSettings, size};
 use crate::data::reviews::ReviewSet;
 use crate::data::warning::Warning;
 use crate::error::{Error, Result};
@@ -24,7 +24,8 @@ pub(super) struct Choice {
 ///
 /// # Errors
 ///
-/// A usage error if own work alone is asked for and there are no texts.
+/// A usage error if own work alone is asked for and there are no texts;
+/// [`PaperTooLarge`](super::PaperTooLarge) if it is asked for and a paper has too many reviews.
 pub(super) fn choose(set: &ReviewSet, settings: &ReviewsSettings) -> Result<Choice> {
     let texts = set.contents().all(|content| content.text.is_some());
     let Some(mut names) = settings.names() else {
@@ -39,6 +40,9 @@ pub(super) fn choose(set: &ReviewSet, settings: &ReviewsSettings) -> Result<Choi
             return Err(Error::usage(message));
         }
         warning = Some(Warning::new("own_without_text", 1, format!("{message}: it is left out")));
+    }
+    if names.contains(&ScoreName::Own) {
+        size::check_own(set)?;
     }
     Ok(Choice { names, sentence: None, warning })
 }
@@ -61,6 +65,9 @@ fn fitting(set: &ReviewSet, texts: bool) -> (ScoreName, String) {
     }
     if 2 * with_z <= papers {
         missing.push(format!("an LLM review of most papers (there is one of {with_z})"));
+    }
+    if let Err(size::PaperTooLarge::Own { paper, reviews, .. }) = size::check_own(set) {
+        missing.push(format!("fewer reviews of a paper (there are {reviews} of {paper})"));
     }
     if missing.is_empty() {
         let mut sentence = format!(
@@ -129,6 +136,20 @@ mod tests {
             assert_eq!(name, ScoreName::Projected);
             assert!(sentence.contains(words), "{sentence}");
         }
+    }
+
+    #[test]
+    fn a_paper_with_thousands_of_reviews_has_another_score_and_no_own_work() {
+        let mut set = venue(3000, 10, 10, true);
+        assert_eq!(chosen(&set).0, ScoreName::Own);
+        set.reviews.iter_mut().skip(900).for_each(|review| review.paper = 3);
+        let (name, sentence) = chosen(&set);
+        assert_eq!(name, ScoreName::Projected);
+        assert!(sentence.contains("fewer reviews of a paper (there are 2190 of p3)"), "{sentence}");
+        let score = Some(vec![ScoreName::Projected, ScoreName::Own]);
+        let error = choose(&set, &ReviewsSettings { score, ..ReviewsSettings::default() });
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("`p3` has 2190 reviews"), "{error}");
     }
 
     #[test]

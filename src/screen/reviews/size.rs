@@ -12,6 +12,10 @@ const MOST_BYTES: usize = 1 << 32;
 /// on the page.
 const MOST_PAIRS: usize = 20_000_000;
 
+/// Most pairs of reviews of one paper for own work, which compares each and several ghosts of each
+/// with all others: 2,000 reviews, a minute or two.
+const MOST_OWN_PAIRS: usize = 4_000_000;
+
 /// Why there is no result for a paper.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -45,6 +49,19 @@ pub enum PaperTooLarge {
         /// The limit.
         limit: usize,
     },
+    /// The pairs of its reviews, where own work is to be told.
+    #[error(
+        "the paper `{paper}` has {reviews} reviews: the score own compares every pair of them, and \
+         {limit} pairs are the most; `--score projected` and `--score combined` need no pairs"
+    )]
+    Own {
+        /// Its name.
+        paper: String,
+        /// Number of its reviews.
+        reviews: usize,
+        /// The limit.
+        limit: usize,
+    },
 }
 
 impl Kinded for PaperTooLarge {
@@ -66,11 +83,30 @@ pub(super) fn check_pairs(
 ) -> Result<(), PaperTooLarge> {
     let Some((number, paper)) = largest(papers, wanted) else { return Ok(()) };
     let reviews = paper.reviews.len();
-    if reviews.saturating_mul(reviews) <= MOST_PAIRS {
+    if fits(reviews, MOST_PAIRS) {
         return Ok(());
     }
     let paper = set.papers.name(number).to_owned();
     Err(PaperTooLarge::Pairs { paper, reviews, limit: MOST_PAIRS })
+}
+
+/// Refuses own work for papers with too many pairs of reviews.
+pub(super) fn check_own(set: &ReviewSet) -> Result<(), PaperTooLarge> {
+    let mut counts = vec![0_usize; set.papers.len()];
+    set.reviews.iter().for_each(|review| counts[review.paper as usize] += 1);
+    let largest = (0..).zip(counts).max_by_key(|&(_, reviews)| reviews);
+    match largest {
+        Some((number, reviews)) if !fits(reviews, MOST_OWN_PAIRS) => {
+            let paper = set.papers.name(number).to_owned();
+            Err(PaperTooLarge::Own { paper, reviews, limit: MOST_OWN_PAIRS })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a paper of so many reviews has at most `limit` pairs, each review with itself included.
+fn fits(reviews: usize, limit: usize) -> bool {
+    reviews.saturating_mul(reviews) <= limit
 }
 
 /// Refuses papers whose vectors, side by side, are too large.
@@ -109,6 +145,8 @@ fn bytes_of(space: &Space, paper: &Paper, limit: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::content::Content;
+    use crate::data::reviews::Review;
     use crate::embed::vectors::{DenseVectors, SparseVectors, Vectors};
 
     fn set() -> ReviewSet {
@@ -127,6 +165,25 @@ mod tests {
         assert!(error.to_string().contains("`p` has 60000 reviews"), "{error}");
         assert!(check_pairs(&set(), &[paper(60_000)], |_| false).is_ok());
         assert!(check_pairs(&set(), &[paper(4000)], |_| true).is_ok());
+    }
+
+    #[test]
+    fn own_work_is_refused_from_two_thousand_and_one_reviews_of_a_paper_on() {
+        let with = |reviews: usize| {
+            let mut set = set();
+            set.papers.intern("small");
+            let review = |paper, reviewer| Review { paper, reviewer, content: Content::default() };
+            set.reviews.extend((0..).take(reviews).map(|reviewer| review(0, reviewer)));
+            set.reviews.push(review(1, 0));
+            set
+        };
+        assert_eq!(check_own(&ReviewSet::default()), Ok(()));
+        assert_eq!(check_own(&with(2000)), Ok(()));
+        let error = check_own(&with(2001)).unwrap_err();
+        assert_eq!(
+            error,
+            PaperTooLarge::Own { paper: "p".into(), reviews: 2001, limit: MOST_OWN_PAIRS }
+        );
     }
 
     #[test]
