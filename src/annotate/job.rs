@@ -280,9 +280,7 @@ impl Job<'_> {
             let outcome = work(index);
             let counter = if outcome.is_ok() { &done } else { &failed };
             counter.fetch_add(1, Ordering::Relaxed);
-            let tokens = asked.budget.spent().tokens();
-            let failed = failed.load(Ordering::Relaxed);
-            progress.note(&format!("{failed} failed, {tokens} tokens"));
+            progress.note(&format!("{} failed", failed.load(Ordering::Relaxed)));
             progress.advance(1);
             outcome
         };

@@ -9,11 +9,10 @@ use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
 use super::output::{check_output, emit, say};
 use super::page::PageArgs;
-use super::progress::Terminal;
+use super::progress::{Terminal, open};
 use super::reviews::DuplicatesChoice;
 use crate::data::import::Wanted;
 use crate::data::labellers::{ClusterSource, LabellerFiles};
-use crate::data::source::Source;
 use crate::error::Result;
 use crate::metrics::agreement::bootstrap::DRAWS;
 use crate::metrics::alternative_annotator::LEAST_ITEMS;
@@ -143,7 +142,7 @@ pub(super) fn run(args: &AgreeArgs, common: &Common) -> Result<ExitStatus> {
         return args.compare_runs(runs, common);
     }
     let settings = args.settings(common)?;
-    let read = |path: &PathBuf| Source::read(path);
+    let read = |path: &PathBuf| open(path, common);
     // clap sees to it that there are labels where there are no runs.
     let Some(labels) = &args.labels else { return Ok(ExitStatus::Usage) };
     let mut opener = args.exports.opener()?;
@@ -257,7 +256,7 @@ impl AgreeArgs {
             draws: self.bootstrap,
             seed: common.seed,
         };
-        let runs = Source::read(runs)?;
+        let runs = open(runs, common)?;
         let report = compare_rankings(&runs, &settings, &Terminal::new(common))?;
         let page = || {
             Ok(Page {

@@ -11,7 +11,7 @@ use super::exports::ExportArgs;
 use super::label_input::{ReadingArgs, read_label_files};
 use super::output::{check_output, emit};
 use super::page::PageArgs;
-use super::progress::{Terminal, doing};
+use super::progress::Terminal;
 use crate::experiment::assumptions::{PERMUTATIONS, REPLICATES};
 use crate::screen::{AssumptionsSettings, assumptions};
 
@@ -70,9 +70,8 @@ pub(super) fn run(args: &AssumptionsArgs, common: &Common) -> Result<ExitStatus>
         seed: common.seed,
     };
     check_read_once(args.z.iter().chain([&args.labels]))?;
-    let set = doing(common, "reading", || {
-        read_label_files(&args.labels, &args.z, None, (args.reading, &args.exports))
-    })?;
+    let how = (args.reading, &args.exports);
+    let set = read_label_files(&args.labels, &args.z, None, how, common)?;
     if set.z.sources.is_empty() {
         let file = args.labels.display();
         let message = format!("there is no label by an LLM to compare with, also not in `{file}`");

@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use clap::{Args, ValueEnum};
 
 use super::exit::UsageError;
+use super::spending::Spending;
 
 /// Format of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -76,6 +77,9 @@ pub struct Common {
     /// How work hears that it should stop.
     #[arg(skip)]
     pub interruption: Interruption,
+    /// What was spent at a model.
+    #[arg(skip)]
+    pub spending: Spending,
 }
 
 /// The ending of a file in lower case, without the dot.

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::common::Common;
 use super::exit::UsageError;
 use super::output::say;
-use super::progress::doing;
+use super::progress::open;
 use crate::data::import::{ImportSettings, Imports, Opener, Wanted, Wide, formats};
 use crate::data::source::Source;
 use crate::data::warning::Warning;
@@ -85,7 +85,7 @@ impl ExportArgs {
         common: &Common,
     ) -> Result<(Source, Imports)> {
         let mut opener = self.opener()?;
-        let source = doing(common, "reading", || opener.first(Source::read(path)?, wanted))?;
+        let source = opener.first(open(path, common)?, wanted)?;
         let (imports, warnings) = opener.finish()?;
         for Warning { message, .. } in warnings {
             say(common, &format!("warning: {message}"));

@@ -9,7 +9,7 @@ use super::common::{Common, check_read_once};
 use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
 use super::output::{beside, check_output, say, write_private_output, write_stdout};
-use super::progress::doing;
+use super::progress::open;
 use crate::data::import::{ImportSettings, Imported, Wanted, guessed, imported};
 use crate::data::source::{Format, Source};
 
@@ -49,7 +49,7 @@ pub(super) fn run(args: &ImportArgs, common: &Common) -> Result<ExitStatus> {
     let mut rows = Vec::new();
     let mut llm = Vec::new();
     for file in &args.files {
-        let source = doing(common, "reading", || Source::read(file))?;
+        let source = open(file, common)?;
         let wanted = match args.wanted {
             Some(WantedChoice::Reviews) => Wanted::Reviews,
             Some(WantedChoice::Labels) => Wanted::Labels,
@@ -57,7 +57,7 @@ pub(super) fn run(args: &ImportArgs, common: &Common) -> Result<ExitStatus> {
             Some(WantedChoice::ZLabels) => Wanted::LlmLabels,
             None => guessed(&source, &settings)?,
         };
-        let imported = doing(common, "reading", || as_lines(source, wanted, &settings))?;
+        let imported = as_lines(source, wanted, &settings)?;
         match &imported.note {
             Some(note) => say(common, &note.sentence()),
             None => say(common, &format!("`{}` is in caz's own form", imported.source.name())),

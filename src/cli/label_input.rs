@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use crate::error::Result;
 use clap::Args;
 
-use super::common::check_read_once;
+use super::common::{Common, check_read_once};
 use super::exports::ExportArgs;
+use super::progress::open;
 use super::reviews::DuplicatesChoice;
 use crate::data::Labels;
 use crate::data::import::{ImportSettings, Wanted};
 use crate::data::label_reader::{LabelFiles, LabelReading, LoadedLabels, read_labels};
-use crate::data::source::Source;
 use crate::report::Input;
 use crate::simulate::roles::Roles;
 
@@ -57,13 +57,13 @@ impl From<ReadingArgs> for LabelReading {
 
 impl LabelInput {
     /// Reads all files; their bytes are gone when this returns.
-    pub(super) fn load(&self) -> Result<(LoadedLabels, Vec<Input>)> {
+    pub(super) fn load(&self, common: &Common) -> Result<(LoadedLabels, Vec<Input>)> {
         check_read_once(self.z.iter().chain([&self.labels]))?;
         let mut opener = self.exports.opener()?;
-        let labels = opener.first(Source::read(&self.labels)?, Wanted::Labels)?;
+        let labels = opener.first(open(&self.labels, common)?, Wanted::Labels)?;
         let mut z = Vec::with_capacity(self.z.len());
         for path in &self.z {
-            z.push(opener.beside(Source::read(path)?, Wanted::LlmLabels)?);
+            z.push(opener.beside(open(path, common)?, Wanted::LlmLabels)?);
         }
         z.extend(opener.take_llm());
         let files = LabelFiles { labels: &labels, z: &z, truth: None };
@@ -97,10 +97,11 @@ pub(super) fn read_label_files(
     z: &[PathBuf],
     truth: Option<&Path>,
     (reading, exports): (ReadingArgs, &ExportArgs),
+    common: &Common,
 ) -> Result<Labels> {
     let settings = exports.settings()?;
-    let labels = Source::read(labels)?;
-    let z = z.iter().map(|path| Source::read(path)).collect::<Result<Vec<_>, _>>()?;
-    let truth = truth.map(Source::read).transpose()?;
+    let labels = open(labels, common)?;
+    let z = z.iter().map(|path| open(path, common)).collect::<Result<Vec<_>, _>>()?;
+    let truth = truth.map(|path| open(path, common)).transpose()?;
     Ok(Labels::from_exports((labels, z, truth), settings, reading)?)
 }

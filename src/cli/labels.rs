@@ -17,9 +17,8 @@ use super::label_input::{ReadingArgs, read_label_files};
 use super::mechanism_choice::{MechanismChoice, chosen};
 use super::output::{check_output, emit, write_output};
 use super::page::PageArgs;
-use super::progress::{Terminal, doing};
+use super::progress::{Terminal, doing, open};
 use super::shown_labels::shown;
-use crate::data::source::Source;
 use crate::mechanism::{
     GivenScores, MAX_ITERATIONS, MechanismName, ScoringFunction, SeveralSources, TOLERANCE,
 };
@@ -134,13 +133,11 @@ pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus>
     let mut settings = args.settings(common.seed);
     args.check(&settings)?;
     let how = (args.reading, &args.exports);
-    let mut set = doing(common, "reading", || {
-        read_label_files(&args.labels, &args.z, args.truth.as_deref(), how)
-    })?;
+    let mut set = read_label_files(&args.labels, &args.z, args.truth.as_deref(), how, common)?;
     // An export may hold labels by an LLM where no file of Z is named.
     settings.mechanism = chosen(&args.mechanism, &MechanismName::usable(!set.z.sources.is_empty()));
     if let Some(path) = &args.scoring_function {
-        let source = Source::read(path)?;
+        let source = open(path, common)?;
         let (given, rows) = GivenScores::read(&source, &set.z.labels)?;
         set.inputs.push(Input::new(&source, rows));
         settings.scoring_function = ScoringFunction::Given(given);

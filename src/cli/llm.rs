@@ -139,7 +139,7 @@ impl LlmArgs {
     /// no key.
     pub(super) fn connect(&self, common: &Common, for_show: bool) -> Result<Connection> {
         self.check()?;
-        let budget = Arc::new(Budget::new(self.max_requests, self.max_tokens_total));
+        let budget = self.budget(common);
         if let Some(path) = &self.replay {
             let recorded = self.model.as_deref().map(recorded_name).transpose()?;
             let model = Arc::new(ReplayModel::open(path, recorded.as_deref())?);
@@ -212,9 +212,16 @@ impl LlmArgs {
             return Err(MissingError(message.into()).into());
         }
         let base_urls = self.base_urls();
-        let budget = Arc::new(Budget::new(self.max_requests, self.max_tokens_total));
+        let budget = self.budget(common);
         let settings = self.settings(base_urls.clone(), model.to_owned(), budget, common)?;
         Ok((OpenAiEmbeddings::new(settings)?.pooled(pooling), base_urls.join(", ")))
+    }
+
+    /// The budget of a run, which bars show from now on.
+    fn budget(&self, common: &Common) -> Arc<Budget> {
+        let budget = Arc::new(Budget::new(self.max_requests, self.max_tokens_total));
+        common.spending.watch(&budget, self.prices());
+        budget
     }
 
     /// What was spent, in words: requests, tokens, and the price if one was given.

@@ -44,6 +44,7 @@ mod reviews;
 mod shown_labels;
 mod shown_reviews;
 mod simulate;
+mod spending;
 mod terminal;
 #[cfg(feature = "llm")]
 mod waiting;

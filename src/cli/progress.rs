@@ -1,17 +1,22 @@
 //! Progress bars on standard error, for work that takes a while.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::common::Common;
+use super::spending::Spending;
 use crate::data::interruption::{Heeding, Interruption};
 use crate::data::observer::Observer;
+use crate::data::problem::DataError;
 use crate::data::progress::Progress;
+use crate::data::reading::{Listener, READING};
+use crate::data::source::Source;
 
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -36,15 +41,30 @@ struct Shared {
     start: Instant,
     done: AtomicU64,
     drawn: OnceLock<ProgressBar>,
+    /// The last note of the work.
+    note: Mutex<String>,
+    spending: Spending,
 }
 
 impl Shared {
     /// What is left can be told only once a part is done, and never where there is one part.
     const SILENT: &str = "{prefix} {spinner} {elapsed} {msg}";
-    const COUNTED: &str = "{prefix} {bar:30} {human_pos}/{human_len} {msg}{per_sec}, {eta} left";
+    const COUNTED: &str = "{prefix} {bar:20} {human_pos}/{human_len} {msg}{per_sec}, {eta} left";
+    const OF_BYTES: &str = "{prefix} {bar:20} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left";
 
     fn style(template: &str) -> ProgressStyle {
         ProgressStyle::with_template(template).expect("the template is a constant")
+    }
+
+    fn counted(&self) -> ProgressStyle {
+        Self::style(if self.what == READING { Self::OF_BYTES } else { Self::COUNTED })
+    }
+
+    /// What stands in the bar beside the numbers: the last note, and what was spent.
+    fn message(&self) -> String {
+        let note = self.note.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let words = [Some(note).filter(|note| !note.is_empty()), self.spending.words()];
+        words.into_iter().flatten().map(|words| words + ", ").collect()
     }
 
     fn bar(&self) -> &ProgressBar {
@@ -64,13 +84,18 @@ impl Bar {
             start: Instant::now(),
             done: AtomicU64::new(0),
             drawn: OnceLock::new(),
+            note: Mutex::default(),
+            spending: common.spending.clone(),
         });
         let waiting = common.show_progress().then(|| {
             let (sender, ended) = channel::<()>();
             let shared = Arc::clone(&shared);
             let wait = move || {
-                if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                    shared.bar().enable_steady_tick(TICK);
+                let mut pause = PATIENCE;
+                while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                    shared.bar().set_message(shared.message());
+                    shared.bar().tick();
+                    pause = TICK;
                 }
             };
             (sender, std::thread::spawn(wait))
@@ -103,15 +128,14 @@ impl Progress for Bar {
         let bar = shared.bar();
         // The first items after the bar was drawn without any; drawing it so again changes nothing.
         if shared.total > 1 && bar.position() == 0 {
-            bar.set_style(Shared::style(Shared::COUNTED));
+            bar.set_style(shared.counted());
         }
         bar.set_position(before + items);
     }
 
     fn note(&self, words: &str) {
-        if let Some(bar) = self.shared.drawn.get() {
-            bar.set_message(format!("{words}, "));
-        }
+        let mut note = self.shared.note.lock().unwrap_or_else(PoisonError::into_inner);
+        words.clone_into(&mut note);
     }
 
     fn interrupted(&self) -> bool {
@@ -129,6 +153,32 @@ impl Drop for Bar {
         if let Some(bar) = self.shared.drawn.get() {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// Opens a file, or standard input, and shows how far it is read where that takes a while.
+///
+/// # Errors
+///
+/// As [`Source::read`].
+pub(super) fn open(path: &Path, common: &Common) -> Result<Source, DataError> {
+    let source = doing(common, "opening", || Source::read(path))?;
+    Ok(source.heard_by(Listener::new(Arc::new(Reading { common: common.clone() }))))
+}
+
+/// Shows how far the reading is. It does not look at [`Progress::interrupted`], so that Ctrl-C must
+/// not wait for it.
+struct Reading {
+    common: Common,
+}
+
+impl Observer for Reading {
+    fn stage(&self, doing: &'static str, total: u64) -> Box<dyn Progress> {
+        Box::new(Bar::new(&self.common, doing, total))
+    }
+
+    fn say(&self, line: &str) {
+        super::output::say(&self.common, line);
     }
 }
 
@@ -155,5 +205,36 @@ impl Observer for Terminal {
 
     fn interrupted(&self) -> bool {
         self.common.interruption.requested()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    /// Every file of Rust in a folder, and what it holds.
+    fn sources(folder: &Path) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                found.extend(sources(&path));
+            } else {
+                found.push((path.display().to_string(), std::fs::read_to_string(path).unwrap()));
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn every_file_that_a_command_reads_is_opened_where_its_reading_is_shown() {
+        let all = sources(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/cli")));
+        let opening: Vec<&String> = all
+            .iter()
+            .filter(|(_, text)| text.contains(concat!("Source::", "read(")))
+            .map(|(path, _)| path)
+            .collect();
+        assert_eq!(opening.len(), 1, "{opening:?}");
+        assert!(opening[0].ends_with("progress.rs"), "{opening:?}");
     }
 }

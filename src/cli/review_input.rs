@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use crate::error::Result;
 use clap::Args;
 
-use super::common::check_read_once;
+use super::common::{Common, check_read_once};
 use super::exports::ExportArgs;
+use super::progress::open;
 use super::reviews::DuplicatesChoice;
 use crate::data::duplicates::Duplicates;
 use crate::data::import::{ImportSettings, Wanted};
 use crate::data::reviews::{LoadedReviews, read_reviews};
-use crate::data::source::Source;
 use crate::report::Input;
 
 /// Real reviews, and LLM reviews of the same papers.
@@ -41,13 +41,13 @@ pub(super) struct ReviewInput {
 
 impl ReviewFiles {
     /// Reads the files.
-    pub(super) fn load(&self) -> Result<(LoadedReviews, Vec<Input>)> {
+    pub(super) fn load(&self, common: &Common) -> Result<(LoadedReviews, Vec<Input>)> {
         check_read_once(self.z.iter().chain([&self.reviews]))?;
         let mut opener = self.exports.opener()?;
-        let reviews = opener.first(Source::read(&self.reviews)?, Wanted::Reviews)?;
+        let reviews = opener.first(open(&self.reviews, common)?, Wanted::Reviews)?;
         let mut z = Vec::with_capacity(self.z.len());
         for path in &self.z {
-            z.push(opener.beside(Source::read(path)?, Wanted::LlmReviews)?);
+            z.push(opener.beside(open(path, common)?, Wanted::LlmReviews)?);
         }
         z.extend(opener.take_llm());
         let mut loaded = read_reviews(&reviews, &z, self.duplicates.into())?;
@@ -70,8 +70,8 @@ impl ReviewFiles {
 
 impl ReviewInput {
     /// Reads the files.
-    pub(super) fn load(&self) -> Result<(LoadedReviews, Vec<Input>)> {
-        self.files.load()
+    pub(super) fn load(&self, common: &Common) -> Result<(LoadedReviews, Vec<Input>)> {
+        self.files.load(common)
     }
 
     /// The source that is Z, if one was named.

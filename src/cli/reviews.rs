@@ -11,10 +11,9 @@ use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
 use super::output::{check_output, emit};
 use super::page::PageArgs;
-use super::progress::{Terminal, doing};
+use super::progress::{Terminal, doing, open};
 use super::shown_reviews::shown;
 use crate::data::duplicates::Duplicates;
-use crate::data::source::Source;
 use crate::data::{ReviewFiles, Reviews};
 use crate::report::Report;
 use crate::report::html::ReviewText;
@@ -209,7 +208,7 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
     args.check()?;
     settings.check()?;
     args.page.check(common)?;
-    let reviews = doing(common, "reading", || args.read())?;
+    let reviews = args.read(common)?;
     let asking = Asking {
         models: &args.embedding.models(common),
         observer: &Terminal::new(common),
@@ -250,11 +249,11 @@ impl ReviewsArgs {
         Ok(())
     }
 
-    fn read(&self) -> Result<Reviews> {
+    fn read(&self, common: &Common) -> Result<Reviews> {
         let settings = self.exports.settings()?;
-        let reviews = Source::read(&self.reviews)?;
-        let z = self.z.iter().map(|path| Source::read(path)).collect::<Result<Vec<_>, _>>()?;
-        let people = self.people.as_ref().map(|path| Source::read(path)).transpose()?;
+        let reviews = open(&self.reviews, common)?;
+        let z = self.z.iter().map(|path| open(path, common)).collect::<Result<Vec<_>, _>>()?;
+        let people = self.people.as_ref().map(|path| open(path, common)).transpose()?;
         let files = ReviewFiles { reviews, z, people };
         let read = Reviews::from_exports(files, settings, self.duplicates.into())?;
         if read.set.z.is_empty() {

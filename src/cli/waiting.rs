@@ -30,7 +30,9 @@ pub(super) fn while_waiting<T>(
             let mut pause = FIRST;
             // The other end is dropped when the work is done.
             while waiting.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                say(common, &line());
+                let spent =
+                    common.spending.words().map_or_else(String::new, |spent| format!("; {spent}"));
+                say(common, &(line() + &spent));
                 pause = (2 * pause).min(LONGEST);
             }
         });

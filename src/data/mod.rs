@@ -25,6 +25,7 @@ pub mod observer;
 mod plain;
 pub mod problem;
 pub mod progress;
+pub mod reading;
 mod review_rows;
 pub mod reviews;
 pub mod rows;

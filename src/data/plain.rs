@@ -17,6 +17,8 @@ use memchr::{memchr, memchr2_iter};
 use rayon::prelude::*;
 
 use super::labels::{Label, LabelNames, LabelReport, MAX_LABELS};
+use super::progress::Progress;
+use super::reading::Reader;
 use super::rows::{Column, MAX_RECORD_BYTES};
 use super::source::{Format, Source};
 
@@ -39,8 +41,9 @@ pub(super) fn read_plain_reports(
     let (header, body) = source.bytes.split_at(memchr(b'\n', &source.bytes)? + 1);
     let layout = Layout::of_header(header, delimiter, schema)?;
     let parts = split_at_lines(body, rayon::current_num_threads());
+    let progress = source.listener.reading(source.bytes.len());
     let parts: Vec<Part> =
-        parts.into_par_iter().map(|part| layout.read(part)).collect::<Option<_>>()?;
+        parts.into_par_iter().map(|part| layout.read(part, &*progress)).collect::<Option<_>>()?;
     merge(parts)
 }
 
@@ -74,12 +77,13 @@ impl Layout {
     }
 
     /// Reads whole lines.
-    fn read<'a>(&self, bytes: &'a [u8]) -> Option<Part<'a>> {
+    fn read<'a>(&self, bytes: &'a [u8], progress: &dyn Progress) -> Option<Part<'a>> {
         if memchr(b'"', bytes).is_some() || std::str::from_utf8(bytes).is_err() {
             return None;
         }
         let carriage_returns = memchr(b'\r', bytes).is_some();
         let mut part = Part::default();
+        let mut reading = Reader::new(progress);
         let mut fields = vec![&bytes[..0]; self.width];
         let (mut start, mut line_start, mut field) = (0, 0, 0);
         let ends = memchr2_iter(self.delimiter, b'\n', bytes);
@@ -108,6 +112,7 @@ impl Layout {
                 part.push(task?, worker?, label?);
             }
             (line_start, field) = (start, 0);
+            reading.at(start);
         }
         Some(part)
     }

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use super::near::{did_you_mean, listed, quotable};
 use super::problem::{Problem, Problems};
+use super::reading::Reader;
 use super::source::{Format, Source};
 use super::strict_json::{is_inexact, parse_strictly};
 use crate::error::Remedy;
@@ -265,8 +266,11 @@ fn read_delimited(
     let mut rows = 0;
     let mut lines = LineCounter::default();
     lines.record(&source.bytes, &reader);
+    let progress = source.listener.reading(source.bytes.len());
+    let mut reading = Reader::new(&*progress);
     while matches!(reader.read_byte_record(&mut record), Ok(true)) {
         let (line, bytes) = lines.record(&source.bytes, &reader);
+        reading.at(lines.offset);
         if bytes.len() > MAX_RECORD_BYTES {
             problems.report(Some(line), None, too_long(bytes.len()));
             continue;
@@ -406,8 +410,12 @@ fn read_json_lines(
     visit: &mut dyn FnMut(&Row<'_>, &mut FileProblems<'_>),
 ) -> u64 {
     let mut rows = 0;
+    let progress = source.listener.reading(source.bytes.len());
+    let (mut reading, mut offset) = (Reader::new(&*progress), 0);
     for (index, bytes) in source.bytes.split(|&byte| byte == b'\n').enumerate() {
         let line = source.place(index as u64 + 1);
+        reading.at(offset);
+        offset += bytes.len() + 1;
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         if bytes.iter().all(u8::is_ascii_whitespace) {
             continue;

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::hexadecimal::hexadecimal;
 use super::problem::DataError;
+use super::reading::Listener;
 
 /// Largest input after decompression; a guard against compressed bombs, far above real files.
 pub const MAX_INPUT_BYTES: u64 = 8 << 30;
@@ -46,6 +47,8 @@ pub struct Source {
     pub imported: Option<Places>,
     /// Whether the user can say which column is which, for what messages advise.
     pub has_nameable_columns: bool,
+    /// Who hears how far the reading of the rows is.
+    pub listener: Listener,
 }
 
 /// Where the rows of a source stood in the file that they were imported from.
@@ -111,7 +114,14 @@ impl Source {
             format,
             imported: None,
             has_nameable_columns: false,
+            listener: Listener::default(),
         })
+    }
+
+    /// The same, of which `listener` hears how far the reading of the rows is.
+    #[must_use]
+    pub fn heard_by(self, listener: Listener) -> Self {
+        Self { listener, ..self }
     }
 
     /// The path as the user named it.

@@ -12,6 +12,7 @@ mod feedback;
 mod judge;
 #[cfg(feature = "local")]
 mod local;
+mod progress;
 mod prompts;
 mod real_server;
 mod remedies;

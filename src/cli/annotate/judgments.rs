@@ -15,8 +15,8 @@ use crate::cli::exit::ExitStatus;
 use crate::cli::exports::ExportArgs;
 use crate::cli::judging::JudgeArgs;
 use crate::cli::output::{check_output, say, write_private_output};
+use crate::cli::progress::open;
 use crate::data::import::Wanted;
-use crate::data::source::Source;
 use crate::judge::choice::LOW_MASS;
 use crate::judge::rubric::DEFAULT_RUBRIC;
 
@@ -65,7 +65,7 @@ pub(super) fn run(args: &JudgmentsArgs, common: &Common) -> Result<ExitStatus> {
         import: args.exports.settings()?,
     };
     let judgments = Judgments::prepare(&settings, || {
-        let gold = args.gold.as_ref().map(|path| Source::read(path)).transpose()?;
+        let gold = args.gold.as_ref().map(|path| open(path, common)).transpose()?;
         Ok((args.exports.open(&args.texts, Wanted::Texts, common)?.0, gold))
     })?;
     let connection = llm.connect(common, args.run.out.dry_run)?;

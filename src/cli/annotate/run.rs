@@ -81,10 +81,7 @@ impl<'a> Output<'a> {
     ) -> Result<ExitStatus> {
         connection.announce(self.common, answers);
         let observer = Terminal::new(self.common);
-        let waiting = || {
-            let spent = self.args.llm.spent_words(connection.budget.spent());
-            format!("waiting for {}: {answers} answers asked for; {spent}", connection.place)
-        };
+        let waiting = || format!("waiting for {}: {answers} answers asked for", connection.place);
         let annotation = while_waiting(self.common, waiting, || {
             self.with_model(connection, |asked| run(asked, &observer))
         });

@@ -7,7 +7,7 @@ use super::super::common::Common;
 use super::super::exit::ExitStatus;
 use super::super::label_input::LabelInput;
 use super::super::mechanism_choice::{MechanismChoice, chosen};
-use super::super::progress::{Terminal, doing};
+use super::super::progress::Terminal;
 use super::trials::{TrialArgs, caption};
 use crate::experiment::contenders::competitors;
 use crate::experiment::crowd::{CrowdExperiment, CrowdSettings};
@@ -39,7 +39,7 @@ impl CrowdArgs {
         self.trials.check(common)?;
         let settings = self.settings(experiment, (llm_shares, coverage), common.seed)?;
         settings.check()?;
-        let (loaded, inputs) = doing(common, "reading", || self.input.load())?;
+        let (loaded, inputs) = self.input.load(common)?;
         let file = self.trials.file()?;
         let observer = Terminal::new(common);
         let run = settings

@@ -8,7 +8,7 @@ use super::super::common::{Common, check_read_once};
 use super::super::exit::ExitStatus;
 use super::super::output::{check_output, emit};
 use super::super::page::PageArgs;
-use super::super::progress::Terminal;
+use super::super::progress::{Terminal, open};
 use crate::data::source::Source;
 use crate::error::Result;
 use crate::experiment::feedback::{FeedbackSettings, study};
@@ -41,7 +41,7 @@ pub(super) fn run(args: &FeedbackArgs, common: &Common) -> Result<ExitStatus> {
     check_output(common.output.as_deref())?;
     args.page.check(common)?;
     check_read_once(&args.runs)?;
-    let sources: Result<Vec<Source>, _> = args.runs.iter().map(|path| Source::read(path)).collect();
+    let sources: Result<Vec<Source>, _> = args.runs.iter().map(|path| open(path, common)).collect();
     let sources = sources?;
     let settings = FeedbackSettings { draws: args.bootstrap, seed: common.seed };
     let run = study(&sources, &settings, &Terminal::new(common))?;

@@ -12,8 +12,7 @@ use super::super::common::{Common, check_read_once};
 use super::super::exit::ExitStatus;
 use super::super::output::{check_output, emit};
 use super::super::page::PageArgs;
-use super::super::progress::Terminal;
-use crate::data::source::Source;
+use super::super::progress::{Terminal, open};
 use crate::error::Result;
 use crate::experiment::judges::{Cluster, Files, JudgesSettings, study};
 use crate::metrics::agreement::bootstrap::DRAWS;
@@ -83,7 +82,7 @@ pub(super) fn run(args: &JudgesArgs, common: &Common) -> Result<ExitStatus> {
     let (cluster, file) = match args.cluster.as_str() {
         "pair" => (Cluster::Pair, None),
         "item" => (Cluster::Item, None),
-        path => (Cluster::File, Some(Source::read(&PathBuf::from(path))?)),
+        path => (Cluster::File, Some(open(&PathBuf::from(path), common)?)),
     };
     #[cfg(feature = "llm")]
     let asked = if args.ask.is_wanted() {
@@ -104,9 +103,9 @@ pub(super) fn run(args: &JudgesArgs, common: &Common) -> Result<ExitStatus> {
         ),
         None => (&args.verdicts, args.pairs.as_ref(), args.debates.as_ref()),
     };
-    let verdicts = Source::read(verdicts)?;
-    let pairs = pairs.map(|path| Source::read(path)).transpose()?;
-    let debates = debates.map(|path| Source::read(path)).transpose()?;
+    let verdicts = open(verdicts, common)?;
+    let pairs = pairs.map(|path| open(path, common)).transpose()?;
+    let debates = debates.map(|path| open(path, common)).transpose()?;
     let files = Files {
         verdicts: &verdicts,
         pairs: pairs.as_ref(),

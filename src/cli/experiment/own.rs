@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use super::super::common::Common;
 use super::super::exit::ExitStatus;
 use super::super::output::{check_output, emit};
-use super::super::progress::{Terminal, doing};
+use super::super::progress::Terminal;
 use super::super::review_input::ReviewFiles;
 use super::reviews::HalfChoice;
 use crate::error::Result;
@@ -86,7 +86,7 @@ pub(super) fn run(args: &ExperimentOwnArgs, common: &Common) -> Result<ExitStatu
         import: args.input.import()?,
     };
     settings.check()?;
-    let (loaded, inputs) = doing(common, "reading", || args.input.load())?;
+    let (loaded, inputs) = args.input.load(common)?;
     let run = OwnTrials::new(&settings, loaded, inputs)?.run(&Terminal::new(common))?;
     emit(&run.report(), common)?;
     Ok(ExitStatus::Done)

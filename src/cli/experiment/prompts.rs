@@ -13,11 +13,10 @@ use super::super::exit::{ExitStatus, UsageError};
 use super::super::exports::ExportArgs;
 use super::super::output::{check_output, emit};
 use super::super::page::PageArgs;
-use super::super::progress::Terminal;
+use super::super::progress::{Terminal, open};
 use super::super::reviews::DuplicatesChoice;
 use crate::data::import::Wanted;
 use crate::data::labellers::{ClusterSource, LabellerFiles};
-use crate::data::source::Source;
 use crate::error::Result;
 use crate::metrics::agreement::bootstrap::DRAWS;
 use crate::screen::agreement::prompts::{Beside, PromptStudySettings, page, study};
@@ -95,7 +94,7 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
         return Err(UsageError("--binarize must be a finite number".into()).into());
     }
     let mut opener = args.exports.opener()?;
-    let gold = Source::read(&args.gold)?;
+    let gold = open(&args.gold, common)?;
     #[cfg(feature = "llm")]
     let (asked, prices) = {
         let asked = if args.ask.is_wanted() {
@@ -111,12 +110,12 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
     #[cfg(not(feature = "llm"))]
     let (asked, prices): (Option<Asked>, _) = (None, None);
     let (labels, gold) = if let Some(asked) = &asked {
-        (Source::read(&asked.path)?, gold)
+        (open(&asked.path, common)?, gold)
     } else {
-        let labels = opener.first(Source::read(&args.labels)?, Wanted::JudgedLabels)?;
+        let labels = opener.first(open(&args.labels, common)?, Wanted::JudgedLabels)?;
         (labels, opener.beside(gold, Wanted::Gold)?)
     };
-    let read = |path: &PathBuf| Source::read(path);
+    let read = |path: &PathBuf| open(path, common);
     let lengths = args.lengths.as_ref().map(read).transpose()?;
     let clusters = args.cluster.as_ref().map(read).transpose()?;
     let crowd = args.crowd.as_ref().map(read).transpose()?;

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::super::common::Common;
 use super::super::embedding::EmbeddingArgs;
 use super::super::exit::ExitStatus;
-use super::super::progress::{Terminal, doing};
+use super::super::progress::Terminal;
 use super::super::review_input::ReviewInput;
 use super::super::reviewer_args::ReviewerArgs;
 use super::trials::{TrialArgs, caption};
@@ -106,7 +106,7 @@ pub(super) fn run(args: &ExperimentReviewsArgs, common: &Common) -> Result<ExitS
     args.trials.check(common)?;
     let settings = args.settings(common.seed)?;
     settings.check()?;
-    let (loaded, inputs) = doing(common, "reading", || args.input.load())?;
+    let (loaded, inputs) = args.input.load(common)?;
     let trials = ReviewTrials::new(&settings, loaded, inputs)?;
     let contents = trials.contents();
     let contents: Vec<_> = contents.iter().collect();

@@ -43,7 +43,7 @@ pub(super) fn run(args: &SimulateLabelsArgs, common: &Common) -> Result<Report> 
         seed: common.seed,
     };
     settings.check()?;
-    let (loaded, inputs) = args.input.load()?;
+    let (loaded, inputs) = args.input.load(&super::silent(common))?;
     let run = settings.run(loaded, inputs)?;
     files::write(&run.files(), run.report(), common)
 }

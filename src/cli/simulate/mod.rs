@@ -27,6 +27,11 @@ enum SimulateCommand {
     Crowd(crowd::SimulateCrowdArgs),
 }
 
+/// For reading, while the bar of the whole command is drawn.
+fn silent(common: &Common) -> Common {
+    Common { no_progress: true, ..common.clone() }
+}
+
 /// Runs the command.
 pub(super) fn run(args: &SimulateArgs, common: &Common) -> Result<ExitStatus> {
     let simulated = doing(common, "simulating", || match &args.command {

@@ -49,7 +49,7 @@ pub(super) fn run(args: &SimulateReviewsArgs, common: &Common) -> Result<Report>
         making: args.reviewers.settings(&args.input)?,
         seed: common.seed,
     };
-    let (loaded, inputs) = args.input.load()?;
+    let (loaded, inputs) = args.input.load(&super::silent(common))?;
     let run = settings.run(loaded, inputs)?;
     files::write(&run.files(), run.report(), common)
 }

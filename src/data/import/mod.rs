@@ -221,6 +221,7 @@ fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Imported, Import
         return Ok(Imported { source, llm: None, note: None, warnings });
     };
     let mut output = Output::new(asked.wanted);
+    let reading = source.listener.reading(1);
     match importer.read(&peek, &request, &mut output) {
         Ok(()) => {}
         // Of a table in caz's own shape the ordinary reader says what is missing, with the line.
@@ -231,6 +232,7 @@ fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Imported, Import
         }
         Err(error) => return Err(error),
     }
+    drop(reading);
     let format = importer.name();
     let by_line = matches!(peek.root, Root::Table { .. }) || elements::is_lines(peek.bytes);
     finished(&source, (format, by_line), &request, output, warnings)
@@ -336,6 +338,7 @@ fn finished(
         format: Format::JsonLines,
         imported: Some(Places { format, by_line, rows: lines.places }),
         has_nameable_columns: true,
+        listener: source.listener.clone(),
     };
     Ok(Imported { source: as_source(rows), llm: llm.map(as_source), note: Some(note), warnings })
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::data::reading::Listener;
 use std::path::Path;
 
 const SCHEMA: [Column; 2] = [
@@ -134,4 +135,49 @@ fn a_record_of_100_megabytes_is_refused_and_the_next_is_read() {
     let (rows, problems) = rows_of("a.csv", &bytes);
     assert_eq!(rows, ["3:p2|y"]);
     assert_eq!(problems.total(), 1);
+}
+
+/// Hears what is read: the name and the items of every stage, and every step in it.
+#[derive(Default)]
+struct Heard(std::sync::Mutex<Vec<(&'static str, u64)>>);
+
+struct Step(std::sync::Arc<Heard>);
+
+impl crate::data::progress::Progress for Step {
+    fn advance(&self, items: u64) {
+        self.0.0.lock().unwrap().push(("step", items));
+    }
+}
+
+struct Listening(std::sync::Arc<Heard>);
+
+impl crate::data::observer::Observer for Listening {
+    fn stage(&self, doing: &'static str, total: u64) -> Box<dyn crate::data::progress::Progress> {
+        self.0.0.lock().unwrap().push((doing, total));
+        Box::new(Step(std::sync::Arc::clone(&self.0)))
+    }
+
+    fn say(&self, _line: &str) {}
+}
+
+#[test]
+fn whoever_listens_hears_how_many_bytes_of_the_file_are_read() {
+    let text = "y".repeat(99);
+    let csv = format!("paper,text\n{}", format!("p,{text}\n").repeat(50_000));
+    let lines = format!("{{\"paper\":\"p\",\"text\":\"{text}\"}}\n").repeat(50_000);
+    for (name, content) in [("a.csv", csv), ("a.jsonl", lines)] {
+        let heard = std::sync::Arc::new(Heard::default());
+        let listener = Listener::new(std::sync::Arc::new(Listening(heard.clone())));
+        let source = Source::from_reader(Path::new(name), content.as_bytes()).unwrap();
+        let source = source.heard_by(listener);
+        let mut problems = Problems::new();
+        let mut problems = FileProblems::new(&source, &mut problems);
+        assert_eq!(read_rows(&source, &SCHEMA, &mut problems, &mut |_, _| {}), 50_000);
+        let heard = heard.0.lock().unwrap();
+        assert_eq!(heard[0], ("reading", content.len() as u64));
+        // Once in a mebibyte, the last of which ends with the file.
+        assert_eq!(heard.len() - 1, content.len() >> 20, "{name}");
+        let read: u64 = heard[1..].iter().map(|(_, bytes)| bytes).sum();
+        assert!(read <= content.len() as u64 && read + (1 << 21) > content.len() as u64, "{read}");
+    }
 }

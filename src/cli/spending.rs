@@ -1,0 +1,58 @@
+//! What a run has spent at a model so far, for whoever shows how far it is.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, OnceLock};
+
+use crate::annotate::Prices;
+use crate::llm::Budget;
+
+/// Empty until a model is connected; shared by its clones.
+#[derive(Debug, Clone, Default)]
+pub struct Spending(Arc<OnceLock<Watched>>);
+
+#[derive(Debug)]
+struct Watched {
+    budget: Arc<Budget>,
+    prices: Option<Prices>,
+}
+
+impl Spending {
+    /// Watches a budget from now on; the first one, should there be several.
+    #[cfg_attr(not(feature = "llm"), expect(dead_code, reason = "no model is asked"))]
+    pub(super) fn watch(&self, budget: &Arc<Budget>, prices: Option<Prices>) {
+        // A run asks one model.
+        _ = self.0.set(Watched { budget: Arc::clone(budget), prices });
+    }
+
+    /// Requests, tokens, and the price if one was given; `None` if no model is asked.
+    pub(super) fn words(&self) -> Option<String> {
+        let Watched { budget, prices } = self.0.get()?;
+        let spent = budget.spent();
+        let mut words = format!("{} requests, {} tokens", spent.requests, spent.tokens());
+        if let Some(prices) = prices {
+            let price = prices.of(spent.prompt_tokens, spent.completion_tokens);
+            let _ = write!(words, ", price {price:.4}");
+        }
+        Some(words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::interruption::Interruption;
+    use crate::llm::Usage;
+
+    #[test]
+    fn the_price_is_that_of_what_was_read_and_written() {
+        let spending = Spending::default();
+        assert_eq!(spending.words(), None);
+        let budget = Arc::new(Budget::default());
+        spending.clone().watch(&budget, Some(Prices { read: 2.0, written: 10.0 }));
+        assert_eq!(spending.words().unwrap(), "0 requests, 0 tokens, price 0.0000");
+        let request = budget.reserve(1, &Interruption::default()).unwrap();
+        request.cost(Usage { prompt_tokens: 30_000, completion_tokens: 4_000, estimated: false });
+        // 2 / 10^6 * 30,000 + 10 / 10^6 * 4,000.
+        assert_eq!(spending.words().unwrap(), "1 requests, 34000 tokens, price 0.1000");
+    }
+}
