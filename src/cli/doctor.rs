@@ -68,6 +68,7 @@ fn examined(name: &str, common: &Common) -> Result<Vec<(&'static str, String)>> 
     let about = LocalModel::describe(&path)?;
     let model = LocalModel::open(LocalSettings {
         path,
+        threads: common.threads,
         budget: std::sync::Arc::new(Budget::default()),
         interruption: common.interruption.clone(),
     })?;

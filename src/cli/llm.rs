@@ -407,7 +407,8 @@ fn open_local(name: &str, budget: &Arc<Budget>, common: &Common, for_show: bool)
         Arc::new(OfflineModel { model: crate::llm::local::name_of(&path)? })
     } else {
         let (budget, interruption) = (Arc::clone(budget), common.interruption.clone());
-        Arc::new(LocalModel::open(LocalSettings { path, budget, interruption })?)
+        let threads = common.threads;
+        Arc::new(LocalModel::open(LocalSettings { path, threads, budget, interruption })?)
     };
     Ok(Opened { model, server: None, places: vec![THIS_MACHINE.into()] })
 }

@@ -41,7 +41,7 @@ impl Alone {
         for proxy in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
             command.env(proxy, format!("http://{}", self.server.address()));
         }
-        command.env("CANDLE_NUM_THREADS", threads).env("HF_ENDPOINT", url);
+        command.args(["--threads", threads]).env("HF_ENDPOINT", url);
         command.output().unwrap().into()
     }
 
@@ -150,13 +150,13 @@ fn choices_of_a_model_in_a_file_are_the_same_on_any_number_of_threads() {
     alone.tiny();
     let judge = ["annotate", "judgments", "reviews.jsonl", "--model", "local:tiny.gguf"];
     let judge = [&judge[..], &["--judge", "choice", "--no-cache", "--offline"]].concat();
-    let first = alone.caz(&[&judge[..], &["--threads", "1"]].concat(), "1");
+    let first = alone.caz(&judge, "1");
     assert_eq!(first.code, Some(0), "{}", first.stderr);
     // It finds letters as likely as any.
     assert!(first.stderr.contains("wanted to say something else"), "{}", first.stderr);
     let row: Value = serde_json::from_str(&first.stdout).unwrap();
     assert_eq!(row["judgments"].as_object().unwrap().len(), 19);
-    let second = alone.caz(&[&judge[..], &["--threads", "3"]].concat(), "3");
+    let second = alone.caz(&judge, "3");
     assert_eq!(second.stdout, first.stdout);
 }
 

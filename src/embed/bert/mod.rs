@@ -39,7 +39,6 @@ mod config;
 mod error;
 mod json;
 mod kernels;
-mod matmul;
 mod modern;
 mod post_norm;
 mod schedule;

@@ -10,8 +10,8 @@
 use super::config::{Layout, PostNormConfig};
 use super::error::BertError;
 use super::kernels::{Kernels, LayerNorm};
-use super::matmul::{Matrix, MatrixMut, multiply};
 use super::weights::Weights;
+use crate::stats::matmul::{Matrix, MatrixMut, multiply};
 
 /// `x W + b`; the weight is stored with shape `(inputs, outputs)`.
 struct Linear {

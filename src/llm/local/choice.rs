@@ -131,14 +131,36 @@ impl LocalModel {
             return Err(LocalError::TooLong { tokens, context }.into());
         }
         self.read_shared(&asked.shared, kept)?;
-        let before = kept.memory.tokens();
         let mut found = Vec::with_capacity(asked.branches.len());
-        for branch in &asked.branches {
-            let states = self.read(branch, &mut kept.memory);
-            let states = states.inspect_err(|_| kept.memory.forget_behind(before))?;
-            kept.memory.forget_behind(before);
-            let last = states.dim(0).map_err(LocalError::from)? - 1;
-            found.push(log_softmax(&self.network.logits(&states, last)?));
+        let mut rest: &[Vec<u32>] = &asked.branches;
+        while let Some(first) = rest.first() {
+            self.look()?;
+            if first.len() > CHUNK {
+                let mut memory = kept.memory.clone();
+                let states = self.read(first, &mut memory)?;
+                let logits = self.pool.install(|| self.network.logits(&states, &[states.last()]));
+                found.extend(logits?.iter().map(|logits| log_softmax(logits)));
+                rest = &rest[1..];
+                continue;
+            }
+            // As many as are read together.
+            let mut tokens = 0;
+            let mut places = Vec::new();
+            for branch in rest {
+                if tokens + branch.len() > CHUNK {
+                    break;
+                }
+                tokens += branch.len();
+                places.push(tokens - 1);
+            }
+            let (together, behind) = rest.split_at(places.len());
+            let parts: Vec<&[u32]> = together.iter().map(Vec::as_slice).collect();
+            let logits = self.pool.install(|| {
+                let states = self.network.peek(&parts, &mut kept.memory);
+                self.network.logits(&states, &places)
+            });
+            found.extend(logits?.iter().map(|logits| log_softmax(logits)));
+            rest = behind;
         }
         Ok(found)
     }

@@ -50,9 +50,9 @@ pub enum LocalError {
     /// The model computes something that is no number.
     #[error("the model computes values that are no numbers; the file is damaged")]
     NotFinite,
-    /// A computation failed.
-    #[error("a computation of the model failed")]
-    Computation(#[from] candle_core::Error),
+    /// The threads that compute cannot be started.
+    #[error("cannot start the threads of the model")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
 /// What is wrong with a model file.

@@ -7,27 +7,29 @@
 //! ```
 //!
 //! Formulas: Touvron et al. (2023), arXiv 2302.13971; rotations: Su et al., arXiv 2104.09864; the
-//! angles are computed in 64 bits. Every entry of every product is one sum in a fixed order, so the
-//! number of threads changes no result.
+//! angles are computed in 64 bits. Weights are decoded to 32 bits as they are needed and inputs are
+//! not rounded, so that what is computed is what the file says. Numbers stand feature by feature,
+//! see [`super::matrix`].
 
-use candle_core::{D, DType, Device, Module, Tensor};
-use candle_nn::{ops, rotary_emb};
+use rayon::prelude::*;
 
 use super::config::{Config, Family};
+use super::elements::{attend_one, rms_norm, silu_times, softmax};
 use super::error::LocalError;
-use super::weights::{Linear, Weights};
+use super::matrix::products;
+use super::weights::{Layer, Linear, Weights};
+use crate::stats::matmul::{Matrix, MatrixMut, multiply};
 
 /// Tokens that are read at once: bounds the memory for attention, and how long a request to stop
 /// waits.
 pub(super) const CHUNK: usize = 256;
 
-/// What was read so far: keys and values of every layer, `(key_heads, capacity, head)`.
-#[derive(Debug, Default)]
+/// What was read so far: keys and values of every layer, `(tokens, key_heads * head)`, token by
+/// token.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Memory {
-    layers: Vec<(Tensor, Tensor)>,
+    layers: Vec<(Vec<f32>, Vec<f32>)>,
     tokens: usize,
-    /// Tokens that there is room for.
-    capacity: usize,
 }
 
 impl Memory {
@@ -38,32 +40,28 @@ impl Memory {
 
     /// Forgets all but the first tokens.
     pub(super) fn forget_behind(&mut self, tokens: usize) {
-        self.tokens = self.tokens.min(tokens);
-    }
-
-    /// Makes room for `more` tokens.
-    fn reserve(&mut self, more: usize, config: &Config) -> candle_core::Result<()> {
-        let needed = self.tokens + more;
-        if needed <= self.capacity {
-            return Ok(());
-        }
-        let capacity = needed.max(self.capacity * 3 / 2).next_multiple_of(64);
-        let shape = (config.key_heads, capacity, config.head);
-        let grown = |old: Option<&Tensor>| -> candle_core::Result<Tensor> {
-            let new = Tensor::zeros(shape, DType::F32, &Device::Cpu)?;
-            if let Some(old) = old.filter(|_| self.tokens > 0) {
-                new.slice_set(&old.narrow(1, 0, self.tokens)?.contiguous()?, 1, 0)?;
+        if tokens < self.tokens {
+            for (keys, values) in &mut self.layers {
+                let width = keys.len() / self.tokens;
+                keys.truncate(tokens * width);
+                values.truncate(tokens * width);
             }
-            Ok(new)
-        };
-        self.layers = (0..config.layers)
-            .map(|layer| {
-                let old = self.layers.get(layer);
-                Ok((grown(old.map(|(keys, _)| keys))?, grown(old.map(|(_, values)| values))?))
-            })
-            .collect::<candle_core::Result<_>>()?;
-        self.capacity = capacity;
-        Ok(())
+            self.tokens = tokens;
+        }
+    }
+}
+
+/// States of the last layer, normalised: `(hidden, tokens)`.
+#[derive(Debug)]
+pub(super) struct States {
+    values: Vec<f32>,
+    tokens: usize,
+}
+
+impl States {
+    /// The place of the last token.
+    pub(super) fn last(&self) -> usize {
+        self.tokens - 1
     }
 }
 
@@ -74,138 +72,316 @@ pub(super) struct Network {
     pub(super) weights: Weights,
 }
 
+/// Texts that are read together, each as if it alone followed what is remembered.
+struct Batch<'a> {
+    parts: &'a [&'a [u32]],
+    tokens: usize,
+    /// Tokens of what is remembered.
+    before: usize,
+    /// Cosines and sines of each pair's angles, `(head / 2, tokens)`.
+    rotations: (Vec<f32>, Vec<f32>),
+}
+
 impl Network {
-    /// Reads `ids` behind what `memory` holds, at most [`CHUNK`] at once, and returns the states of
-    /// the last layer, normalised, `(ids, hidden)`.
+    /// Reads `ids` behind what `memory` holds, at most [`CHUNK`] at once, and remembers them.
     ///
     /// # Panics
     ///
-    /// If there are no `ids`: a bug of the caller.
-    pub(super) fn read(&self, ids: &[u32], memory: &mut Memory) -> Result<Tensor, LocalError> {
-        assert!(!ids.is_empty() && ids.len() <= CHUNK, "{} tokens at once", ids.len());
-        Ok(self.states(ids, memory)?)
+    /// If there are no `ids`, or too many: a bug of the caller.
+    pub(super) fn read(&self, ids: &[u32], memory: &mut Memory) -> States {
+        self.states(&[ids], memory, true)
     }
 
-    /// Log-odds of every token to come next, from one row of [`Self::read`].
-    pub(super) fn logits(&self, states: &Tensor, row: usize) -> Result<Vec<f32>, LocalError> {
+    /// Reads each of `parts` behind what `memory` holds, at most [`CHUNK`] tokens together, and
+    /// remembers none. The states are those of one part after the other.
+    ///
+    /// # Panics
+    ///
+    /// If there are no tokens, or too many: a bug of the caller.
+    pub(super) fn peek(&self, parts: &[&[u32]], memory: &mut Memory) -> States {
+        self.states(parts, memory, false)
+    }
+
+    /// Log-odds of every token to come next, after the tokens at these places.
+    pub(super) fn logits(
+        &self,
+        states: &States,
+        places: &[usize],
+    ) -> Result<Vec<Vec<f32>>, LocalError> {
+        let count = places.len();
+        let mut chosen = Vec::with_capacity(self.config.hidden * count);
+        for row in states.values.chunks_exact(states.tokens) {
+            chosen.extend(places.iter().map(|place| row[*place]));
+        }
         let head = self.weights.head.as_ref().unwrap_or(&self.weights.embedding);
-        let logits = head.forward(&states.narrow(0, row, 1)?)?.squeeze(0)?.to_vec1::<f32>()?;
-        if logits.iter().any(|logit| !logit.is_finite()) {
+        let [all] = products([head], &chosen, count);
+        if all.iter().any(|logit| !logit.is_finite()) {
             return Err(LocalError::NotFinite);
         }
-        Ok(logits)
-    }
-
-    fn states(&self, ids: &[u32], memory: &mut Memory) -> candle_core::Result<Tensor> {
-        let (config, rows) = (&self.config, ids.len());
-        let before = memory.tokens();
-        memory.reserve(rows, config)?;
-        let rotations = self.rotations(before, rows)?;
-        let all = before + rows;
-        let mask = causal(before, rows)?;
-        let mut x = self.weights.embedding.embedding(&Tensor::new(ids, &Device::Cpu)?)?;
-        for (index, layer) in self.weights.layers.iter().enumerate() {
-            let h = ops::rms_norm(&x, &layer.attention_norm, config.epsilon)?;
-            let query = self.heads(&layer.query, &h, layer.query_norm.as_ref(), config.heads)?;
-            let key = self.heads(&layer.key, &h, layer.key_norm.as_ref(), config.key_heads)?;
-            let value = self.heads(&layer.value, &h, None, config.key_heads)?;
-            let (keys, values) = &memory.layers[index];
-            keys.slice_set(&self.rotate(&key, &rotations)?, 1, before)?;
-            values.slice_set(&value, 1, before)?;
-            let (keys, values) = (keys.narrow(1, 0, all)?, values.narrow(1, 0, all)?);
-            let query = self.rotate(&query, &rotations)?;
-            let attended = attend(&query, &keys, &values, (mask.as_ref(), config))?;
-            x = (x + layer.output.forward(&attended)?)?;
-            let h = ops::rms_norm(&x, &layer.inner_norm, config.epsilon)?;
-            let gate = layer.gate.forward(&h)?.silu()?;
-            x = (x + layer.down.forward(&(gate * layer.up.forward(&h)?)?)?)?;
+        if count == 1 {
+            return Ok(vec![all]);
         }
-        memory.tokens = all;
-        ops::rms_norm(&x, &self.weights.last_norm, config.epsilon)
+        Ok((0..count).map(|at| all.iter().skip(at).step_by(count).copied().collect()).collect())
     }
 
-    /// `(heads, rows, head)` from `(rows, hidden)`.
-    fn heads(
+    fn states(&self, parts: &[&[u32]], memory: &mut Memory, keep: bool) -> States {
+        let config = &self.config;
+        let tokens: usize = parts.iter().map(|part| part.len()).sum();
+        assert!((1..=CHUNK).contains(&tokens), "{tokens} tokens at once");
+        let before = memory.tokens;
+        let rotations = self.rotations(before, parts, tokens);
+        let batch = Batch { parts, tokens, before, rotations };
+        memory.layers.resize_with(config.layers, Default::default);
+        let mut x = vec![0.0; config.hidden * tokens];
+        for (token, id) in parts.iter().copied().flatten().enumerate() {
+            let embedding = self.weights.embedding.row(*id as usize);
+            for (x, value) in x[token..].iter_mut().step_by(tokens).zip(embedding) {
+                *x = value;
+            }
+        }
+        for (layer, memory) in self.weights.layers.iter().zip(&mut memory.layers) {
+            self.layer(&mut x, layer, memory, &batch, keep);
+        }
+        if keep {
+            memory.tokens += tokens;
+        }
+        rms_norm(&mut x, &self.weights.last_norm, config.epsilon, tokens);
+        States { values: x, tokens }
+    }
+
+    fn layer(
         &self,
-        linear: &Linear,
-        h: &Tensor,
-        norm: Option<&Tensor>,
-        heads: usize,
-    ) -> candle_core::Result<Tensor> {
-        let mut y = linear.weight.forward(h)?;
-        if let Some(bias) = &linear.bias {
-            y = y.broadcast_add(bias)?;
+        x: &mut [f32],
+        layer: &Layer,
+        (keys, values): &mut (Vec<f32>, Vec<f32>),
+        batch: &Batch<'_>,
+        keep: bool,
+    ) {
+        let (config, tokens) = (&self.config, batch.tokens);
+        let mut h = x.to_vec();
+        rms_norm(&mut h, &layer.attention_norm, config.epsilon, tokens);
+        let weights = [&layer.query.weight, &layer.key.weight, &layer.value.weight];
+        let [mut query, mut key, mut value] = products(weights, &h, tokens);
+        for (linear, y) in
+            [(&layer.query, &mut query), (&layer.key, &mut key), (&layer.value, &mut value)]
+        {
+            add_bias(y, linear, tokens);
         }
-        let mut y = y.reshape((h.dim(0)?, heads, self.config.head))?;
-        if let Some(norm) = norm {
-            y = ops::rms_norm(&y, norm, self.config.epsilon)?;
+        for (norm, y) in [(&layer.query_norm, &mut query), (&layer.key_norm, &mut key)] {
+            for head in y.chunks_exact_mut(config.head * tokens) {
+                if let Some(norm) = norm {
+                    rms_norm(head, norm, config.epsilon, tokens);
+                }
+                self.rotate(head, batch);
+            }
         }
-        y.transpose(0, 1)?.contiguous()
+        if keep {
+            append(keys, &key, tokens);
+            append(values, &value, tokens);
+        }
+        let own = (!keep).then_some((&key[..], &value[..]));
+        let attended = attend(config, &query, (keys, values), own, batch);
+        add(x, &products([&layer.output], &attended, tokens)[0]);
+        h.copy_from_slice(x);
+        rms_norm(&mut h, &layer.inner_norm, config.epsilon, tokens);
+        let [mut gate, up] = products([&layer.gate, &layer.up], &h, tokens);
+        silu_times(&mut gate, &up);
+        add(x, &products([&layer.down], &gate, tokens)[0]);
     }
 
-    fn rotate(&self, x: &Tensor, (cos, sin): &(Tensor, Tensor)) -> candle_core::Result<Tensor> {
-        let x = x.unsqueeze(0)?;
-        let rotated = match self.config.family {
-            Family::Llama => rotary_emb::rope_i(&x, cos, sin),
-            Family::Qwen2 | Family::Qwen3 => rotary_emb::rope(&x, cos, sin),
-        };
-        rotated?.squeeze(0)
+    /// Rotates a head's pairs, neighbours or halves, by the angles of their positions.
+    fn rotate(&self, head: &mut [f32], batch: &Batch<'_>) {
+        let (tokens, half) = (batch.tokens, self.config.head / 2);
+        let (cos, sin) = &batch.rotations;
+        for pair in 0..half {
+            let (first, second) = match self.config.family {
+                Family::Llama => (2 * pair, 2 * pair + 1),
+                Family::Qwen2 | Family::Qwen3 => (pair, pair + half),
+            };
+            let (left, right) = head.split_at_mut(second * tokens);
+            let angles = cos[pair * tokens..].iter().zip(&sin[pair * tokens..]);
+            let pairs = left[first * tokens..][..tokens].iter_mut().zip(&mut right[..tokens]);
+            for ((a, b), (cos, sin)) in pairs.zip(angles) {
+                (*a, *b) = (*a * cos - *b * sin, *a * sin + *b * cos);
+            }
+        }
     }
 
-    /// Cosines and sines of the angles of `rows` positions from `first` on, `(rows, head / 2)`.
-    fn rotations(&self, first: usize, rows: usize) -> candle_core::Result<(Tensor, Tensor)> {
+    fn rotations(&self, before: usize, parts: &[&[u32]], tokens: usize) -> (Vec<f32>, Vec<f32>) {
         let half = self.config.head / 2;
-        let frequencies: Vec<f64> = (0..half)
-            .map(|pair| {
-                let frequency = self.config.base.powf(-(pair as f64) / half as f64);
-                let factors = self.weights.frequency_factors.as_ref();
-                frequency / factors.map_or(1.0, |factors| f64::from(factors[pair]))
-            })
+        let positions: Vec<f64> = parts
+            .iter()
+            .flat_map(|part| (before..before + part.len()).map(|position| position as f64))
             .collect();
-        let angles: Vec<f64> = (first..first + rows)
-            .flat_map(|position| frequencies.iter().map(move |each| each * position as f64))
-            .collect();
-        #[expect(clippy::cast_possible_truncation, reason = "the model computes in 32 bits")]
-        let table = |function: fn(f64) -> f64| {
-            let values: Vec<f32> = angles.iter().map(|angle| function(*angle) as f32).collect();
-            Tensor::from_vec(values, (rows, half), &Device::Cpu)
-        };
-        Ok((table(f64::cos)?, table(f64::sin)?))
+        let (mut cos, mut sin) =
+            (Vec::with_capacity(half * tokens), Vec::with_capacity(half * tokens));
+        for pair in 0..half {
+            let frequency = self.config.base.powf(-(pair as f64) / half as f64);
+            let factors = self.weights.frequency_factors.as_ref();
+            let frequency = frequency / factors.map_or(1.0, |factors| f64::from(factors[pair]));
+            for position in &positions {
+                let (s, c) = (frequency * position).sin_cos();
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "32 bits is what is computed in"
+                )]
+                {
+                    cos.push(c as f32);
+                    sin.push(s as f32);
+                }
+            }
+        }
+        (cos, sin)
     }
 }
 
-/// What row `i` of `rows` behind `before` tokens may not see, as `-inf`; `None` for a single row.
-fn causal(before: usize, rows: usize) -> candle_core::Result<Option<Tensor>> {
-    if rows == 1 {
-        return Ok(None);
+fn add_bias(y: &mut [f32], linear: &Linear, tokens: usize) {
+    if let Some(bias) = &linear.bias {
+        for (row, bias) in y.chunks_exact_mut(tokens).zip(bias) {
+            row.iter_mut().for_each(|y| *y += bias);
+        }
     }
-    let all = before + rows;
-    let mut values = vec![0.0; rows * all];
-    for (row, seen) in values.chunks_exact_mut(all).enumerate() {
-        seen[before + row + 1..].fill(f32::NEG_INFINITY);
-    }
-    Tensor::from_vec(values, (rows, all), &Device::Cpu).map(Some)
 }
 
-/// Attention of `query` `(heads, rows, head)` over keys and values `(key_heads, tokens, head)`,
-/// `(rows, heads * head)`.
+fn add(x: &mut [f32], y: &[f32]) {
+    for (x, y) in x.iter_mut().zip(y) {
+        *x += y;
+    }
+}
+
+/// Appends `(width, tokens)` to rows of `width`.
+fn append(rows: &mut Vec<f32>, columns: &[f32], tokens: usize) {
+    for token in 0..tokens {
+        rows.extend(columns.iter().skip(token).step_by(tokens));
+    }
+}
+
+/// Attention of `query` over what is remembered and, behind it, over each part's `own` keys and
+/// values where these are not remembered; `(heads * head, tokens)`.
 fn attend(
-    query: &Tensor,
-    keys: &Tensor,
-    values: &Tensor,
-    (mask, config): (Option<&Tensor>, &Config),
-) -> candle_core::Result<Tensor> {
-    let (rows, group) = (query.dim(1)?, config.heads / config.key_heads);
-    // The heads that share keys stand next to each other: one product for all of them.
-    let query = (query * (1.0 / (config.head as f64).sqrt()))?;
-    let query = query.reshape((config.key_heads, group * rows, config.head))?;
-    let mut scores = query.matmul(&keys.transpose(1, 2)?)?;
-    if let Some(mask) = mask {
-        let all = scores.dim(D::Minus1)?;
-        let by_row = scores.reshape((config.heads, rows, all))?.broadcast_add(mask)?;
-        scores = by_row.reshape((config.key_heads, group * rows, all))?;
+    config: &Config,
+    query: &[f32],
+    (keys, values): (&[f32], &[f32]),
+    own: Option<(&[f32], &[f32])>,
+    batch: &Batch<'_>,
+) -> Vec<f32> {
+    let (head, tokens, before) = (config.head, batch.tokens, batch.before);
+    let width = config.key_heads * head;
+    let known = keys.len() / width;
+    let longest = own.map_or(0, |_| batch.parts.iter().map(|part| part.len()).max().unwrap_or(0));
+    let stride = known + longest;
+    let scale = 1.0 / (head as f32).sqrt();
+    let group = config.heads / config.key_heads;
+    let mut attended = vec![0.0; config.heads * head * tokens];
+    let of_head = |(number, out): (usize, &mut [f32])| {
+        let key_head = number / group;
+        // (tokens, head) of this head's queries.
+        let query = Matrix {
+            values: &query[number * head * tokens..],
+            rows: tokens,
+            columns: head,
+            row_stride: 1,
+            column_stride: tokens,
+        };
+        // (known, head) of what is remembered.
+        let start = (key_head * head).min(keys.len());
+        let of_memory = |values| Matrix {
+            values,
+            rows: known,
+            columns: head,
+            row_stride: width,
+            column_stride: 1,
+        };
+        if tokens == 1 && own.is_none() {
+            let columns = start..start + head;
+            attend_one(query.values, (keys, values), (width, columns), scale, out);
+            return;
+        }
+        let mut scores = vec![0.0; tokens * stride];
+        if known > 0 {
+            let mut product =
+                MatrixMut { values: &mut scores, rows: tokens, columns: known, row_stride: stride };
+            multiply(&mut product, query, of_memory(&keys[start..]).transposed(), scale);
+        }
+        let mut first = 0;
+        for part in batch.parts {
+            let length = part.len();
+            if let Some((keys, _)) = own {
+                let query = Matrix { values: &query.values[first..], rows: length, ..query };
+                let mut product = MatrixMut {
+                    values: &mut scores[first * stride + known..],
+                    rows: length,
+                    columns: length,
+                    row_stride: stride,
+                };
+                let keys = Matrix {
+                    values: &keys[key_head * head * tokens + first..],
+                    rows: head,
+                    columns: length,
+                    row_stride: tokens,
+                    column_stride: 1,
+                };
+                multiply(&mut product, query, keys, scale);
+            }
+            for (place, row) in
+                scores[first * stride..].chunks_exact_mut(stride).take(length).enumerate()
+            {
+                let (seen, unseen) = row.split_at_mut(before + place + 1);
+                softmax(seen);
+                unseen.fill(0.0);
+            }
+            first += length;
+        }
+        // (tokens, known) of the weights, and their products with the values.
+        if known > 0 {
+            let mut product =
+                MatrixMut { values: out, rows: head, columns: tokens, row_stride: tokens };
+            let weights = Matrix {
+                values: &scores,
+                rows: tokens,
+                columns: known,
+                row_stride: stride,
+                column_stride: 1,
+            };
+            let values = of_memory(&values[start..]).transposed();
+            multiply(&mut product, values, weights.transposed(), 1.0);
+        }
+        if let Some((_, values)) = own {
+            add_own(out, &scores[known..], &values[key_head * head * tokens..], (batch, stride));
+        }
+    };
+    attended.par_chunks_mut(head * tokens).enumerate().for_each(of_head);
+    attended
+}
+
+/// Adds to a head's `out` each part's own values by their weights, which stand in rows of `stride`.
+fn add_own(out: &mut [f32], weights: &[f32], values: &[f32], (batch, stride): (&Batch<'_>, usize)) {
+    let tokens = batch.tokens;
+    let head = out.len() / tokens;
+    let mut first = 0;
+    for part in batch.parts {
+        let length = part.len();
+        let mut of_part = vec![0.0; head * length];
+        let mut product =
+            MatrixMut { values: &mut of_part, rows: head, columns: length, row_stride: length };
+        let values = Matrix {
+            values: &values[first..],
+            rows: head,
+            columns: length,
+            row_stride: tokens,
+            column_stride: 1,
+        };
+        let weights = Matrix {
+            values: &weights[first * stride..],
+            rows: length,
+            columns: length,
+            row_stride: stride,
+            column_stride: 1,
+        };
+        multiply(&mut product, values, weights.transposed(), 1.0);
+        for (out, of_part) in out.chunks_exact_mut(tokens).zip(of_part.chunks_exact(length)) {
+            add(&mut out[first..first + length], of_part);
+        }
+        first += length;
     }
-    let sum = ops::softmax_last_dim(&scores)?.matmul(values)?;
-    let by_head = sum.reshape((config.heads, rows, config.head))?;
-    by_head.transpose(0, 1)?.reshape((rows, config.heads * config.head))
 }

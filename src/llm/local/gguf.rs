@@ -8,8 +8,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Seek, SeekFrom};
 
-use candle_core::quantized::{GgmlDType, QStorage, QTensor};
-use candle_core::{Device, Shape};
+use candle_core::quantized::GgmlDType;
 
 use super::error::ModelFault;
 
@@ -193,13 +192,13 @@ impl Header {
         }
     }
 
-    /// Reads a tensor whose shape has to be `expected`, rows first.
+    /// Reads the type and the bytes of a tensor whose shape has to be `expected`, rows first.
     pub(super) fn load<R: BufRead + Seek>(
         &self,
         reader: &mut R,
         name: &str,
         expected: &[usize],
-    ) -> Result<QTensor, Stopped> {
+    ) -> Result<(GgmlDType, Vec<u8>), Stopped> {
         let entry = self
             .tensors
             .get(name)
@@ -213,11 +212,7 @@ impl Header {
         reader.seek(SeekFrom::Start(entry.start))?;
         let mut bytes = vec![0_u8; entry.bytes];
         reader.read_exact(&mut bytes)?;
-        QStorage::from_data(bytes.into(), &Device::Cpu, entry.kind)
-            .and_then(|storage| QTensor::new(storage, Shape::from(entry.shape.clone())))
-            .map_err(|error| {
-                ModelFault::Load { name: name.to_owned(), reason: error.to_string() }.into()
-            })
+        Ok((entry.kind, bytes))
     }
 }
 

@@ -1,20 +1,21 @@
-//! Models that run on this machine, from GGUF files, through candle. Nothing is sent anywhere.
+//! Models that run on this machine, from GGUF files. Nothing is sent anywhere.
 //!
 //! The families llama, qwen2 and qwen3 with byte-level tokenizers; whatever would be computed
 //! differently is refused by name. One request at a time: each uses all threads. Answers depend on
 //! the file, the request and the processor's kind, not on the number of threads, and no answer
 //! depends on another.
 //!
-//! How many threads candle uses follows from `CANDLE_NUM_THREADS`, or the processor.
-//!
 //! A form ([`ResponseFormat::JsonSchema`](crate::llm::ResponseFormat)) is not enforced; prompts say
 //! it in words.
 
+mod blocks;
 mod choice;
 mod config;
+mod elements;
 mod error;
 mod forward;
 mod gguf;
+mod matrix;
 mod sample;
 mod template;
 mod tokenizer;
@@ -29,14 +30,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use candle_core::Tensor;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use sha2::{Digest, Sha256};
 
 pub use self::error::{LocalError, ModelFault};
 
 use self::choice::Kept;
 use self::config::Config;
-use self::forward::{CHUNK, Memory, Network};
+use self::forward::{CHUNK, Memory, Network, States};
 use self::gguf::{Header, Stopped};
 use self::sample::Sampler;
 use self::template::ChatTemplate;
@@ -62,6 +63,8 @@ const READ_BYTES: usize = 1 << 20;
 pub struct LocalSettings {
     /// The file.
     pub path: PathBuf,
+    /// Threads that compute; `None` for all cores. They never change an answer.
+    pub threads: Option<usize>,
     /// What is spent.
     pub budget: Arc<Budget>,
     /// When to stop.
@@ -76,6 +79,7 @@ pub struct LocalModel {
     tokenizer: Tokenizer,
     template: ChatTemplate,
     network: Network,
+    pool: ThreadPool,
     /// Held while a request is worked on.
     turn: Mutex<Kept>,
 }
@@ -127,12 +131,19 @@ impl LocalModel {
             Weights::load(&header, &mut reader, &config, tokenizer.vocabulary()).map_err(failed)?;
         let network = Network { config, weights };
         // Weights that are no numbers are found out before any text is read.
-        let states = network.read(&[0], &mut Memory::default())?;
-        match network.logits(&states, 0) {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(settings.threads.unwrap_or(0))
+            .thread_name(|index| format!("model-{index}"))
+            .build()?;
+        let checked = pool.install(|| {
+            let states = network.read(&[0], &mut Memory::default());
+            network.logits(&states, &[0])
+        });
+        match checked {
             Err(LocalError::NotFinite) => return Err(wrong(ModelFault::NotFinite)),
             checked => checked.map(drop)?,
         }
-        Ok(Self { name, settings, tokenizer, template, network, turn: Mutex::default() })
+        Ok(Self { name, settings, tokenizer, template, network, pool, turn: Mutex::default() })
     }
 
     /// What the file says about itself.
@@ -186,15 +197,17 @@ impl LocalModel {
         let mut written = 0;
         while written < WRITTEN && memory.tokens() < self.network.config.context {
             self.look()?;
-            let states = self.network.read(&ids[..1], &mut memory)?;
-            self.network.logits(&states, 0)?;
+            self.pool.install(|| {
+                let states = self.network.read(&ids[..1], &mut memory);
+                self.network.logits(&states, &[0])
+            })?;
             written += 1;
         }
         Ok(Speed { read, written: written as f64 / start.elapsed().as_secs_f64() })
     }
 
     /// Reads a prompt in pieces and returns the states of the last piece.
-    fn read(&self, ids: &[u32], memory: &mut Memory) -> Result<Tensor, ChatError> {
+    fn read(&self, ids: &[u32], memory: &mut Memory) -> Result<States, ChatError> {
         let context = self.network.config.context;
         let tokens = memory.tokens() + ids.len();
         if tokens >= context || ids.is_empty() {
@@ -203,7 +216,7 @@ impl LocalModel {
         let mut last = None;
         for chunk in ids.chunks(CHUNK) {
             self.look()?;
-            last = Some(self.network.read(chunk, memory)?);
+            last = Some(self.pool.install(|| self.network.read(chunk, memory)));
         }
         Ok(last.expect("there is at least one token"))
     }
@@ -224,8 +237,8 @@ impl LocalModel {
         let mut states = self.read(prompt, &mut memory)?;
         let mut written = Vec::new();
         loop {
-            let row = states.dim(0).map_err(LocalError::from)? - 1;
-            let next = sampler.choose(&self.network.logits(&states, row)?);
+            let logits = self.pool.install(|| self.network.logits(&states, &[states.last()]))?;
+            let next = sampler.choose(&logits[0]);
             if self.tokenizer.is_end(next) {
                 return Ok((written, true));
             }
@@ -234,7 +247,7 @@ impl LocalModel {
                 return Ok((written, false));
             }
             self.look()?;
-            states = self.network.read(&[next], &mut memory)?;
+            states = self.pool.install(|| self.network.read(&[next], &mut memory));
         }
     }
 }

@@ -3,12 +3,13 @@
 use std::io::{BufReader, Cursor};
 use std::path::PathBuf;
 
-use candle_core::quantized::GgmlDType;
 use candle_core::quantized::gguf_file::Value as Raw;
+use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Tensor};
 use proptest::prelude::*;
 
 use super::gguf::Header;
+use super::matrix::{Weight, products};
 use super::*;
 use crate::llm::chat::{ResponseFormat, Role};
 use crate::llm::choice::{ChoiceModel, Question};
@@ -59,12 +60,12 @@ fn logits_by_pieces(model: &LocalModel, ids: &[u32], cuts: &[usize]) -> Vec<f32>
     let mut states = None;
     for end in cuts.iter().copied().chain([ids.len()]) {
         for chunk in ids[start..end].chunks(CHUNK) {
-            states = Some(model.network.read(chunk, &mut memory).unwrap());
+            states = Some(model.network.read(chunk, &mut memory));
         }
         start = end;
     }
     let states = states.unwrap();
-    model.network.logits(&states, states.dim(0).unwrap() - 1).unwrap()
+    model.network.logits(&states, &[states.last()]).unwrap().remove(0)
 }
 
 fn furthest(left: &[f32], right: &[f32]) -> f32 {
@@ -404,6 +405,7 @@ fn budgets_and_requests_to_stop_are_heeded() {
         path,
         budget: Arc::clone(&budget),
         interruption: interruption.clone(),
+        ..LocalSettings::default()
     })
     .unwrap();
     let answer = model.complete(&request("a")).unwrap();
@@ -524,6 +526,99 @@ fn choices_of_the_real_model_are_those_of_whole_prompts() {
     assert!(far < 1e-3, "{far}");
 }
 
+/// Numbers from -1 to 1, by a linear congruence.
+fn numbers(count: usize) -> Vec<f32> {
+    let mut state = 9_u32;
+    let next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / 8_388_608.0 - 1.0
+    };
+    std::iter::repeat_with(next).take(count).collect()
+}
+
+const KINDS: [GgmlDType; 13] = [
+    GgmlDType::F32,
+    GgmlDType::F16,
+    GgmlDType::BF16,
+    GgmlDType::Q4_0,
+    GgmlDType::Q4_1,
+    GgmlDType::Q5_0,
+    GgmlDType::Q5_1,
+    GgmlDType::Q8_0,
+    GgmlDType::Q2K,
+    GgmlDType::Q3K,
+    GgmlDType::Q4K,
+    GgmlDType::Q5K,
+    GgmlDType::Q6K,
+];
+
+#[test]
+fn every_type_is_decoded_and_multiplied_as_candle_decodes_it() {
+    // More rows than a task has, and a last task of another size.
+    let (rows, columns) = (70, 512);
+    for kind in KINDS {
+        let exact = Tensor::from_vec(numbers(rows * columns), (rows, columns), &Device::Cpu);
+        let quantised = QTensor::quantize(&exact.unwrap(), kind).unwrap();
+        let expected: Vec<Vec<f32>> =
+            quantised.dequantize(&Device::Cpu).unwrap().to_vec2().unwrap();
+        let bytes = quantised.data().unwrap().into_owned();
+        let weight = Weight::new(kind, bytes, rows, columns).unwrap();
+        for (row, expected) in expected.iter().enumerate() {
+            let far = furthest(&weight.row(row), expected);
+            assert!(far < 1e-6, "{kind:?}, row {row}: {far}");
+        }
+        for tokens in [1, 2, 33] {
+            let x = numbers(columns * tokens);
+            let [found] = products([&weight], &x, tokens);
+            for (row, weights) in expected.iter().enumerate() {
+                for token in 0..tokens {
+                    let at = |column: usize| f64::from(x[column * tokens + token]);
+                    let sum: f64 =
+                        weights.iter().enumerate().map(|(c, w)| f64::from(*w) * at(c)).sum();
+                    let far = (f64::from(found[row * tokens + token]) - sum).abs();
+                    // Sums of 512 products of about 1 at most, in 32 bits.
+                    assert!(far < 1e-4, "{kind:?}, {tokens} tokens, row {row}: {far}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_of_16_bits_are_read_exactly() {
+    let all: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
+    let found = Weight::new(GgmlDType::F16, all, 1, 1 << 16).unwrap().row(0);
+    for (bits, found) in (0..=u16::MAX).zip(found) {
+        let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+        let magnitude = match exponent {
+            0 => fraction * 2.0_f64.powi(-24),
+            31 => f64::NAN,
+            _ => (1024.0 + fraction) * 2.0_f64.powi(exponent - 25),
+        };
+        let expected = if bits < 0x8000 { magnitude } else { -magnitude };
+        let same = f64::from(found).total_cmp(&expected).is_eq();
+        assert!(same || found.is_nan() && expected.is_nan(), "{bits:x}: {found} {expected}");
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_numbers() {
+    let ids: Vec<u32> = (0..300).map(|i| i * 37 % 261).collect();
+    for kind in [GgmlDType::Q8_0, GgmlDType::Q4K] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tiny.gguf");
+        std::fs::write(&path, Tiny::new("qwen3", kind, 256).bytes()).unwrap();
+        let logits = [1, 2, 5].map(|threads| {
+            let (path, threads) = (path.clone(), Some(threads));
+            let settings = LocalSettings { path, threads, ..LocalSettings::default() };
+            let model = LocalModel::open(settings).unwrap();
+            model.pool.install(|| logits_by_pieces(&model, &ids, &[100, 101]))
+        });
+        assert_eq!(logits[0], logits[1], "{kind:?}");
+        assert_eq!(logits[0], logits[2], "{kind:?}");
+    }
+}
+
 #[test]
 fn tokens_are_chosen_by_their_probabilities() {
     // Probabilities .5, .3, .2 at temperature 1; at 1/2 they are squared: 25, 9, 4 of 38.
@@ -616,8 +711,7 @@ fn templates_and_answers_are_those_of_llama_cpp() {
         assert_eq!(prompt.len() as u64, case["prompt_tokens"].as_u64().unwrap());
         let mut memory = Memory::default();
         let mut states = model.read(&prompt, &mut memory).unwrap();
-        let last = states.dim(0).unwrap() - 1;
-        let mut logits = model.network.logits(&states, last).unwrap();
+        let mut logits = model.network.logits(&states, &[states.last()]).unwrap().remove(0);
         let total: f64 = logits.iter().map(|logit| f64::from(*logit).exp()).sum();
         let first: Vec<(u32, f64)> = serde_json::from_value(case["first"].clone()).unwrap();
         assert_eq!(first.len(), 20);
@@ -632,8 +726,8 @@ fn templates_and_answers_are_those_of_llama_cpp() {
             assert!(behind < ROUNDING, "{id} is {behind} behind in {}", case["text"]);
             agreed += u32::from(behind == 0.0);
             compared += 1;
-            states = model.network.read(&[id], &mut memory).unwrap();
-            logits = model.network.logits(&states, 0).unwrap();
+            states = model.network.read(&[id], &mut memory);
+            logits = model.network.logits(&states, &[0]).unwrap().remove(0);
         }
     }
     assert!(agreed * 10 >= compared * 9, "{agreed} of {compared}");

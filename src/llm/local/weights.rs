@@ -3,45 +3,45 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, Seek};
 
-use candle_core::quantized::QMatMul;
-use candle_core::{Device, Tensor};
+use candle_core::quantized::GgmlDType;
 
 use super::config::{Config, Family};
 use super::error::ModelFault;
 use super::gguf::{Header, Stopped};
+use super::matrix::Weight;
 
 /// A matrix with an optional bias.
 #[derive(Debug)]
 pub(super) struct Linear {
-    pub(super) weight: QMatMul,
-    pub(super) bias: Option<Tensor>,
+    pub(super) weight: Weight,
+    pub(super) bias: Option<Vec<f32>>,
 }
 
 /// One layer. Queries are `(heads * head, hidden)`, keys and values `(key_heads * head, hidden)`.
 #[derive(Debug)]
 pub(super) struct Layer {
-    pub(super) attention_norm: Tensor,
+    pub(super) attention_norm: Vec<f32>,
     pub(super) query: Linear,
     pub(super) key: Linear,
     pub(super) value: Linear,
-    pub(super) query_norm: Option<Tensor>,
-    pub(super) key_norm: Option<Tensor>,
-    pub(super) output: QMatMul,
-    pub(super) inner_norm: Tensor,
-    pub(super) gate: QMatMul,
-    pub(super) up: QMatMul,
-    pub(super) down: QMatMul,
+    pub(super) query_norm: Option<Vec<f32>>,
+    pub(super) key_norm: Option<Vec<f32>>,
+    pub(super) output: Weight,
+    pub(super) inner_norm: Vec<f32>,
+    pub(super) gate: Weight,
+    pub(super) up: Weight,
+    pub(super) down: Weight,
 }
 
 /// All of a model.
 #[derive(Debug)]
 pub(super) struct Weights {
     /// `(vocabulary, hidden)`.
-    pub(super) embedding: QMatMul,
+    pub(super) embedding: Weight,
     pub(super) layers: Vec<Layer>,
-    pub(super) last_norm: Tensor,
+    pub(super) last_norm: Vec<f32>,
     /// `(vocabulary, hidden)`; `None` if the embedding is used.
-    pub(super) head: Option<QMatMul>,
+    pub(super) head: Option<Weight>,
     /// What the frequencies of the rotations are divided by, one for each pair.
     pub(super) frequency_factors: Option<Vec<f32>>,
 }
@@ -88,8 +88,7 @@ impl Weights {
         let factors = "rope_freqs.weight";
         let frequency_factors = match config.family {
             Family::Llama if header.tensors.contains_key(factors) => {
-                let values = file.vector(factors, config.head / 2)?.to_vec1::<f32>();
-                let values = values.map_err(|error| load(factors, &error))?;
+                let values = file.vector(factors, config.head / 2)?;
                 if values.iter().any(|factor| *factor <= 0.0) {
                     return Err(super::gguf::bad(factors, "holds what is not above 0").into());
                 }
@@ -104,8 +103,8 @@ impl Weights {
     }
 }
 
-fn load(name: &str, error: &candle_core::Error) -> ModelFault {
-    ModelFault::Load { name: name.to_owned(), reason: error.to_string() }
+fn load(name: &str, reason: &str) -> ModelFault {
+    ModelFault::Load { name: name.to_owned(), reason: reason.to_owned() }
 }
 
 /// Loads tensors and remembers which.
@@ -116,22 +115,26 @@ struct Loader<'a, R> {
 }
 
 impl<R: BufRead + Seek> Loader<'_, R> {
-    fn matrix(&mut self, name: &str, rows: usize, columns: usize) -> Result<QMatMul, Stopped> {
+    fn matrix(&mut self, name: &str, rows: usize, columns: usize) -> Result<Weight, Stopped> {
         self.used.insert(name.to_owned());
-        let tensor = self.header.load(self.reader, name, &[rows, columns])?;
-        Ok(QMatMul::from_qtensor(tensor).map_err(|error| load(name, &error))?)
+        let (kind, bytes) = self.header.load(self.reader, name, &[rows, columns])?;
+        let weight = Weight::new(kind, bytes, rows, columns);
+        Ok(weight.ok_or_else(|| load(name, "its rows are no multiple of 32"))?)
     }
 
     /// A vector as numbers, all of them finite.
-    fn vector(&mut self, name: &str, length: usize) -> Result<Tensor, Stopped> {
+    fn vector(&mut self, name: &str, length: usize) -> Result<Vec<f32>, Stopped> {
         self.used.insert(name.to_owned());
-        let tensor = self.header.load(self.reader, name, &[length])?;
-        let vector = tensor.dequantize(&Device::Cpu).map_err(|error| load(name, &error))?;
-        let values = vector.to_vec1::<f32>().map_err(|error| load(name, &error))?;
+        let (kind, bytes) = self.header.load(self.reader, name, &[length])?;
+        if kind != GgmlDType::F32 {
+            return Err(load(name, "vectors have to be numbers of 32 bits").into());
+        }
+        let numbers = bytes.as_chunks().0.iter();
+        let values: Vec<f32> = numbers.map(|bytes| f32::from_le_bytes(*bytes)).collect();
         if values.iter().any(|value| !value.is_finite()) {
             return Err(ModelFault::NotFinite.into());
         }
-        Ok(vector)
+        Ok(values)
     }
 
     /// A matrix with the bias that its family has: always in qwen2, never in qwen3.

@@ -6,36 +6,36 @@
 //! into blocks whose length follows from the inner dimension and the processor's caches, not from
 //! the number of rows (for more than 64 columns; below, up to an inner dimension of 512, there is
 //! one block). Two of its special cases do depend on the shape: a product with a single row, which
-//! [`super::post_norm`] avoids by padding, and very small products of two matrices that are both
+//! encoders avoid by padding, and very small products of two matrices that are both
 //! contiguous along the inner dimension, which only the attention scores of one text are.
 
 /// A read-only matrix inside a slice: entry `(i, j)` is at `i * row_stride + j * column_stride`.
 #[derive(Clone, Copy)]
-pub(super) struct Matrix<'a> {
-    pub(super) values: &'a [f32],
-    pub(super) rows: usize,
-    pub(super) columns: usize,
-    pub(super) row_stride: usize,
-    pub(super) column_stride: usize,
+pub(crate) struct Matrix<'a> {
+    pub(crate) values: &'a [f32],
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) row_stride: usize,
+    pub(crate) column_stride: usize,
 }
 
 /// A matrix to write to, its rows contiguous: entry `(i, j)` is at `i * row_stride + j`.
-pub(super) struct MatrixMut<'a> {
-    pub(super) values: &'a mut [f32],
-    pub(super) rows: usize,
-    pub(super) columns: usize,
-    pub(super) row_stride: usize,
+pub(crate) struct MatrixMut<'a> {
+    pub(crate) values: &'a mut [f32],
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) row_stride: usize,
 }
 
 impl<'a> Matrix<'a> {
     /// All of `values` as rows of `columns` entries.
-    pub(super) fn row_major(values: &'a [f32], columns: usize) -> Self {
+    pub(crate) fn row_major(values: &'a [f32], columns: usize) -> Self {
         let rows = values.len() / columns;
         Self { values, rows, columns, row_stride: columns, column_stride: 1 }
     }
 
     /// The transposed matrix over the same values.
-    pub(super) fn transposed(self) -> Self {
+    pub(crate) fn transposed(self) -> Self {
         Self {
             values: self.values,
             rows: self.columns,
@@ -63,7 +63,7 @@ fn end(rows: usize, columns: usize, row_stride: usize, column_stride: usize) -> 
 /// # Panics
 ///
 /// If the shapes do not fit each other or a matrix does not fit its slice: a bug of the caller.
-pub(super) fn multiply(
+pub(crate) fn multiply(
     product: &mut MatrixMut<'_>,
     left: Matrix<'_>,
     right: Matrix<'_>,
