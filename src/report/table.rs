@@ -81,10 +81,8 @@ impl Table {
     /// # Panics
     ///
     /// If the row does not have one cell per column: a bug of the caller.
-    pub fn push(&mut self, mut row: Vec<Cell>) {
+    pub fn push(&mut self, row: Vec<Cell>) {
         assert_eq!(row.len(), self.columns.len(), "one cell per column");
-        // Of a million rows, what lists grow by beyond their need is hundreds of megabytes.
-        row.shrink_to_fit();
         self.rows.push(row);
     }
 
