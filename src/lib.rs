@@ -26,8 +26,8 @@
 //!
 //! # Features
 //!
-//! Each is a capability; all are on by default, and without any of them the library has no network
-//! code, no database and no terminal. Scores, the built-in embedders, and the judges over any
+//! Each is a capability; those up to `cli` are on by default, and without any of them the library has
+//! no network code, no database and no terminal. Scores, the built-in embedders, and the judges over any
 //! [`llm::ChatModel`] need none.
 //!
 //! | feature | what it adds |
@@ -40,6 +40,7 @@
 //! | `llm` | `http` and `cache` |
 //! | `html` | the report as one HTML file |
 //! | `cli` | the command line; turns on `html` |
+//! | `parquet` | tables in Parquet files; off by default |
 //!
 //! # Missing values
 //!

@@ -22,6 +22,7 @@ pub mod labels;
 pub mod mtbench;
 mod near;
 pub mod observer;
+pub mod parquet;
 mod plain;
 pub mod problem;
 pub mod progress;

@@ -182,12 +182,50 @@ pub enum DataError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// The build has no reader of Parquet.
+    #[error(
+        "`{path}` is a Parquet file, which this build of caz does not read; build it with the \
+         feature `parquet`, or write the table as CSV"
+    )]
+    NeedsParquet {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// A Parquet file is damaged, as a whole or in one row group.
+    #[error("`{path}` is {}: {reason}; copy or write it again", damage(*row_group))]
+    BrokenParquet {
+        /// The path as given.
+        path: PathBuf,
+        /// The row group, from 1.
+        row_group: Option<usize>,
+        /// What the decoder said.
+        reason: String,
+    },
+    /// A column of a Parquet file holds what no table of caz has.
+    #[error(
+        "`{path}`: column `{column}` holds {kind}; write it as text, numbers or lists of numbers"
+    )]
+    ParquetColumn {
+        /// The path as given.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// The type of its values.
+        kind: String,
+    },
     /// The content breaks the format.
     #[error("{0}")]
     Invalid(Problems),
     /// A file of another system cannot be imported.
     #[error(transparent)]
     Import(super::import::ImportError),
+}
+
+fn damage(row_group: Option<usize>) -> String {
+    match row_group {
+        Some(group) => format!("damaged in row group {group}"),
+        None => "a damaged Parquet file".into(),
+    }
 }
 
 impl Kinded for DataError {

@@ -8,6 +8,7 @@ use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
 use super::hexadecimal::hexadecimal;
+use super::parquet::unfolded;
 use super::problem::DataError;
 use super::reading::Listener;
 
@@ -107,7 +108,7 @@ impl Source {
             bytes.drain(..3);
         }
         let format = format_of_name(path).unwrap_or_else(|| format_of_content(&bytes));
-        Ok(Self {
+        unfolded(Self {
             path: path.to_owned(),
             sha256,
             bytes,
