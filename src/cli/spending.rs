@@ -1,15 +1,23 @@
 //! What a run has spent at a model so far, for whoever shows how far it is.
 
+#[cfg(feature = "llm")]
 use std::fmt::Write as _;
+#[cfg(feature = "llm")]
 use std::sync::{Arc, OnceLock};
 
+#[cfg(feature = "llm")]
 use crate::annotate::Prices;
+#[cfg(feature = "llm")]
 use crate::llm::Budget;
 
 /// Empty until a model is connected; shared by its clones.
 #[derive(Debug, Clone, Default)]
-pub struct Spending(Arc<OnceLock<Watched>>);
+pub struct Spending {
+    #[cfg(feature = "llm")]
+    watched: Arc<OnceLock<Watched>>,
+}
 
+#[cfg(feature = "llm")]
 #[derive(Debug)]
 struct Watched {
     budget: Arc<Budget>,
@@ -18,15 +26,16 @@ struct Watched {
 
 impl Spending {
     /// Watches a budget from now on; the first one, should there be several.
-    #[cfg_attr(not(feature = "llm"), expect(dead_code, reason = "no model is asked"))]
+    #[cfg(feature = "llm")]
     pub(super) fn watch(&self, budget: &Arc<Budget>, prices: Option<Prices>) {
         // A run asks one model.
-        _ = self.0.set(Watched { budget: Arc::clone(budget), prices });
+        _ = self.watched.set(Watched { budget: Arc::clone(budget), prices });
     }
 
     /// Requests, tokens, and the price if one was given; `None` if no model is asked.
+    #[cfg(feature = "llm")]
     pub(super) fn words(&self) -> Option<String> {
-        let Watched { budget, prices } = self.0.get()?;
+        let Watched { budget, prices } = self.watched.get()?;
         let spent = budget.spent();
         let mut words = format!("{} requests, {} tokens", spent.requests, spent.tokens());
         if let Some(prices) = prices {
@@ -35,9 +44,16 @@ impl Spending {
         }
         Some(words)
     }
+
+    /// There is no model to spend anything at.
+    #[cfg(not(feature = "llm"))]
+    #[expect(clippy::unused_self, reason = "the same call as with the feature")]
+    pub(super) fn words(&self) -> Option<String> {
+        None
+    }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "llm"))]
 mod tests {
     use super::*;
     use crate::data::interruption::Interruption;

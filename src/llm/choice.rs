@@ -33,7 +33,7 @@ impl Question {
 
 /// How an option may be written: as it is, with a capital, and each with a space before it. What an
 /// option gets is the sum over its spellings.
-pub(crate) fn spellings(option: &str) -> Vec<String> {
+pub fn spellings(option: &str) -> Vec<String> {
     let mut letters = option.chars();
     let capital: String =
         letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
