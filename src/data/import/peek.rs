@@ -37,10 +37,9 @@ pub(super) struct Peek<'a> {
 }
 
 /// First bytes of what is refused by name.
-const MAGIC: [(&[u8], &str); 5] = [
+const MAGIC: [(&[u8], &str); 4] = [
     (b"%PDF", "PDF"),
     (b"\xd0\xcf\x11\xe0", "an old Excel or Word file (.xls, .doc)"),
-    (b"PAR1", "Parquet"),
     (b"{\\rtf", "RTF"),
     (b"SQLite format 3", "an SQLite database"),
 ];

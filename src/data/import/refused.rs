@@ -12,13 +12,12 @@ pub(super) fn check(file: &str, peek: &Peek<'_>) -> Result<(), ImportError> {
         Err(ImportError::Refused { file, what, instead })
     };
     match &peek.root {
-        Root::Binary("Parquet") => {
-            refused("Parquet", "this caz is built without it; export CSV or JSON lines")
-        }
         Root::Binary("PDF") => {
             refused("a PDF", "it has pages and no rows; export the reviews as CSV or JSON")
         }
-        Root::Binary(what) => refused(what, "save it as CSV or as a new Excel file (.xlsx)"),
+        Root::Binary(what) => {
+            refused(what, "save it as CSV (in a spreadsheet: File, Save as, CSV UTF-8)")
+        }
         Root::Zip => zip(file, peek.bytes),
         Root::Table { .. } if peek.has_columns(&["Submission id", "Participant id", "Status"]) => {
             refused(

@@ -771,7 +771,6 @@ fn what_holds_no_rows_is_refused_by_name() {
         (zip("xl/workbook.xml"), "Excel"),
         (zip("ann.jsonl"), "ZIP"),
         (zip("all.jsonl"), "doccano"),
-        (b"PAR1\x15\0".to_vec(), "Parquet"),
         (prolific.as_bytes().to_vec(), "Prolific"),
     ] {
         for wanted in [Wanted::Reviews, Wanted::Labels, Wanted::LlmLabels] {
