@@ -124,12 +124,12 @@ fn statement(step: &Step, dialect: Dialect) -> String {
 /// What the script is, and the views of the files.
 fn introduction(files: &Files, dialect: Dialect) -> String {
     let mut text = format!(
-        "-- The plan of `caz labels` as SQL ({dialect}): built-in functions only.\n\
-         -- Labels are compared as they are written, as with --exact-labels, without the spaces around\n\
-         -- them. The plan takes for granted that no name is missing and that nobody labels a task\n\
-         -- twice; the relation `second_labels` holds whoever did.\n\
-         -- Standard errors of ca and ca_z, own, excess_z and ds_z are not part of it: `caz labels`\n\
-         -- computes them where the labels fit in memory.\n\n"
+        "-- The plan of scores of labels as SQL ({dialect}): built-in functions only.\n\
+         -- Labels are compared as they are written, without the spaces around them. The plan\n\
+         -- takes for granted that no name is missing and that nobody labels a task twice; the relation\n\
+         -- `second_labels` holds whoever did.\n\
+         -- Standard errors of ca and ca_z, own, excess_z and ds_z are not part of it: they are computed\n\
+         -- where the labels fit in memory.\n\n"
     );
     if dialect == Dialect::Ansi {
         text += "-- Make these relations of your files first, of texts that are not null:\n\

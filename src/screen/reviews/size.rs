@@ -52,7 +52,7 @@ pub enum PaperTooLarge {
     /// The pairs of its reviews, where own work is to be told.
     #[error(
         "the paper `{paper}` has {reviews} reviews: the score own compares every pair of them, and \
-         {limit} pairs are the most; `--score projected` and `--score combined` need no pairs"
+         {limit} pairs are the most; the scores projected and combined need no pairs"
     )]
     Own {
         /// Its name.
