@@ -75,7 +75,7 @@ mod reading {
     }
 
     pub(super) fn json_lines(source: Source) -> Result<Source, DataError> {
-        let Source { path, sha256, bytes, has_nameable_columns, .. } = source;
+        let Source { path, sha256, bytes, has_nameable_columns, listener, .. } = source;
         let broken = |row_group, reason: &dyn std::fmt::Display| {
             let reason = reason.to_string();
             DataError::BrokenParquet { path: path.clone(), row_group, reason }
@@ -107,6 +107,7 @@ mod reading {
             format: Format::JsonLines,
             imported: Some(places),
             has_nameable_columns,
+            listener,
         })
     }
 
