@@ -5,6 +5,8 @@ pub(crate) mod exponential;
 pub mod flag;
 pub mod interval;
 #[cfg(any(feature = "bert", feature = "local"))]
+pub(crate) mod lanes;
+#[cfg(any(feature = "bert", feature = "local"))]
 pub(crate) mod matmul;
 pub mod moments;
 pub mod rank;

@@ -13,10 +13,8 @@
 use pulp::{Simd, WithSimd};
 
 use super::config::Activation;
-use crate::stats::exponential::{exp_not_positive, multiply_add, polynomial};
-
-/// Accumulators of a sum or maximum, one AVX-512 register.
-const LANES: usize = 16;
+use crate::stats::exponential::{multiply_add, polynomial};
+use crate::stats::lanes::{LANES, fold, softmax_row};
 
 /// Runs the kernels with the widest vectors this processor has.
 #[derive(Debug, Clone, Copy)]
@@ -219,27 +217,6 @@ fn norm_row(row: &mut [f32], norm: &LayerNorm) {
 }
 
 #[inline(always)]
-fn softmax_row<S: Simd>(row: &mut [f32]) {
-    let largest = maximum(row);
-    let mut lanes = [0.0; LANES];
-    let (chunks, rest) = row.as_chunks_mut::<LANES>();
-    for chunk in chunks {
-        for (lane, value) in lanes.iter_mut().zip(chunk) {
-            *value = exp_not_positive::<S>(*value - largest);
-            *lane += *value;
-        }
-    }
-    for (lane, value) in lanes.iter_mut().zip(rest) {
-        *value = exp_not_positive::<S>(*value - largest);
-        *lane += *value;
-    }
-    let factor = 1.0 / fold(&lanes);
-    for value in row {
-        *value *= factor;
-    }
-}
-
-#[inline(always)]
 fn sum(row: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     let mut lanes = [0.0; LANES];
     let (chunks, rest) = row.as_chunks::<LANES>();
@@ -252,42 +229,6 @@ fn sum(row: &[f32], term: impl Fn(f32) -> f32) -> f32 {
         *lane += term(value);
     }
     fold(&lanes)
-}
-
-/// The sum of the lanes, pairwise.
-#[inline(always)]
-fn fold(lanes: &[f32; LANES]) -> f32 {
-    let mut lanes = *lanes;
-    let mut half = LANES / 2;
-    while half > 0 {
-        for i in 0..half {
-            lanes[i] += lanes[i + half];
-        }
-        half /= 2;
-    }
-    lanes[0]
-}
-
-#[inline(always)]
-fn maximum(row: &[f32]) -> f32 {
-    let mut lanes = [f32::NEG_INFINITY; LANES];
-    let (chunks, rest) = row.as_chunks::<LANES>();
-    for chunk in chunks {
-        for (lane, &value) in lanes.iter_mut().zip(chunk) {
-            *lane = if value > *lane { value } else { *lane };
-        }
-    }
-    for (lane, &value) in lanes.iter_mut().zip(rest) {
-        *lane = if value > *lane { value } else { *lane };
-    }
-    let mut half = LANES / 2;
-    while half > 0 {
-        for i in 0..half {
-            lanes[i] = if lanes[i + half] > lanes[i] { lanes[i + half] } else { lanes[i] };
-        }
-        half /= 2;
-    }
-    lanes[0]
 }
 
 /// `x Φ(x) = x/2 (1 + erf(x / √2))`.
@@ -363,6 +304,7 @@ mod tests {
     use statrs::function::erf::erf as reference_erf;
 
     use super::*;
+    use crate::stats::exponential::exp_not_positive;
 
     /// Values in [-limit, limit], evenly spaced.
     fn grid(limit: f32) -> impl Iterator<Item = f32> {

@@ -11,10 +11,7 @@
 use pulp::{Simd, WithSimd};
 
 use crate::stats::exponential::multiply_add;
-
-/// Accumulators of a sum in each of four registers of AVX-512; fixed, so that a sum depends on
-/// nothing but its numbers.
-const LANES: usize = 16;
+use crate::stats::lanes::{LANES, fold};
 
 /// How the weights of one type are decoded.
 pub(super) trait Block {
@@ -45,9 +42,10 @@ fn half(bytes: [u8; 2]) -> f32 {
     f32::from_bits(found | sign)
 }
 
-/// Scale and smallest of the sub-block `j` of the K types, 6 bits each in 12 bytes.
+/// Scale and smallest of the sub-block `j` of the K types, 6 bits each in 12 bytes, in units of
+/// those of the block.
 #[inline(always)]
-fn six_bits(scales: &[u8], j: usize) -> (f32, f32) {
+fn six_bits(scales: &[u8], j: usize, of_block: (f32, f32)) -> (f32, f32) {
     let (scale, least) = if j < 4 {
         (scales[j] & 63, scales[j + 4] & 63)
     } else {
@@ -56,7 +54,15 @@ fn six_bits(scales: &[u8], j: usize) -> (f32, f32) {
             (scales[j + 4] >> 4) | ((scales[j] >> 6) << 4),
         )
     };
-    (f32::from(scale), f32::from(least))
+    (of_block.0 * f32::from(scale), of_block.1 * f32::from(least))
+}
+
+/// Numbers that need nothing but their own bytes.
+#[inline(always)]
+fn each<const N: usize>(bytes: &[u8], out: &mut [f32], read: impl Fn([u8; N]) -> f32) {
+    for (value, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
+        *value = read(*bytes);
+    }
 }
 
 pub(super) struct F32;
@@ -65,9 +71,7 @@ impl Block for F32 {
     const COUNT: usize = 32;
     #[inline(always)]
     fn decode(bytes: &[u8], out: &mut [f32]) {
-        for (value, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
-            *value = f32::from_le_bytes(*bytes);
-        }
+        each(bytes, out, f32::from_le_bytes);
     }
 }
 
@@ -77,9 +81,7 @@ impl Block for F16 {
     const COUNT: usize = 32;
     #[inline(always)]
     fn decode(bytes: &[u8], out: &mut [f32]) {
-        for (value, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
-            *value = half(*bytes);
-        }
+        each(bytes, out, half);
     }
 }
 
@@ -89,9 +91,7 @@ impl Block for BF16 {
     const COUNT: usize = 32;
     #[inline(always)]
     fn decode(bytes: &[u8], out: &mut [f32]) {
-        for (value, bytes) in out.iter_mut().zip(bytes.as_chunks().0) {
-            *value = f32::from_bits(u32::from(u16::from_le_bytes(*bytes)) << 16);
-        }
+        each(bytes, out, |bytes| f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16));
     }
 }
 
@@ -231,15 +231,13 @@ impl Block for Q4K {
     const COUNT: usize = 256;
     #[inline(always)]
     fn decode(bytes: &[u8], out: &mut [f32]) {
-        let (scale, least) = (half([bytes[0], bytes[1]]), half([bytes[2], bytes[3]]));
+        let of_block = (half([bytes[0], bytes[1]]), half([bytes[2], bytes[3]]));
         let (scales, numbers) = (&bytes[4..16], &bytes[16..144]);
         for (pair, (out, bytes)) in
             out.chunks_exact_mut(64).zip(numbers.chunks_exact(32)).enumerate()
         {
-            let (s, m) = six_bits(scales, 2 * pair);
-            let (first, first_least) = (scale * s, least * m);
-            let (s, m) = six_bits(scales, 2 * pair + 1);
-            let (second, second_least) = (scale * s, least * m);
+            let (first, first_least) = six_bits(scales, 2 * pair, of_block);
+            let (second, second_least) = six_bits(scales, 2 * pair + 1, of_block);
             let (low, high) = out.split_at_mut(32);
             for ((low, high), byte) in low.iter_mut().zip(high).zip(bytes) {
                 *low = first * i32::from(byte & 15) as f32 - first_least;
@@ -255,15 +253,13 @@ impl Block for Q5K {
     const COUNT: usize = 256;
     #[inline(always)]
     fn decode(bytes: &[u8], out: &mut [f32]) {
-        let (scale, least) = (half([bytes[0], bytes[1]]), half([bytes[2], bytes[3]]));
+        let of_block = (half([bytes[0], bytes[1]]), half([bytes[2], bytes[3]]));
         let (scales, bits, numbers) = (&bytes[4..16], &bytes[16..48], &bytes[48..176]);
         for (pair, (out, bytes)) in
             out.chunks_exact_mut(64).zip(numbers.chunks_exact(32)).enumerate()
         {
-            let (s, m) = six_bits(scales, 2 * pair);
-            let (first, first_least) = (scale * s, least * m);
-            let (s, m) = six_bits(scales, 2 * pair + 1);
-            let (second, second_least) = (scale * s, least * m);
+            let (first, first_least) = six_bits(scales, 2 * pair, of_block);
+            let (second, second_least) = six_bits(scales, 2 * pair + 1, of_block);
             let (low, high) = out.split_at_mut(32);
             for (((low, high), byte), bits) in low.iter_mut().zip(high).zip(bytes).zip(bits) {
                 let bits = bits >> (2 * pair);
@@ -383,14 +379,7 @@ impl<B: Block> WithSimd for Dot<'_, B> {
             for i in 0..LANES {
                 lanes[i] += second[i] + (third[i] + fourth[i]);
             }
-            let mut width = LANES / 2;
-            while width > 0 {
-                for i in 0..width {
-                    lanes[i] += lanes[i + width];
-                }
-                width /= 2;
-            }
-            *out = lanes[0];
+            *out = fold(&lanes);
         }
     }
 }

@@ -9,9 +9,7 @@ use std::ops::Range;
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::stats::exponential::exp_not_positive;
-
-/// Accumulators of a sum or maximum, one AVX-512 register.
-const LANES: usize = 16;
+use crate::stats::lanes::softmax_row;
 
 /// `x weight / sqrt(mean(x^2) + epsilon)` for every token of `(weight, tokens)`, in place.
 pub(super) fn rms_norm(x: &mut [f32], weight: &[f32], epsilon: f32, tokens: usize) {
@@ -87,38 +85,7 @@ impl WithSimd for Softmax<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) {
-        let mut most = [f32::NEG_INFINITY; LANES];
-        let (chunks, rest) = self.row.as_chunks::<LANES>();
-        for chunk in chunks {
-            for i in 0..LANES {
-                most[i] = if chunk[i] > most[i] { chunk[i] } else { most[i] };
-            }
-        }
-        let most = most.iter().chain(rest).copied().fold(f32::NEG_INFINITY, f32::max);
-        let mut sums = [0.0_f32; LANES];
-        let (chunks, rest) = self.row.as_chunks_mut::<LANES>();
-        for chunk in chunks {
-            for i in 0..LANES {
-                chunk[i] = exp_not_positive::<S>(chunk[i] - most);
-                sums[i] += chunk[i];
-            }
-        }
-        let mut sum = 0.0;
-        for x in rest {
-            *x = exp_not_positive::<S>(*x - most);
-            sum += *x;
-        }
-        let mut width = LANES / 2;
-        while width > 0 {
-            for i in 0..width {
-                sums[i] += sums[i + width];
-            }
-            width /= 2;
-        }
-        let scale = 1.0 / (sum + sums[0]);
-        for x in self.row.iter_mut() {
-            *x *= scale;
-        }
+        softmax_row::<S>(self.row);
     }
 }
 
