@@ -1,5 +1,7 @@
 //! `caz experiment`: would a mechanism have caught them, on data like these? How good are judges?
 
+#[cfg(feature = "llm")]
+mod answers;
 mod crowd;
 mod detection;
 mod feedback;

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::super::super::annotate::OutputArgs;
-use super::super::super::common::{Common, OutputFormat};
-use super::super::super::exit::UsageError;
+use super::super::super::common::Common;
 use super::super::super::judge::{MethodChoice, WaysArgs, judge};
-use super::super::super::output::check_output;
+use super::super::answers::in_place_of_a_study;
 use super::Asked;
 use crate::error::Result;
 
@@ -38,21 +37,7 @@ impl AskArgs {
     /// was asked, as in a dry run.
     pub(super) fn ask(&self, pairs: &Path, common: &Common) -> Result<Option<Asked>> {
         let Self { ways, answers, how, out } = self;
-        check_output(answers.as_deref())?;
-        let ending = answers.as_deref().and_then(OutputFormat::by_ending);
-        let is_readable = matches!(ending, Some(OutputFormat::Csv | OutputFormat::Jsonl));
-        if !is_readable && !out.dry_run {
-            let message = "say where the verdicts go, from where a study can be made of them \
-                           again: --answers FILE, which ends in .csv or .jsonl";
-            return Err(UsageError(message.into()).into());
-        }
-        // What the command line says of the output is about the study; a dry run has no other.
-        let tells = |format: &OutputFormat| {
-            out.dry_run && !matches!(format, OutputFormat::Table | OutputFormat::Markdown)
-        };
-        let format = common.format.filter(tells);
-        let output = answers.clone().filter(|_| !out.dry_run);
-        let own = Common { format, output, ..common.clone() };
+        let own = in_place_of_a_study(answers.as_ref(), "verdicts", out.dry_run, common)?;
         let (ended, provenance) = judge(pairs, ways, (how, out), &own)?;
         let Some(path) = answers.clone().filter(|path| !out.dry_run && path.exists()) else {
             return Ok(None);

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::super::super::annotate::{Output, OutputArgs};
-use super::super::super::common::{Common, OutputFormat};
-use super::super::super::exit::UsageError;
+use super::super::super::common::Common;
 use super::super::super::exports::ExportArgs;
-use super::super::super::output::check_output;
+use super::super::answers::in_place_of_a_study;
 use super::Asked;
 use crate::annotate::RowFormat;
 use crate::annotate::grid::{self, Grid, GridSettings};
@@ -64,7 +63,6 @@ impl AskArgs {
     ) -> Result<Option<Asked>> {
         let Self { prompt, features, wordings, variant, turns, source, answers, out } = self;
         let llm = &out.llm;
-        check_output(answers.as_deref())?;
         let settings = GridSettings {
             prompt: prompt.clone(),
             features: features.clone(),
@@ -76,21 +74,8 @@ impl AskArgs {
             max_tokens: llm.max_tokens,
             seed: common.seed,
         };
-        let ending = answers.as_deref().and_then(OutputFormat::by_ending);
-        let is_readable = matches!(ending, Some(OutputFormat::Csv | OutputFormat::Jsonl));
-        if !is_readable && !out.dry_run {
-            let message = "say where the labels go, from where a study can be made of them again: \
-                           --answers FILE, which ends in .csv or .jsonl";
-            return Err(UsageError(message.into()).into());
-        }
+        let own = in_place_of_a_study(answers.as_ref(), "labels", out.dry_run, common)?;
         let grid = Grid::prepare(&settings, || Ok(exports.open(items, Wanted::Items, common)?.0))?;
-        // What the command line says of the output is about the study; a dry run has no other.
-        let tells = |format: &OutputFormat| {
-            out.dry_run && !matches!(format, OutputFormat::Table | OutputFormat::Markdown)
-        };
-        let format = common.format.filter(tells);
-        let output = answers.clone().filter(|_| !out.dry_run);
-        let own = Common { format, output, ..common.clone() };
         let output = Output::new(grid::COMMAND, RowFormat::Csv, out, &own)?;
         let connection = llm.connect(common, out.dry_run)?;
         let mut provenance = grid.provenance();
