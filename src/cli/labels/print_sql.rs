@@ -12,6 +12,7 @@ use crate::cli::common::Common;
 use crate::cli::exit::{ExitStatus, UsageError};
 use crate::cli::mechanism_choice::chosen;
 use crate::cli::output::{check_output, write_output, write_stdout};
+use crate::data::parquet;
 use crate::data::rows::header;
 use crate::data::source::Source;
 use crate::engine::sql::{Dialect, Files, PRINTED, Script, TableFile, script};
@@ -115,7 +116,7 @@ fn columns(path: &Path) -> Option<Vec<String>> {
         let _ = MultiGzDecoder::new(Cursor::new(bytes)).take(BEGINNING).read_to_end(&mut text);
         bytes = text;
     }
-    if bytes.starts_with(b"PAR1") {
+    if bytes.starts_with(parquet::MAGIC) {
         return None;
     }
     Some(header(&Source::from_reader(path, Cursor::new(bytes)).ok()?))

@@ -116,11 +116,6 @@ pub(super) fn agreements(strata: Strata, dialect: Dialect) -> [Step; 3] {
     ]
 }
 
-/// A text as a literal.
-pub(super) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}
-
 /// The terms of every worker, summed by stratum.
 pub(super) fn terms(strata: Strata, dialect: Dialect) -> [Step; 5] {
     let (p, float) = (prefix(strata), dialect.float());

@@ -1,6 +1,6 @@
 //! The whole plan as one script, from files to scores, for an engine that caz does not speak to.
 
-use super::correlated::{agreements, pairs, prefix, quoted, reports, sizes, terms};
+use super::correlated::{agreements, pairs, prefix, reports, sizes, terms};
 use super::crowd::{first_samples, majority, order_of_samples, workers};
 use super::dawid_skene;
 use super::pairs::{covered, output_agreement};
@@ -300,6 +300,11 @@ fn of_mechanism(name: MechanismName, asked: &Script) -> String {
          \x20 GROUP BY worker\n\
          ) AS s ON s.worker = w.worker{joined}"
     )
+}
+
+/// A text as a literal.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }
 
 #[cfg(test)]
