@@ -4,11 +4,13 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Reply, Server, nobody};
+use crate::server::{Asked, Piece, Reply, Server, nobody};
 
 const KEY: &str = "sk-secret-9876543210";
 
@@ -322,6 +324,53 @@ fn an_interrupted_run_says_how_to_go_on_and_goes_on() {
     desk.done(&arguments);
     assert_eq!(desk.read("z.csv"), expected_labels(60));
     assert!(server.count() - before <= 60 - 5 + 2, "{before}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_request_to_end_gives_up_what_is_under_way_and_keeps_what_arrived() {
+    let desk = Desk::new();
+    desk.write("items.csv", &items(6));
+    let is_slow = Arc::new(AtomicBool::new(true));
+    let slow = Arc::clone(&is_slow);
+    let server = Server::start(move |asked| match number_in(asked) {
+        4 if slow.load(Ordering::SeqCst) => {
+            Reply::Slow(Duration::from_secs(40), Box::new(Reply::Chat(answer(asked))))
+        }
+        5 if slow.load(Ordering::SeqCst) => {
+            // A text that could be taken for an answer, of which the end is never said.
+            let wrong = json!({"hateful": "no", "offensive": "no", "toxic": "yes"}).to_string();
+            let alive = [Piece::text(": alive\n\n"), Piece::Pause(Duration::from_millis(200))];
+            let mut pieces = vec![Piece::delta(&wrong)];
+            pieces.extend(alive.into_iter().cycle().take(400));
+            Reply::Stream(pieces)
+        }
+        _ => Reply::Chat(answer(asked)),
+    });
+    let url = server.url();
+    let arguments = labels(&url, &["--concurrency", "2", "--output", "z.csv"]);
+    let child = desk.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+    let start = Instant::now();
+    while server.count() < 5 {
+        assert!(start.elapsed() < Duration::from_mins(1), "too slow");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // The fifth has begun to come.
+    std::thread::sleep(Duration::from_millis(300));
+    let signalled = Instant::now();
+    Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    let run: Run = child.wait_with_output().unwrap().into();
+    assert_eq!(run.code, Some(130), "{}", run.stderr);
+    assert!(signalled.elapsed() < Duration::from_secs(15), "{:?}", signalled.elapsed());
+    assert!(run.stderr.contains("3 done, 0 failed, 3 not asked for"), "{}", run.stderr);
+    assert!(run.stderr.contains("the same command goes on from here"), "{}", run.stderr);
+    assert_eq!(desk.read("z.csv"), expected_labels(3));
+    let before = server.count();
+    assert_eq!(before, 5, "nothing more is sent");
+    is_slow.store(false, Ordering::SeqCst);
+    desk.done(&arguments);
+    assert_eq!(desk.read("z.csv"), expected_labels(6));
+    assert_eq!(server.count(), before + 3);
 }
 
 #[cfg(unix)]

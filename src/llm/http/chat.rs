@@ -93,6 +93,8 @@ impl OpenAiModel {
                     self.learn(lesson, dialect, wants_form, unexplained);
                     return Ok(answer);
                 }
+                // It says nothing about what is asked for.
+                Err(ChatError::Interrupted) => return Err(ChatError::Interrupted),
                 Err(error) => error,
             };
             let less = match &error {

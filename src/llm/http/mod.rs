@@ -16,6 +16,7 @@ mod answer;
 mod choices;
 mod dialect;
 mod events;
+mod exchange;
 mod locked;
 mod places;
 mod reply;

@@ -6,15 +6,18 @@
 use std::collections::BTreeSet;
 use std::error::Error as StdError;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use super::address::Address;
+use super::exchange::{Outgoing, Reply, exchange};
 use super::places::Places;
-use super::reply::{Fault, Limits, Received, receive};
-use super::retry::{Attempt, is_transient, parse_retry_after};
+use super::reply::{Fault, Limits, Received};
+use super::retry::{Attempt, is_transient};
+use super::secret::ApiKey;
 use super::settings::OpenAiSettings;
 use super::unreadable::Unreadable;
 use crate::data::excerpt::excerpt;
+use crate::data::interruption::Interrupted;
 use crate::llm::chat::Usage;
 use crate::llm::error::ChatError;
 use crate::llm::trust::distrust;
@@ -126,6 +129,8 @@ impl Server {
                     reservation.cost(usage);
                     Attempt::Done(answer)
                 }
+                // Who was given up for another one that was has not failed.
+                Err(_) if stop.requested() => Attempt::Failed(ChatError::Interrupted),
                 Err(Unanswered::Refused(error)) => Attempt::Failed(error),
                 Err(Unanswered::Lost(error, after)) => self.lost(taken.place, error, after),
             }
@@ -190,20 +195,19 @@ impl Server {
 
     /// Sends one request and reads the whole reply.
     fn send(&self, host: &Host, call: &Call, asked: &Asked) -> Result<Received, Unanswered> {
-        let endpoint = host.address.endpoint(call.path);
-        let mut request = host.agent.post(endpoint).header("content-type", "application/json");
-        if let Some(key) = &self.settings.key {
-            request = request.header("authorization", key.bearer());
-        }
-        let mut response = match request.send(&call.body) {
-            Ok(response) => response,
-            Err(error) => return Err(self.failure(error, asked)),
+        let outgoing = Outgoing {
+            agent: host.agent.clone(),
+            endpoint: host.address.endpoint(call.path),
+            bearer: self.settings.key.as_ref().map(ApiKey::bearer),
+            body: call.body.clone(),
+            limits: Limits::new(self.settings.silence),
         };
-        let status = response.status().as_u16();
-        let after = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
-        let after = after.and_then(|value| parse_retry_after(value, SystemTime::now()));
-        let limits = Limits::new(self.settings.silence);
-        let received = receive(&mut response.body_mut().as_reader(), limits);
+        let reply = match exchange(outgoing, &self.settings.interruption) {
+            Ok(Ok(reply)) => reply,
+            Ok(Err(error)) => return Err(self.failure(error, asked)),
+            Err(Interrupted) => return Err(Unanswered::Refused(ChatError::Interrupted)),
+        };
+        let Reply { status, after, received } = reply;
         let host = asked.host.clone();
         let fault = match received {
             Ok(received) if (200..300).contains(&status) => return Ok(received),
@@ -348,7 +352,6 @@ fn meaning_of(status: u16) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::http::secret::ApiKey;
 
     #[test]
     fn the_key_is_in_no_debug_output_and_in_no_excerpt() {

@@ -32,7 +32,8 @@ pub struct OpenAiSettings {
     pub trust: Trust,
     /// What may be spent, shared by all models of a run.
     pub budget: Arc<Budget>,
-    /// Asks to stop: nothing more is sent, and no wait goes on. A request under way is finished.
+    /// Asks to stop: nothing more is sent, and no wait goes on. A request under way has a second to
+    /// be finished. What is made of these settings is of no use any more then.
     pub interruption: Interruption,
 }
 
