@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::common::Common;
 use super::llm::{Connection, LlmArgs};
-use crate::judge::{Calibration, FeedbackKind, FeedbackTime, JudgeKind, JudgeSettings};
+use crate::judge::{Debiasing, FeedbackKind, FeedbackTime, JudgeKind, JudgeSettings};
 use crate::llm::ChatModel;
 
 /// The form of the judge's answers.
@@ -97,9 +97,9 @@ impl JudgeArgs {
                 JudgeChoice::Choice => JudgeKind::Choice,
             },
             calibrate: match self.calibrate {
-                CalibrationChoice::None => Calibration::None,
-                CalibrationChoice::ContentFree => Calibration::ContentFree,
-                CalibrationChoice::Permute => Calibration::Permute,
+                CalibrationChoice::None => Debiasing::None,
+                CalibrationChoice::ContentFree => Debiasing::ContentFree,
+                CalibrationChoice::Permute => Debiasing::Permute,
             },
             prompt: self.judge_prompt.clone(),
             turns: self.turns,

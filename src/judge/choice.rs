@@ -7,8 +7,8 @@
 //!
 //! # Calibration
 //!
-//! [`Calibration::ContentFree`] takes from every `ln p_k` the logarithm of the mean of `p_k` over
-//! texts that say nothing (Zhao et al. 2021, arXiv 2102.09690). [`Calibration::Permute`] asks with
+//! [`Debiasing::ContentFree`] takes from every `ln p_k` the logarithm of the mean of `p_k` over
+//! texts that say nothing (Zhao et al. 2021, arXiv 2102.09690). [`Debiasing::Permute`] asks with
 //! the options in each of their cyclic orders and takes the mean of `ln p_k`. Both then make the
 //! shares sum to 1 again. No text's calibration depends on another text.
 
@@ -32,7 +32,7 @@ pub const LOW_MASS: f64 = 0.5;
 /// How the model's liking for some words is taken out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Calibration {
+pub enum Debiasing {
     /// Not at all.
     #[default]
     None,
@@ -90,7 +90,7 @@ impl Choice {
 pub struct ChoiceJudge {
     rubric: Rubric,
     prompt: Prompt,
-    calibration: Calibration,
+    calibration: Debiasing,
     /// Lowest first.
     values: Vec<f64>,
     /// By category: mean probabilities for texts that say nothing, once they are known.
@@ -99,7 +99,7 @@ pub struct ChoiceJudge {
 
 impl ChoiceJudge {
     /// A judge, if the rubric's values have words: -1, 0 and 1.
-    pub fn new(rubric: &Rubric, prompt: Prompt, calibration: Calibration) -> Option<Self> {
+    pub fn new(rubric: &Rubric, prompt: Prompt, calibration: Debiasing) -> Option<Self> {
         let values = match rubric.fields().first().map(|field| &field.domain)? {
             Domain::Numbers { values } => values.clone(),
             Domain::Labels { .. } | Domain::Interval { .. } | Domain::Text { .. } => return None,
@@ -119,7 +119,7 @@ impl ChoiceJudge {
     /// Orders of the options, each as the places of the values.
     fn orders(&self) -> Vec<Vec<usize>> {
         let count = self.values.len();
-        let orders = if self.calibration == Calibration::Permute { count } else { 1 };
+        let orders = if self.calibration == Debiasing::Permute { count } else { 1 };
         (0..orders).map(|shift| (0..count).map(|place| (place + shift) % count).collect()).collect()
     }
 
@@ -171,7 +171,7 @@ impl ChoiceJudge {
     }
 
     fn contents(&self) -> &'static [&'static str] {
-        if self.calibration == Calibration::ContentFree { &EMPTY } else { &[] }
+        if self.calibration == Debiasing::ContentFree { &EMPTY } else { &[] }
     }
 
     /// The choices about a text, in each order.

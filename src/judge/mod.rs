@@ -19,7 +19,7 @@ pub mod verdict;
 use crate::error::{ErrorKind, Kinded, Remedy};
 use crate::llm::{ChatError, ChatModel, PromptError, Usage};
 
-pub use self::choice::{Calibration, Choice, ChoiceJudge};
+pub use self::choice::{Choice, ChoiceJudge, Debiasing};
 pub use self::feedback::{
     CommentKind, Comments, Feedback, FeedbackKind, FeedbackLoop, FeedbackTime, Progression,
 };

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Rubric;
-use super::choice::{Calibration, ChoiceJudge};
+use super::choice::{ChoiceJudge, Debiasing};
 use super::feedback::{CommentKind, Comments, Feedback, FeedbackKind, FeedbackLoop, FeedbackTime};
 use super::single::{Sampling, Single};
 use super::{Item, JudgeError, JudgeStrategy, Transcript};
@@ -74,7 +74,7 @@ pub struct JudgeSettings {
     /// The form of its answers.
     pub judge: JudgeKind,
     /// How probabilities are calibrated; only where they are read.
-    pub calibrate: Calibration,
+    pub calibrate: Debiasing,
     /// Another prompt, by name or path; `None` for the rubric's.
     pub prompt: Option<String>,
     /// Answers that the judge may give, from 1 to 20.
@@ -99,7 +99,7 @@ impl Default for JudgeSettings {
     fn default() -> Self {
         Self {
             judge: JudgeKind::default(),
-            calibrate: Calibration::default(),
+            calibrate: Debiasing::default(),
             prompt: None,
             turns: 5,
             proposals: 2,
@@ -129,7 +129,7 @@ impl JudgeSettings {
                 let message = "there is no feedback on a judge whose probabilities are read";
                 Err(Error::usage(message))
             }
-            JudgeKind::Json if self.calibrate != Calibration::None => {
+            JudgeKind::Json if self.calibrate != Debiasing::None => {
                 let message = "only probabilities are calibrated, and the judge is asked to write";
                 Err(Error::usage(message).with_remedy(Remedy::ChooseChoice))
             }

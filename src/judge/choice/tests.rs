@@ -76,7 +76,7 @@ impl ChatModel for Liking {
     }
 }
 
-fn judge(calibration: Calibration) -> ChoiceJudge {
+fn judge(calibration: Debiasing) -> ChoiceJudge {
     let rubric = "description = \"d\"\nvalues = [-1, 0, 1]\n\
          [[categories]]\nname = \"Clarity\"\ndefinition = \"c\"\n\
          [[categories]]\nname = \"Novelty\"\ndefinition = \"n\"\n";
@@ -91,13 +91,13 @@ fn item() -> Item {
 #[test]
 fn calibration_takes_out_a_liking_and_keeps_what_the_text_says() {
     // (1/4, 1/8, 1/8) and with praise (1/4, 1/8, 1/4): values -1/4 and 0.
-    let plain = judge(Calibration::None).judge(&item(), &Liking::default()).unwrap();
+    let plain = judge(Debiasing::None).judge(&item(), &Liking::default()).unwrap();
     let values = plain.values.unwrap();
     near(values[0], -0.25);
     near(values[1], 0.0);
     near(plain.choices.unwrap()[0].mass, 0.5);
     // Both calibrations leave (1, 1, 1) and (1, 1, 2): values 0 and 1/4.
-    for (calibration, asked) in [(Calibration::ContentFree, 4), (Calibration::Permute, 3)] {
+    for (calibration, asked) in [(Debiasing::ContentFree, 4), (Debiasing::Permute, 3)] {
         let (judge, model) = (judge(calibration), Liking::default());
         let values = judge.judge(&item(), &model).unwrap().values.unwrap();
         near(values[0], 0.0);
@@ -108,7 +108,7 @@ fn calibration_takes_out_a_liking_and_keeps_what_the_text_says() {
         assert_eq!(told, asked as usize);
         // What empty texts give is asked for once.
         judge.judge(&item(), &model).unwrap();
-        let again = if calibration == Calibration::Permute { 6 } else { 5 };
+        let again = if calibration == Debiasing::Permute { 6 } else { 5 };
         assert_eq!(*model.0.lock().unwrap(), again);
     }
 }
@@ -117,7 +117,7 @@ fn calibration_takes_out_a_liking_and_keeps_what_the_text_says() {
 fn values_without_words_are_refused() {
     let rubric = Rubric::load("crowd-answers").unwrap();
     let prompt = Prompt::load("judge-choice").unwrap();
-    assert!(ChoiceJudge::new(&rubric, prompt, Calibration::None).is_none());
+    assert!(ChoiceJudge::new(&rubric, prompt, Debiasing::None).is_none());
 }
 
 #[test]
@@ -132,6 +132,6 @@ fn a_model_without_probabilities_is_an_error_that_says_so() {
             Ok(ChatAnswer { text, finish: FinishReason::Stop, usage: Usage::default() })
         }
     }
-    let error = judge(Calibration::None).judge(&item(), &Words).unwrap_err();
+    let error = judge(Debiasing::None).judge(&item(), &Words).unwrap_err();
     assert!(error.to_string().contains("`words` gives no probabilities"), "{error}");
 }
