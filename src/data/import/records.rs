@@ -4,6 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::elements::{Broken, each_object};
@@ -132,6 +133,7 @@ impl<'a> Records<'a> {
     }
 
     /// The columns that make the text: those asked for, else those that hold prose, without `about`.
+    /// Lists and objects are no prose, however long: they hold vectors, judgments, probabilities.
     pub(super) fn text_fields(&self, about: &[&str], asked: &[String]) -> Vec<String> {
         if !asked.is_empty() {
             return asked.to_vec();
@@ -142,6 +144,7 @@ impl<'a> Records<'a> {
             for name in &self.names {
                 if !about.contains(&name.as_str())
                     && let Some(text) = record.get(name)
+                    && !is_structure(text)
                 {
                     lengths.see(name, text);
                 }
@@ -211,6 +214,11 @@ fn digest(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
+}
+
+/// Whether a cell is a list or an object of JSON.
+fn is_structure(cell: &str) -> bool {
+    cell.starts_with(['[', '{']) && serde_json::from_str::<IgnoredAny>(cell).is_ok()
 }
 
 /// The line of a quote that opens a cell and is never closed.

@@ -876,6 +876,40 @@ fn answers_of_crowd_elements_are_what_is_chosen() {
 }
 
 #[test]
+fn lists_and_objects_are_no_text_however_long() {
+    let long: Vec<f64> = (0..60).map(|n| f64::from(n) / 64.0).collect();
+    let row = |id: &str| {
+        json!({
+            "id": id,
+            "judgments": {"clarity": 3, "novelty": 1},
+            "probabilities": {"clarity": long, "novelty": long},
+            "vectors": [long, long],
+        })
+    };
+    let import = |rows: &[Value], wanted| {
+        let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
+        imported(source("t.jsonl", lines.as_bytes()).unwrap(), wanted, &ImportSettings::default())
+    };
+    let error = import(&[row("a"), row("b")], Wanted::Texts).unwrap_err();
+    let expected = "no column holds the text of the reviews";
+    assert!(error.to_string().contains(expected), "{error}");
+    // Cells of a table that hold JSON are no texts either.
+    let cell = |value: &Value| format!("\"{}\"", value.to_string().replace('"', "\"\""));
+    let table = format!("id;probabilities\na;{}\n", cell(&row("a")["probabilities"]));
+    let error = imported(
+        source("t.csv", table.as_bytes()).unwrap(),
+        Wanted::Texts,
+        &ImportSettings::default(),
+    );
+    assert!(error.unwrap_err().to_string().contains(expected));
+    // Prose beside them is, brackets or not.
+    let mut with_prose = row("a");
+    with_prose["remarks"] = json!(format!("[draft] {}", TEXTS[0]));
+    let found = import(&[with_prose], Wanted::Texts).unwrap();
+    assert_eq!(found.note.unwrap().text_fields, ["remarks"]);
+}
+
+#[test]
 fn columns_that_caz_has_not_and_those_that_nothing_takes_are_refused() {
     let settings = |key: &str| ImportSettings {
         columns: [(key.to_owned(), "a".to_owned())].into(),
