@@ -63,6 +63,8 @@ pub enum Remedy {
     NameAuthority,
     /// Name the model.
     NameModel,
+    /// Download the language model.
+    PullModel,
     /// Allow connections.
     AllowNetwork,
     /// Allow the judge more answers.

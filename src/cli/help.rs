@@ -162,7 +162,12 @@ const EXAMPLES: [(&str, &str); 20] = [
     ("experiment prompts", "  caz experiment prompts labels.csv --gold gold.csv --scale 0..2"),
     ("models", "  caz models list"),
     ("models list", "  caz models list"),
-    ("models pull", "  caz models pull bert:sentence-transformers/all-MiniLM-L6-v2"),
+    (
+        "models pull",
+        "\
+  caz models pull bert:sentence-transformers/all-MiniLM-L6-v2
+  caz models pull Qwen/Qwen3-4B-GGUF/Qwen3-4B-Q4_K_M.gguf",
+    ),
     ("models path", "  caz models path bert:sentence-transformers/all-MiniLM-L6-v2"),
     ("models distill", "  caz models distill bert:BAAI/bge-small-en-v1.5 --output static"),
     ("doctor", "  caz doctor --format json"),
@@ -240,8 +245,9 @@ fn own_help(command: Command, path: &str, has_commands: bool) -> Command {
         .find(|(of, _)| *of == path || (of.ends_with(' ') && path.starts_with(of)))
     {
         _ if below.contains("Example") => below,
-        Some((_, example)) if below.is_empty() => format!("Examples:\n{example}"),
-        Some((_, example)) => format!("{below}\n\nExamples:\n{example}"),
+        // The indentation of a first line is lost where it continues a line of the source.
+        Some((_, example)) if below.is_empty() => format!("Examples:\n  {}", example.trim_start()),
+        Some((_, example)) => format!("{below}\n\nExamples:\n  {}", example.trim_start()),
         None => below,
     };
     let examples = whole.find("Example").map_or("", |at| &whole[at..]).to_owned();

@@ -7,13 +7,15 @@ use crate::error::{Context, Result};
 use clap::{Args, Subcommand};
 use serde_json::Map;
 
-use super::bert::{fetched, hub_settings};
+use super::bert::{fetched, hub_settings, pulled};
 use super::common::Common;
 use super::exit::{ExitStatus, UsageError};
 use super::output::{emit, say};
 use super::progress::Bar;
 use crate::embed::distill::{DistillOptions, distill, vocabulary_size};
-use crate::embed::hub::{cached_models, locate};
+use crate::embed::hub::{
+    GgufFile, HubSettings, ModelKind, cached_gguf, cached_models, locate, locate_gguf,
+};
 use crate::embed::static_model::StaticModel;
 use crate::report::{Cell, Report, Table};
 
@@ -26,16 +28,21 @@ pub(super) struct ModelsArgs {
 
 #[derive(Debug, Subcommand)]
 enum ModelsCommand {
-    /// List the bundled model and those in the Hugging Face cache that `bert:` can run
+    /// List the bundled model and those in the Hugging Face cache that `bert:` and `local:` can run
     List,
     /// Download a model into the Hugging Face cache
+    ///
+    /// Size and licence are said before. What a break or Ctrl-C left over is fetched by the same
+    /// command. A language model is one file of the format GGUF; where its repository has several,
+    /// the message lists them with their sizes.
     Pull {
-        /// Name on the hub: ORGANISATION/MODEL or ORGANISATION/MODEL@REVISION
+        /// Name on the hub: OWNER/MODEL, or OWNER/MODEL/FILE.gguf for a language model; either with
+        /// @REVISION. `bert:` or `local:` before it says which kind is meant
         model: String,
     },
-    /// Print the folder of a model on this machine; downloads nothing
+    /// Print where a model is on this machine, a folder or a file; downloads nothing
     Path {
-        /// A folder, or the name on the hub
+        /// A folder or file, or the name on the hub; `local:` before that of a language model
         model: String,
     },
     /// Make a static model for `--embedder static:FOLDER` from a BERT encoder
@@ -56,21 +63,50 @@ pub(super) fn run(args: &ModelsArgs, common: &Common) -> Result<ExitStatus> {
     match &args.command {
         ModelsCommand::List => list(common),
         ModelsCommand::Pull { model } => {
-            let folder = fetched(model.strip_prefix("bert:").unwrap_or(model), common)?;
-            print_path(&folder)
+            let (kind, name) = kind_and_name(model);
+            print_path(&pulled(name, kind, common)?)
         }
         ModelsCommand::Path { model } => {
-            let model = model.strip_prefix("bert:").unwrap_or(model);
-            print_path(&locate(model, &hub_settings(common)?)?.folder)
+            let settings = hub_settings(common)?;
+            print_path(&match kind_and_name(model) {
+                (Some(ModelKind::Language), name) => locate_gguf(name, &settings)?,
+                (_, name) => locate(name, &settings)?.folder,
+            })
         }
         ModelsCommand::Distill { model, dims } => distilled(model, *dims, common),
     }
 }
 
+/// What kind of model is meant, if that is said, and its name.
+fn kind_and_name(model: &str) -> (Option<ModelKind>, &str) {
+    for (prefix, kind) in [("bert:", ModelKind::Encoder), ("local:", ModelKind::Language)] {
+        if let Some(name) = model.strip_prefix(prefix) {
+            return (Some(kind), name);
+        }
+    }
+    (None, model)
+}
+
+/// How `--model` takes a language model of the cache.
+fn local_name(model: &GgufFile) -> String {
+    let name = format!("local:{}/{}", model.model, model.file);
+    if model.revisions.iter().any(|revision| revision == "main") {
+        return name;
+    }
+    format!("{name}@{}", model.revisions.first().unwrap_or(&model.commit))
+}
+
 fn list(common: &Common) -> Result<ExitStatus> {
-    let mut table = Table::new(&["embedder", "dims", "bytes", "folder"]);
+    let mut table = Table::new(&["embedder", "dims", "bytes", "folder", "flag"]);
     let bundled = StaticModel::bundled();
-    table.push(vec!["static".into(), bundled.dims().into(), Cell::Missing, "bundled".into()]);
+    let (embedder, model) = ("--embedder", "--model");
+    table.push(vec![
+        "static".into(),
+        bundled.dims().into(),
+        Cell::Missing,
+        "bundled".into(),
+        embedder.into(),
+    ]);
     let settings = hub_settings(common)?;
     for model in cached_models(&settings)? {
         table.push(vec![
@@ -78,6 +114,16 @@ fn list(common: &Common) -> Result<ExitStatus> {
             Cell::Missing,
             model.bytes.into(),
             model.folder.display().to_string().into(),
+            embedder.into(),
+        ]);
+    }
+    for file in cached_gguf(&settings)? {
+        table.push(vec![
+            local_name(&file).into(),
+            Cell::Missing,
+            file.bytes.into(),
+            file.path.display().to_string().into(),
+            model.into(),
         ]);
     }
     let report = Report {
@@ -134,13 +180,22 @@ pub(super) fn places(common: &Common) -> Vec<(String, String)> {
         ("hub token".into(), if settings.token.is_some() { "set" } else { "not set" }.into()),
         ("offline".into(), if settings.offline { "yes" } else { "no" }.into()),
     ];
-    match cached_models(&settings) {
-        Ok(models) => places.extend(models.into_iter().map(|model| {
-            (format!("model bert:{}", model.model), model.folder.display().to_string())
-        })),
+    match cached(&settings) {
+        Ok(models) => places.extend(models),
         Err(error) => places.push(("models".into(), error.to_string())),
     }
     places
+}
+
+/// The models in the cache and where they are.
+fn cached(settings: &HubSettings) -> Result<Vec<(String, String)>> {
+    let encoders = cached_models(settings)?
+        .into_iter()
+        .map(|model| (format!("model bert:{}", model.model), model.folder.display().to_string()));
+    let language = cached_gguf(settings)?
+        .into_iter()
+        .map(|model| (format!("model {}", local_name(&model)), model.path.display().to_string()));
+    Ok(encoders.chain(language).collect())
 }
 
 fn path_and_state(path: &Path) -> String {

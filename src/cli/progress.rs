@@ -21,6 +21,9 @@ use crate::data::source::Source;
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// What a bar says whose items are bytes that arrive.
+pub(super) const DOWNLOADING: &str = "downloading";
+
 /// How often a bar without news is drawn again.
 const TICK: Duration = Duration::from_millis(250);
 
@@ -57,7 +60,11 @@ impl Shared {
     }
 
     fn counted(&self) -> ProgressStyle {
-        Self::style(if self.what == READING { Self::OF_BYTES } else { Self::COUNTED })
+        Self::style(if [READING, DOWNLOADING].contains(&self.what) {
+            Self::OF_BYTES
+        } else {
+            Self::COUNTED
+        })
     }
 
     /// What stands in the bar beside the numbers: the last note, and what was spent.

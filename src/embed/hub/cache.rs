@@ -52,14 +52,15 @@ impl ModelCache {
 
     /// The snapshot of a branch, tag or commit, if its files are complete.
     pub(super) fn find(&self, revision: &str) -> Option<PathBuf> {
+        self.folder(revision).filter(|folder| is_complete(folder))
+    }
+
+    /// Where the files of a branch, tag or commit are, as far as they are there.
+    pub(super) fn folder(&self, revision: &str) -> Option<PathBuf> {
         let commit = std::fs::read_to_string(self.reference(revision));
         let commit = commit.map_or_else(|_| revision.to_owned(), |commit| commit.trim().to_owned());
         // A damaged reference must not lead outside the cache.
-        if !is_commit(&commit) {
-            return None;
-        }
-        let snapshot = self.snapshot(&commit);
-        is_complete(&snapshot).then_some(snapshot)
+        is_commit(&commit).then(|| self.snapshot(&commit))
     }
 
     /// The paths that [`Self::find`] looks at.
@@ -89,26 +90,39 @@ pub(super) fn is_complete(folder: &Path) -> bool {
 /// [`HubError::Cache`] if the cache cannot be read.
 pub fn cached_models(settings: &HubSettings) -> Result<Vec<ModelSnapshot>, HubError> {
     let mut models = Vec::new();
+    for Snapshot { model, commit, revisions, folder } in snapshots(settings)? {
+        if !is_complete(&folder) {
+            continue;
+        }
+        let Some(family) = bert::supported_family(&folder) else { continue };
+        let bytes = size(&folder)?;
+        models.push(ModelSnapshot { model, commit, revisions, family, bytes, folder });
+    }
+    Ok(models)
+}
+
+/// The files of one commit, as far as they are there.
+pub(super) struct Snapshot {
+    pub(super) model: String,
+    pub(super) commit: String,
+    /// The branches and tags that point at it, sorted.
+    pub(super) revisions: Vec<String>,
+    pub(super) folder: PathBuf,
+}
+
+/// All commits in the cache, sorted by model and commit.
+pub(super) fn snapshots(settings: &HubSettings) -> Result<Vec<Snapshot>, HubError> {
+    let mut found = Vec::new();
     for (name, root) in entries(&settings.cache)? {
         let Some(name) = name.strip_prefix("models--") else { continue };
         let revisions = revisions(&root.join("refs"))?;
         for (commit, folder) in entries(&root.join("snapshots"))? {
-            if !is_complete(&folder) {
-                continue;
-            }
-            let Some(family) = bert::supported_family(&folder) else { continue };
             let of_commit = revisions.iter().filter(|(_, target)| **target == commit);
-            models.push(ModelSnapshot {
-                model: name.replace("--", "/"),
-                revisions: of_commit.map(|(revision, _)| revision.clone()).collect(),
-                commit,
-                family,
-                bytes: size(&folder)?,
-                folder,
-            });
+            let revisions = of_commit.map(|(revision, _)| revision.clone()).collect();
+            found.push(Snapshot { model: name.replace("--", "/"), commit, revisions, folder });
         }
     }
-    Ok(models)
+    Ok(found)
 }
 
 /// Branches and tags with the commits they point at; names may contain slashes.
@@ -143,7 +157,7 @@ fn size(folder: &Path) -> Result<u64, HubError> {
 }
 
 /// Names and paths in a folder, sorted; a folder that is not there is empty.
-fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>, HubError> {
+pub(super) fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>, HubError> {
     let unreadable = |source| HubError::Cache { path: folder.into(), source };
     let list = match std::fs::read_dir(folder) {
         Ok(list) => list,

@@ -12,64 +12,37 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use hf_hub::{Cache, CacheRepo, Repo, RepoType};
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::cache::{ModelCache, is_commit};
+use super::cache::ModelCache;
 use super::error::HubError;
+use super::repository::{RemoteFile, Repository, answer, network};
 use super::requests::{Client, Failure};
 use super::settings::HubSettings;
 use super::{HubModel, ModelFolder};
 use crate::data::hexadecimal::hexadecimal;
 use crate::data::progress::Progress;
 
-/// Files of the repository's top folder that `bert:` may read, weights apart.
-const SETTINGS_FILES: [&str; 6] = [
-    "config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "modules.json",
-    "sentence_bert_config.json",
-    "config_sentence_transformers.json",
-];
-
-/// One file of a repository.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct RemoteFile {
-    name: String,
-    /// 0 if the hub does not say.
-    bytes: u64,
-    sha256: Option<String>,
-    /// What the hub calls the content.
-    content: Option<String>,
-}
-
 /// What is to be fetched for a model: known before the first byte is.
 pub struct Download {
-    model: HubModel,
-    commit: String,
-    files: Vec<RemoteFile>,
-    client: Client,
-    settings: HubSettings,
+    pub(super) model: HubModel,
+    pub(super) commit: String,
+    pub(super) files: Vec<RemoteFile>,
+    pub(super) client: Client,
+    pub(super) settings: HubSettings,
 }
 
 impl Download {
-    /// Asks the hub which files of the model are needed.
+    /// Asks the hub which files of an encoder are needed.
     ///
     /// # Errors
     ///
     /// [`HubError`] if settings forbid it, the hub cannot be reached, does not have the model or
     /// the model lacks needed files.
     pub fn plan(model: &HubModel, settings: &HubSettings) -> Result<Self, HubError> {
-        if settings.offline {
-            return Err(model.not_cached(settings));
-        }
-        let client = Client::new(settings);
-        let info = info(&client, model, settings)?;
-        let commit = info.get("sha").and_then(Value::as_str).filter(|commit| is_commit(commit));
-        let commit = commit.ok_or_else(|| answer(settings, "it names no commit"))?.to_owned();
-        let files = needed_files(&remote_files(&info, settings)?, &model.name)?;
-        Ok(Self { model: model.clone(), commit, files, client, settings: settings.clone() })
+        let repository = Repository::ask(model, settings)?;
+        let files = repository.encoder_files()?;
+        Ok(repository.download(files))
     }
 
     /// Size of all files together.
@@ -212,110 +185,6 @@ fn put_in_place(content: &Path, path: &Path, file: &RemoteFile) -> io::Result<()
     {
         let _ = file;
         fs::rename(content, path)
-    }
-}
-
-fn network(model: &HubModel, settings: &HubSettings, failure: Failure) -> HubError {
-    let source = match failure {
-        Failure::Status(status @ (401 | 403 | 404)) => {
-            return HubError::NotFound {
-                endpoint: settings.endpoint.clone(),
-                model: model.name.clone(),
-                revision: model.revision.clone(),
-                status,
-            };
-        }
-        Failure::Answer(reason) => return answer(settings, &reason),
-        Failure::Distrust(host, problem) => return HubError::NotTrusted { host, problem },
-        Failure::Status(status) => Box::new(ureq::Error::StatusCode(status)),
-        Failure::Connection(source) => source,
-    };
-    let (endpoint, model) = (settings.endpoint.clone(), model.name.clone());
-    HubError::Network { endpoint, model, source }
-}
-
-fn answer(settings: &HubSettings, reason: &str) -> HubError {
-    HubError::Answer { endpoint: settings.endpoint.clone(), reason: reason.to_owned() }
-}
-
-/// The hub's description of the model, with sizes and checksums.
-fn info(client: &Client, model: &HubModel, settings: &HubSettings) -> Result<Value, HubError> {
-    let revision = model.revision.replace('/', "%2F");
-    let address = format!("api/models/{}/revision/{revision}?blobs=true", model.name);
-    let failed = |failure| network(model, settings, failure);
-    let mut response = client.get(&address, 0).map_err(failed)?;
-    let body = response.body_mut().read_to_string();
-    let body = body.map_err(|error| failed(Failure::Connection(Box::new(error))))?;
-    serde_json::from_str(&body).map_err(|error| answer(settings, &error.to_string()))
-}
-
-fn remote_files(info: &Value, settings: &HubSettings) -> Result<Vec<RemoteFile>, HubError> {
-    let siblings = info.get("siblings").and_then(Value::as_array);
-    let siblings = siblings.ok_or_else(|| answer(settings, "it lists no files"))?;
-    siblings
-        .iter()
-        .map(|file| {
-            let name = file.get("rfilename").and_then(Value::as_str);
-            let name = name.ok_or_else(|| answer(settings, "a file has no name"))?;
-            let text = |pointer| file.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-            let sha256 = text("/lfs/sha256");
-            // It becomes the name of a file.
-            let content = sha256.clone().or_else(|| text("/blobId")).filter(|id| is_commit(id));
-            Ok(RemoteFile {
-                name: name.to_owned(),
-                bytes: file.get("size").and_then(Value::as_u64).unwrap_or(0),
-                sha256,
-                content,
-            })
-        })
-        .collect()
-}
-
-/// Chooses the files to fetch: settings, then safetensors or else PyTorch weights.
-fn needed_files(all: &[RemoteFile], model: &str) -> Result<Vec<RemoteFile>, HubError> {
-    let has = |name: &str| all.iter().any(|file| file.name == name);
-    for wanted in ["config.json", "tokenizer.json"] {
-        if !has(wanted) {
-            return Err(HubError::NotUsable { model: model.to_owned(), wanted });
-        }
-    }
-    let weights: Vec<&RemoteFile> = [("model", "safetensors"), ("pytorch_model", "bin")]
-        .iter()
-        .map(|(stem, extension)| {
-            all.iter().filter(|f| is_weight(&f.name, stem, extension)).collect()
-        })
-        .find(|files: &Vec<&RemoteFile>| !files.is_empty())
-        .ok_or_else(|| HubError::NotUsable {
-            model: model.to_owned(),
-            wanted: "model.safetensors or pytorch_model.bin",
-        })?;
-    let settings = all.iter().filter(|file| is_settings_file(&file.name));
-    Ok(settings.chain(weights).cloned().collect())
-}
-
-/// A weight file of the top folder, whole, or a shard, or the index of shards.
-fn is_weight(name: &str, stem: &str, extension: &str) -> bool {
-    let Some(rest) = name.strip_prefix(stem) else { return false };
-    let shard =
-        rest.strip_suffix(extension).and_then(|rest| rest.strip_suffix('.')).is_some_and(|part| {
-            part.is_empty()
-                || part.strip_prefix('-').is_some_and(|part| {
-                    part.contains("-of-")
-                        && part.bytes().all(|byte| byte.is_ascii_digit() || b"-of".contains(&byte))
-                })
-        });
-    shard || rest == format!(".{extension}.index.json")
-}
-
-/// A settings file of the top folder or of a numbered sentence-transformers module.
-fn is_settings_file(name: &str) -> bool {
-    match name.split_once('/') {
-        None => SETTINGS_FILES.contains(&name),
-        Some((folder, file)) => {
-            file == "config.json"
-                && folder.starts_with(|first: char| first.is_ascii_digit())
-                && folder.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
-        }
     }
 }
 

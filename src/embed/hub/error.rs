@@ -37,6 +37,55 @@ pub enum HubError {
         /// Every path that would have held it.
         looked_at: Vec<PathBuf>,
     },
+    /// A language model is not on this machine, and only a user's own command fetches one.
+    #[error(
+        "`{model}` at revision `{revision}` is not on this machine; looked at {}",
+        list(looked_at)
+    )]
+    NotPulled {
+        /// Repository and file.
+        model: String,
+        /// The revision.
+        revision: String,
+        /// Every path that would have held it.
+        looked_at: Vec<PathBuf>,
+    },
+    /// Neither a file nor a name that a language model on the hub could have.
+    #[error(
+        "`{reference}` is neither a file nor the name of a language model like \
+         org/name/file.gguf or org/name@revision"
+    )]
+    InvalidGguf {
+        /// What was given.
+        reference: String,
+    },
+    /// One of several files of a model.
+    #[error("`{file}` is one of several parts of a model; choose a model in one file")]
+    Part {
+        /// The file.
+        file: String,
+    },
+    /// It is not said which of several files is meant.
+    #[error(
+        "`{model}` has {} language models: {}; say which, as in `{model}/{}`",
+        files.len(), sizes(files), files.first().map_or("file.gguf", |(name, _)| name)
+    )]
+    SeveralFiles {
+        /// The repository.
+        model: String,
+        /// Names and bytes of the files; 0 if the size is not known.
+        files: Vec<(String, u64)>,
+    },
+    /// The repository has other files.
+    #[error("`{model}` has no file `{file}`; it has {}", sizes(files))]
+    NoSuchFile {
+        /// The repository.
+        model: String,
+        /// What was asked for.
+        file: String,
+        /// Names and bytes of the files there are; 0 if the size is not known.
+        files: Vec<(String, u64)>,
+    },
     /// The hub does not know the model or does not show it.
     #[error(
         "{endpoint} has no model `{model}` at revision `{revision}` for you (HTTP {status}); \
@@ -121,6 +170,7 @@ impl Kinded for HubError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Interrupted { .. } => ErrorKind::Interrupted,
+            Self::SeveralFiles { .. } => ErrorKind::Usage,
             network if network.is_network() => ErrorKind::Network,
             _ => ErrorKind::Missing,
         }
@@ -129,6 +179,7 @@ impl Kinded for HubError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::NotTrusted { problem, .. } => problem.remedy(),
+            Self::NotPulled { .. } => Some(Remedy::PullModel),
             _ => None,
         }
     }
@@ -149,4 +200,18 @@ impl HubError {
 
 fn list(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ")
+}
+
+/// Files with their sizes.
+fn sizes(files: &[(String, u64)]) -> String {
+    let words = files.iter().map(|(name, bytes)| match bytes {
+        0 => format!("`{name}`"),
+        _ => format!("`{name}` ({})", megabytes(*bytes)),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// A size in words: millions of bytes, with one digit behind the point.
+pub fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
 }

@@ -11,6 +11,9 @@ use crate::data::progress::Progress;
 mod cache;
 mod download;
 mod error;
+mod gguf;
+mod pull;
+mod repository;
 mod requests;
 mod settings;
 #[cfg(test)]
@@ -18,7 +21,9 @@ mod tests;
 
 pub use cache::{ModelSnapshot, cached_models};
 pub use download::Download;
-pub use error::HubError;
+pub use error::{HubError, megabytes};
+pub use gguf::{GgufFile, GgufReference, cached_gguf, locate_gguf};
+pub use pull::{ModelKind, Planned, pull};
 pub use settings::{HubSettings, Token, Waits};
 
 use cache::ModelCache;

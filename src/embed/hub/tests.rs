@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::download::sha256_of_bytes as sha256;
+use super::repository::licence;
 use super::*;
 use crate::data::progress::NoProgress;
 use crate::embed::Embedder;
 use crate::embed::bert::{BertEmbedder, BertOptions};
-use crate::error::{ErrorKind, Kinded};
+use crate::error::{ErrorKind, Kinded, Remedy};
 use crate::llm::ProxySettings;
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
@@ -64,6 +65,16 @@ impl FakeHub {
 
     /// A hub that redirects to `storage` for every file.
     fn start_with(storage: Option<String>) -> Self {
+        let mut files = BTreeMap::new();
+        files_below(&tiny(), "", &mut files);
+        // Must not be fetched.
+        files.insert("onnx/model.onnx".into(), vec![0; 1000]);
+        files.insert("README.md".into(), b"a model".to_vec());
+        Self::of(files, storage)
+    }
+
+    /// A hub whose model has these files.
+    fn of(files: BTreeMap<String, Vec<u8>>, storage: Option<String>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let hub = Self {
@@ -72,11 +83,6 @@ impl FakeHub {
             corrupt: Arc::default(),
             silent: Arc::default(),
         };
-        let mut files = BTreeMap::new();
-        files_below(&tiny(), "", &mut files);
-        // Must not be fetched.
-        files.insert("onnx/model.onnx".into(), vec![0; 1000]);
-        files.insert("README.md".into(), b"a model".to_vec());
         let host = Arc::new(Host {
             files,
             requests: hub.requests.clone(),
@@ -150,7 +156,7 @@ fn serve(mut stream: TcpStream, host: &Host) {
             let location = format!("location: {storage}{path}\r\n");
             return send("302 Found", &location, 0, b"");
         }
-        let is_weight = name.ends_with("safetensors");
+        let is_weight = is_weight(name);
         let start = header("range").map_or(0, |range| {
             let (start, end) = range.strip_prefix("bytes=").unwrap().split_once('-').unwrap();
             assert_eq!(end, "");
@@ -175,13 +181,19 @@ fn info(files: &BTreeMap<String, Vec<u8>>) -> serde_json::Value {
         .iter()
         .map(|(name, body)| {
             let mut file = serde_json::json!({"rfilename": name, "size": body.len()});
-            if name.ends_with("safetensors") {
+            if is_weight(name) {
                 file["lfs"] = serde_json::json!({"sha256": sha256(body), "size": body.len()});
             }
             file
         })
         .collect();
-    serde_json::json!({"sha": COMMIT, "siblings": siblings})
+    let card = serde_json::json!({"license": "apache-2.0"});
+    serde_json::json!({"sha": COMMIT, "siblings": siblings, "cardData": card})
+}
+
+/// Whether the hub keeps it elsewhere and names its checksum.
+fn is_weight(name: &str) -> bool {
+    name.ends_with("safetensors") || name.ends_with("gguf")
 }
 
 fn silent(_bytes: u64) -> Box<dyn Progress> {
@@ -527,4 +539,211 @@ fn the_checksum_is_written_as_the_hub_writes_it() {
     // FIPS 180-2, appendix B.1.
     let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     assert_eq!(sha256(b"abc"), expected);
+}
+
+/// A repository with two language models, one of them in a folder, a third in parts, and what is
+/// none.
+fn language_models() -> BTreeMap<String, Vec<u8>> {
+    [
+        ("a.Q4_K_M.gguf", 300),
+        ("big/b.Q8_0.gguf", 2_500_000),
+        ("c-00001-of-00002.gguf", 10),
+        ("c-00002-of-00002.gguf", 10),
+        ("odd name.gguf", 10),
+        ("README.md", 10),
+        ("config.json", 10),
+    ]
+    .map(|(name, bytes)| (name.to_owned(), (0..=250).cycle().take(bytes).collect()))
+    .into()
+}
+
+fn quiet(_: &Planned<'_>) -> Box<dyn Progress> {
+    Box::new(NoProgress)
+}
+
+fn nothing_planned(planned: &Planned<'_>) -> Box<dyn Progress> {
+    panic!("nothing was to be fetched: {planned:?}")
+}
+
+#[test]
+fn a_language_model_is_fetched_once_its_size_and_licence_said_before() {
+    let storage = FakeHub::of(language_models(), None);
+    let hub = FakeHub::of(language_models(), Some(storage.endpoint.clone()));
+    let cache = tempfile::tempdir().unwrap();
+    let settings = HubSettings { token: Token::new("hf_secret"), ..hub.settings(cache.path()) };
+    let reference = format!("{MODEL}/big/b.Q8_0.gguf");
+    let error = locate_gguf(&reference, &settings).unwrap_err();
+    assert!(matches!(error, HubError::NotPulled { .. }), "{error}");
+    assert_eq!((error.kind(), error.remedy()), (ErrorKind::Missing, Some(Remedy::PullModel)));
+    assert_eq!(hub.asked(), 0, "looking up asks nobody");
+
+    let received = Arc::new(AtomicU64::new(0));
+    let begin = |planned: &Planned<'_>| -> Box<dyn Progress> {
+        assert_eq!((planned.name.as_str(), planned.bytes), (reference.as_str(), 2_500_000));
+        assert_eq!(planned.licence, Some("apache-2.0"));
+        assert_eq!(storage.asked(), 0, "it is said before");
+        Box::new(Count(received.clone()))
+    };
+    let path = pull(&reference, None, &settings, &begin).unwrap();
+    assert_eq!(received.load(Ordering::Relaxed), 2_500_000);
+    assert_eq!(std::fs::read(&path).unwrap(), language_models()["big/b.Q8_0.gguf"]);
+    // The description and the file; the token goes to the hub alone.
+    assert_eq!((hub.asked(), storage.asked()), (2, 1));
+    let tokens = |hub: &FakeHub| -> Vec<Option<String>> {
+        hub.requests.lock().unwrap().iter().map(|(_, token)| token.clone()).collect()
+    };
+    assert_eq!(tokens(&hub), vec![Some("Bearer hf_secret".to_owned()); 2]);
+    assert_eq!(tokens(&storage), [None]);
+
+    // From now on it is there, also without a network and where it is the only one.
+    let offline = HubSettings { offline: true, ..settings.clone() };
+    for (name, kind) in [
+        (reference.clone(), None),
+        (format!("{reference}@{COMMIT}"), Some(ModelKind::Language)),
+        (MODEL.to_owned(), Some(ModelKind::Language)),
+        (MODEL.to_owned(), None),
+    ] {
+        assert_eq!(pull(&name, kind, &offline, &nothing_planned).unwrap(), path, "{name}");
+        assert_eq!(locate_gguf(&name, &offline).unwrap(), path, "{name}");
+    }
+    assert_eq!((hub.asked(), storage.asked()), (2, 1));
+    let found = cached_gguf(&settings).unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].model.as_str(), found[0].file.as_str()), (MODEL, "big/b.Q8_0.gguf"));
+    assert_eq!((found[0].bytes, &found[0].path), (2_500_000, &path));
+    assert_eq!(found[0].revisions, ["main"]);
+    assert!(cached_models(&settings).unwrap().is_empty(), "it is no encoder");
+
+    // Of two in the cache one has to be named.
+    pull(&format!("{MODEL}/a.Q4_K_M.gguf"), None, &settings, &quiet).unwrap();
+    let error = locate_gguf(MODEL, &settings).unwrap_err();
+    assert!(matches!(&error, HubError::SeveralFiles { files, .. } if files.len() == 2), "{error}");
+    assert_eq!(locate_gguf(&reference, &settings).unwrap(), path);
+}
+
+#[test]
+fn which_language_model_is_meant_has_to_be_said_where_there_are_several() {
+    let hub = FakeHub::of(language_models(), None);
+    let cache = tempfile::tempdir().unwrap();
+    let settings = hub.settings(cache.path());
+    let pulled = |reference: &str| pull(reference, None, &settings, &nothing_planned);
+    let error = pulled(MODEL).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    let text = error.to_string();
+    for part in ["2 language models", "`a.Q4_K_M.gguf` (0.0 MB)", "`big/b.Q8_0.gguf` (2.5 MB)"] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert!(!text.contains("-of-") && !text.contains("odd"), "{text}");
+    let error = pulled(&format!("{MODEL}/d.gguf")).unwrap_err();
+    assert!(matches!(error, HubError::NoSuchFile { .. }), "{error}");
+    assert!(error.to_string().contains("`a.Q4_K_M.gguf`"), "{error}");
+    let asked = hub.asked();
+    let error = pulled(&format!("{MODEL}/c-00001-of-00002.gguf")).unwrap_err();
+    assert!(matches!(error, HubError::Part { .. }), "{error}");
+    let offline = HubSettings { offline: true, ..settings.clone() };
+    for name in [MODEL.to_owned(), format!("{MODEL}/a.Q4_K_M.gguf")] {
+        let error = pull(&name, None, &offline, &nothing_planned).unwrap_err();
+        assert!(matches!(&error, HubError::NotCached { model, .. } if *model == name), "{error}");
+    }
+    assert_eq!(hub.asked(), asked);
+
+    // The only one need not be named, and an encoder is still one.
+    let mut files = language_models();
+    files.remove("a.Q4_K_M.gguf");
+    let hub = FakeHub::of(files, None);
+    let path = pull(MODEL, None, &hub.settings(cache.path()), &quiet).unwrap();
+    assert!(path.ends_with("big/b.Q8_0.gguf"), "{path:?}");
+    let (hub, cache) = (FakeHub::start(), tempfile::tempdir().unwrap());
+    let settings = hub.settings(cache.path());
+    let folder = pull(MODEL, None, &settings, &quiet).unwrap();
+    assert_eq!(folder, locate(MODEL, &settings).unwrap().folder);
+    let error = pull(MODEL, Some(ModelKind::Language), &settings, &nothing_planned).unwrap_err();
+    assert!(matches!(error, HubError::NotUsable { .. }), "{error}");
+}
+
+#[test]
+fn a_language_model_that_breaks_off_or_is_damaged_is_none_and_is_completed() {
+    let hub = FakeHub::of(language_models(), None);
+    let cache = tempfile::tempdir().unwrap();
+    let short = Duration::from_millis(300);
+    let waits = Waits { connection: short, answer: short, silence: short };
+    let settings = HubSettings { waits, ..hub.settings(cache.path()) };
+    let reference = format!("{MODEL}/big/b.Q8_0.gguf");
+    hub.silent.store(true, Ordering::Relaxed);
+    let error = pull(&reference, None, &settings, &quiet).unwrap_err();
+    assert!(matches!(error, HubError::Network { .. }), "{error}");
+    assert!(matches!(locate_gguf(&reference, &settings), Err(HubError::NotPulled { .. })));
+    assert!(cached_gguf(&settings).unwrap().is_empty());
+    hub.silent.store(false, Ordering::Relaxed);
+
+    // The second half arrives damaged: nothing of it is kept.
+    hub.corrupt.store(true, Ordering::Relaxed);
+    let settings = hub.settings(cache.path());
+    let error = pull(&reference, None, &settings, &quiet).unwrap_err();
+    assert!(matches!(error, HubError::Damaged { .. }), "{error}");
+    assert!(cached_gguf(&settings).unwrap().is_empty());
+    hub.corrupt.store(false, Ordering::Relaxed);
+    let path = pull(&reference, None, &settings, &quiet).unwrap();
+    assert_eq!(std::fs::read(path).unwrap(), language_models()["big/b.Q8_0.gguf"]);
+}
+
+#[test]
+fn references_to_language_models_are_repositories_with_or_without_a_file() {
+    for (reference, name, file, revision) in [
+        ("org/name", "org/name", None, "main"),
+        ("org/name@v1", "org/name", None, "v1"),
+        ("org/name/x.Q4_K_M.gguf", "org/name", Some("x.Q4_K_M.gguf"), "main"),
+        ("org/name/q4/x.gguf@refs/pr/3", "org/name", Some("q4/x.gguf"), "refs/pr/3"),
+        ("org/name/1-of-2.gguf", "org/name", Some("1-of-2.gguf"), "main"),
+    ] {
+        let parsed = GgufReference::parse(reference).unwrap();
+        assert_eq!(parsed.model, HubModel { name: name.into(), revision: revision.into() });
+        assert_eq!(parsed.file.as_deref(), file);
+    }
+    for bad in [
+        "",
+        "name",
+        "x.gguf",
+        "folder/x.gguf",
+        "./org/x.gguf",
+        "/org/name/x.gguf",
+        "~/models/x.gguf",
+        "../org/name/x.gguf",
+        "org/name/",
+        "org/name/x.bin",
+        "org/name/../../x.gguf",
+        "org/name/.x.gguf",
+        "org/name//x.gguf",
+        "org/name/x?.gguf",
+        "org/name/x.gguf@",
+        "org/name/x.gguf@../../y",
+        r"org/name/a\x.gguf",
+    ] {
+        let error = GgufReference::parse(bad).unwrap_err();
+        assert!(matches!(error, HubError::InvalidGguf { .. }), "{bad}: {error}");
+    }
+}
+
+#[test]
+fn a_licence_is_that_of_the_card_or_of_a_tag() {
+    // The shapes in which the hub gives it: one, several, its own with a name and an address.
+    for (info, expected) in [
+        (serde_json::json!({"cardData": {"license": "mit"}}), Some("mit")),
+        (serde_json::json!({"cardData": {"license": ["mit", "cc0-1.0"]}}), Some("mit, cc0-1.0")),
+        (serde_json::json!({"tags": ["gguf", "license:apache-2.0"]}), Some("apache-2.0")),
+        (
+            serde_json::json!({
+                "cardData": {
+                    "license": "other", "license_name": "qwen-research", "license_link": "LICENSE"
+                },
+                "tags": ["license:other"]
+            }),
+            Some("other, qwen-research, LICENSE"),
+        ),
+        (serde_json::json!({"cardData": {"license": ""}}), None),
+        (serde_json::json!({"cardData": null, "tags": ["gguf"]}), None),
+        (serde_json::json!({}), None),
+    ] {
+        assert_eq!(licence(&info).as_deref(), expected, "{info}");
+    }
 }

@@ -1,0 +1,203 @@
+//! Language models in one file of the format GGUF: `OWNER/REPOSITORY[/FILE][@REVISION]`.
+
+use std::path::{Path, PathBuf};
+
+use super::cache::{self, ModelCache};
+use super::error::HubError;
+use super::repository::{RemoteFile, Repository};
+use super::settings::HubSettings;
+use super::{DEFAULT_REVISION, HubModel, is_name, is_revision};
+
+/// How the names of such files end.
+const ENDING: &str = ".gguf";
+
+/// A language model on the hub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GgufReference {
+    /// The repository.
+    pub model: HubModel,
+    /// The file in it, with folders; `None` for the only one there is.
+    pub file: Option<String>,
+}
+
+/// A language model in the cache.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GgufFile {
+    /// The repository's name on the hub.
+    pub model: String,
+    /// The file's name in the repository.
+    pub file: String,
+    /// The commit.
+    pub commit: String,
+    /// The branches and tags that pointed at the commit when it was fetched, sorted.
+    pub revisions: Vec<String>,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// The file to load.
+    pub path: PathBuf,
+}
+
+impl GgufReference {
+    /// Reads `OWNER/REPOSITORY[/FILE][@REVISION]`; nothing is looked up.
+    ///
+    /// # Errors
+    ///
+    /// [`HubError::InvalidGguf`] if it is nothing of the kind, [`HubError::Part`] for a part of a
+    /// model.
+    pub fn parse(reference: &str) -> Result<Self, HubError> {
+        let invalid = || HubError::InvalidGguf { reference: reference.to_owned() };
+        let (path, revision) = reference.split_once('@').unwrap_or((reference, DEFAULT_REVISION));
+        let mut parts = path.splitn(3, '/');
+        let (Some(owner), Some(name), file) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(invalid());
+        };
+        let name = format!("{owner}/{name}");
+        // `folder/model.gguf` is a file that is not there, no repository.
+        if !is_name(&name) || name.ends_with(ENDING) || !is_revision(revision) {
+            return Err(invalid());
+        }
+        match file {
+            Some(file) if !is_file_name(file) => return Err(invalid()),
+            Some(file) if is_part(file) => return Err(HubError::Part { file: file.to_owned() }),
+            _ => {}
+        }
+        let model = HubModel { name, revision: revision.to_owned() };
+        Ok(Self { model, file: file.map(str::to_owned) })
+    }
+
+    /// The repository's name, with the file's if there is one.
+    pub fn name(&self) -> String {
+        match &self.file {
+            Some(file) => format!("{}/{file}", self.model.name),
+            None => self.model.name.clone(),
+        }
+    }
+
+    /// The file in the cache; no request is made.
+    ///
+    /// # Errors
+    ///
+    /// [`HubError::NotPulled`] if it is not there, [`HubError::SeveralFiles`] if it is not said
+    /// which of several is meant, [`HubError::Cache`] if the cache cannot be read.
+    pub fn find(&self, settings: &HubSettings) -> Result<PathBuf, HubError> {
+        let cache = ModelCache::new(settings, &self.model.name);
+        let not_pulled = || HubError::NotPulled {
+            model: self.name(),
+            revision: self.model.revision.clone(),
+            looked_at: self.looked_at(settings),
+        };
+        let folder = cache.folder(&self.model.revision).ok_or_else(not_pulled)?;
+        if let Some(file) = &self.file {
+            let path = folder.join(file);
+            return if path.is_file() { Ok(path) } else { Err(not_pulled()) };
+        }
+        let mut files = files_below(&folder, "")?;
+        match files.len() {
+            0 => Err(not_pulled()),
+            1 => Ok(files.remove(0).2),
+            _ => Err(HubError::SeveralFiles {
+                model: self.model.name.clone(),
+                files: files.into_iter().map(|(name, bytes, _)| (name, bytes)).collect(),
+            }),
+        }
+    }
+
+    /// The paths that [`Self::find`] looks at.
+    fn looked_at(&self, settings: &HubSettings) -> Vec<PathBuf> {
+        let cache = ModelCache::new(settings, &self.model.name);
+        let folder = cache.folder(&self.model.revision);
+        let file = folder.zip(self.file.as_ref()).map(|(folder, file)| folder.join(file));
+        file.map_or_else(|| cache.looked_at(&self.model.revision), |file| vec![file])
+    }
+
+    /// Asks the hub for the repository and the file in it.
+    pub(super) fn ask(&self, settings: &HubSettings) -> Result<(Repository, RemoteFile), HubError> {
+        if settings.offline {
+            return Err(HubError::NotCached {
+                model: self.name(),
+                revision: self.model.revision.clone(),
+                looked_at: self.looked_at(settings),
+            });
+        }
+        let repository = Repository::ask(&self.model, settings)?;
+        let file = repository.gguf_file(self.file.as_deref())?;
+        Ok((repository, file))
+    }
+}
+
+/// The file that a user names: a path if there is such a file, else one of the cache. No request
+/// is made.
+///
+/// # Errors
+///
+/// As [`GgufReference::parse`] and [`GgufReference::find`].
+pub fn locate_gguf(reference: &str, settings: &HubSettings) -> Result<PathBuf, HubError> {
+    let path = Path::new(reference);
+    if path.is_file() {
+        return Ok(path.to_owned());
+    }
+    GgufReference::parse(reference)?.find(settings)
+}
+
+/// The language models in the cache, sorted by repository, commit and name.
+///
+/// A cache that does not exist is empty.
+///
+/// # Errors
+///
+/// [`HubError::Cache`] if the cache cannot be read.
+pub fn cached_gguf(settings: &HubSettings) -> Result<Vec<GgufFile>, HubError> {
+    let mut models = Vec::new();
+    for snapshot in cache::snapshots(settings)? {
+        for (file, bytes, path) in files_below(&snapshot.folder, "")? {
+            models.push(GgufFile {
+                model: snapshot.model.clone(),
+                file,
+                commit: snapshot.commit.clone(),
+                revisions: snapshot.revisions.clone(),
+                bytes,
+                path,
+            });
+        }
+    }
+    Ok(models)
+}
+
+/// Whether a file of a repository is a model that can be fetched and loaded.
+pub(super) fn is_whole(name: &str) -> bool {
+    is_file_name(name) && !is_part(name)
+}
+
+/// A name that is a path in the cache and part of an address as it stands.
+fn is_file_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+=,~()".contains(&byte);
+    name.ends_with(ENDING)
+        && name
+            .split('/')
+            .all(|part| !part.is_empty() && !part.starts_with('.') && part.bytes().all(is_plain))
+}
+
+/// Whether it is one of several files of a model, `NAME-00001-of-00003.gguf`.
+fn is_part(name: &str) -> bool {
+    let digits = |text: &str| text.len() == 5 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let rest = name.strip_suffix(ENDING).and_then(|stem| stem.rsplit_once("-of-"));
+    rest.is_some_and(|(before, count)| {
+        digits(count) && before.rsplit_once('-').is_some_and(|(_, number)| digits(number))
+    })
+}
+
+/// Names, sizes and paths of the models below a folder.
+fn files_below(folder: &Path, above: &str) -> Result<Vec<(String, u64, PathBuf)>, HubError> {
+    let mut found = Vec::new();
+    for (name, path) in cache::entries(folder)? {
+        let name = format!("{above}{name}");
+        if path.is_dir() {
+            found.extend(files_below(&path, &format!("{name}/"))?);
+        } else if is_whole(&name)
+            && let Ok(metadata) = path.metadata()
+        {
+            found.push((name, metadata.len(), path));
+        }
+    }
+    Ok(found)
+}
