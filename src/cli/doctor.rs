@@ -14,13 +14,11 @@ use crate::report::{Cell, Report, Table};
 #[derive(Debug, Args)]
 pub(super) struct DoctorArgs {
     /// Load this model and say what it needs and how fast it is
-    #[cfg(feature = "local")]
     #[arg(long, value_name = "local:FILE.gguf")]
     model: Option<String>,
 }
 
 /// Runs the command. Nothing is downloaded and no connection is made.
-#[cfg_attr(not(feature = "local"), expect(unused_variables, reason = "there is no flag"))]
 pub(super) fn run(args: &DoctorArgs, common: &Common) -> Result<ExitStatus> {
     let mut table = Table::new(&["what", "value"]);
     let mut row = |what: &str, value: String| table.push(vec![what.into(), Cell::from(value)]);
@@ -34,7 +32,6 @@ pub(super) fn run(args: &DoctorArgs, common: &Common) -> Result<ExitStatus> {
     for (what, value) in super::models::places(common) {
         row(&what, value);
     }
-    #[cfg(feature = "local")]
     if let Some(name) = &args.model {
         for (what, value) in examined(name, common)? {
             row(what, value);
@@ -64,7 +61,7 @@ fn examined(name: &str, common: &Common) -> Result<Vec<(&'static str, String)>> 
     let path = name.strip_prefix(PREFIX).ok_or_else(|| {
         UsageError("doctor --model takes a model in a file, local:FILE.gguf".into())
     })?;
-    let path = std::path::PathBuf::from(path);
+    let path = super::local_file::local_path(path, common)?;
     let about = LocalModel::describe(&path)?;
     let model = LocalModel::open(LocalSettings {
         path,
@@ -93,6 +90,12 @@ fn examined(name: &str, common: &Common) -> Result<Vec<(&'static str, String)>> 
             format!("reads {:.0} and writes {:.1} tokens a second", speed.read, speed.written),
         ),
     ])
+}
+
+/// There are no models in files.
+#[cfg(not(feature = "local"))]
+fn examined(_: &str, _: &Common) -> Result<Vec<(&'static str, String)>> {
+    Err(super::exit::UsageError(super::exit::NO_LOCAL_MODELS.into()).into())
 }
 
 /// The features this program was built with.

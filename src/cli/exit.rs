@@ -34,6 +34,11 @@ impl From<ExitStatus> for ExitCode {
 #[error("{0}")]
 pub struct UsageError(pub String);
 
+/// What is said of models in files by a program that cannot run them.
+#[cfg(not(feature = "local"))]
+pub(super) const NO_LOCAL_MODELS: &str = "this build runs no models in files (it was made without \
+    the feature local); name a model of a server, or use a build with the feature";
+
 /// A key, folder or variable that has to be there and is not.
 #[cfg(feature = "llm")]
 #[derive(Debug, thiserror::Error)]

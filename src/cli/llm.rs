@@ -32,8 +32,9 @@ pub(super) struct LlmArgs {
     /// left out [env: `OPENAI_BASE_URL`] [default: <https://api.openai.com/v1>]
     #[arg(long, value_name = "URL,...", value_delimiter = ',')]
     pub base_url: Vec<String>,
-    /// The model's name as the server knows it, or local:FILE.gguf for a model in a file, which runs
-    /// in this program and sends nothing; nothing is sent unless a model is named
+    /// The model's name as the server knows it; local:FILE.gguf or local:OWNER/REPO/FILE.gguf (see
+    /// `caz models pull`) runs in this program and sends nothing; nothing is sent unless a model is
+    /// named
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
     /// Environment variable that holds the key; never give the key itself
@@ -141,7 +142,8 @@ impl LlmArgs {
         self.check()?;
         let budget = self.budget(common);
         if let Some(path) = &self.replay {
-            let recorded = self.model.as_deref().map(recorded_name).transpose()?;
+            let name = |name: &str| recorded_name(name, common);
+            let recorded = self.model.as_deref().map(name).transpose()?;
             let model = Arc::new(ReplayModel::open(path, recorded.as_deref())?);
             let place = format!("the log `{}`", path.display());
             return Ok(Connection { model, budget, server: None, cached: None, place, for_show });
@@ -361,7 +363,7 @@ impl Connection {
         common: &Common,
     ) -> Result<Arc<dyn ChatModel>> {
         if let Some(path) = &args.replay {
-            return Ok(Arc::new(ReplayModel::open(path, Some(&recorded_name(name)?))?));
+            return Ok(Arc::new(ReplayModel::open(path, Some(&recorded_name(name, common)?))?));
         }
         if name.starts_with(LOCAL) && args.model.as_deref() == Some(name) {
             // It need not be in memory twice.
@@ -402,7 +404,7 @@ impl Connection {
 #[cfg(feature = "local")]
 fn open_local(name: &str, budget: &Arc<Budget>, common: &Common, for_show: bool) -> Result<Opened> {
     use crate::llm::{LocalModel, LocalSettings};
-    let path = PathBuf::from(name.strip_prefix(LOCAL).unwrap_or(name));
+    let path = super::local_file::local_path(name.strip_prefix(LOCAL).unwrap_or(name), common)?;
     let model: Arc<dyn ChatModel> = if for_show {
         Arc::new(OfflineModel { model: crate::llm::local::name_of(&path)? })
     } else {
@@ -416,22 +418,47 @@ fn open_local(name: &str, budget: &Arc<Budget>, common: &Common, for_show: bool)
 /// There are no models in files.
 #[cfg(not(feature = "local"))]
 fn open_local(_: &str, _: &Arc<Budget>, _: &Common, _: bool) -> Result<Opened> {
-    let message = "this program was built without models in files (feature local)";
-    Err(UsageError(message.into()).into())
+    Err(UsageError(super::exit::NO_LOCAL_MODELS.into()).into())
 }
 
-/// The name of a model in a log: that of a file is completed by its hash.
-fn recorded_name(name: &str) -> Result<String> {
+/// The name of a model in a log: that of a file on this machine is completed by its hash.
+fn recorded_name(name: &str, common: &Common) -> Result<String> {
     #[cfg(feature = "local")]
-    if let Some(path) = name.strip_prefix(LOCAL).map(std::path::Path::new)
+    if let Some(name) = name.strip_prefix(LOCAL)
+        && let Ok(path) = super::local_file::local_path(name, common)
         && path.is_file()
     {
-        return Ok(crate::llm::local::name_of(path)?);
+        return Ok(crate::llm::local::name_of(&path)?);
     }
+    let _ = common;
     Ok(name.to_owned())
 }
 
 /// An environment variable that is set and not empty.
 pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+#[cfg(all(test, not(feature = "local")))]
+mod tests {
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        llm: super::LlmArgs,
+        #[command(flatten)]
+        common: super::Common,
+    }
+
+    #[test]
+    fn a_build_without_models_in_files_says_so_and_asks_for_no_key() {
+        let line = Line::parse_from(["caz", "--model", "local:org/name/model.gguf"]);
+        for for_show in [false, true] {
+            let error = line.llm.connect(&line.common, for_show).map(|_| ()).unwrap_err();
+            let text = format!("{error:#}");
+            assert!(text.contains("this build runs no models in files"), "{text}");
+            assert!(!text.contains("OPENAI_API_KEY"), "{text}");
+        }
+    }
 }

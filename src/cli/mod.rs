@@ -29,6 +29,8 @@ mod label_input;
 mod labels;
 #[cfg(feature = "llm")]
 mod llm;
+#[cfg(feature = "local")]
+mod local_file;
 mod mechanism_choice;
 #[cfg(feature = "hub")]
 mod models;

@@ -1,7 +1,7 @@
 //! A model in a file, through the command line: no server is asked, whatever the settings name.
 
 use candle_core::quantized::GgmlDType;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::command_line::{Desk, Run};
 use crate::server::{Reply, Server};
@@ -101,6 +101,96 @@ fn a_dry_run_counts_and_a_file_that_is_no_model_is_named() {
         assert_eq!(run.code, Some(code), "{name}: {}", run.stderr);
         assert!(run.stderr.contains(&name["local:".len()..]), "{}", run.stderr);
     }
+}
+
+const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+
+/// A hub with the tiny model in two files of `org/tiny`.
+fn hub_with(file: Vec<u8>) -> Server {
+    Server::start(move |asked| {
+        let path = asked.head.split(' ').nth(1).unwrap_or_default();
+        if path.starts_with("/api/models/org/tiny/revision/main") {
+            let siblings = ["a.Q8_0.gguf", "b.Q8_0.gguf"]
+                .map(|name| json!({"rfilename": name, "size": file.len()}));
+            let tags = json!(["gguf", "license:apache-2.0"]);
+            let info = json!({"sha": COMMIT, "siblings": siblings, "tags": tags});
+            return Reply::Body(info.to_string().into_bytes());
+        }
+        if path == format!("/org/tiny/resolve/{COMMIT}/a.Q8_0.gguf") {
+            return Reply::Body(file.clone());
+        }
+        Reply::status(404)
+    })
+}
+
+#[test]
+fn a_model_of_the_hub_runs_once_it_was_pulled_and_is_never_downloaded_by_itself() {
+    let alone = Alone::new();
+    alone.tiny();
+    let hub = hub_with(std::fs::read(alone.desk.path("tiny.gguf")).unwrap());
+    let (endpoint, cache) = (format!("http://{}", hub.address()), alone.desk.path("hub"));
+    let caz = |arguments: &[&str]| -> Run {
+        let mut command = alone.desk.command(arguments);
+        command.env("HF_ENDPOINT", &endpoint).env("HF_HUB_CACHE", &cache);
+        command.output().unwrap().into()
+    };
+    let name = "local:org/tiny/a.Q8_0.gguf";
+    let labels = [&LABELS[..], &["--model", name, "--max-tokens", "3"]].concat();
+    let doctor = ["doctor", "--model", name];
+    for arguments in [&labels[..], &[&labels[..], &["--dry-run"]].concat(), &doctor] {
+        let run = caz(arguments);
+        assert_eq!(run.code, Some(4), "{}", run.stderr);
+        for part in ["`org/tiny/a.Q8_0.gguf` at revision `main`", "not on this", "models pull"] {
+            assert!(run.stderr.contains(part), "no `{part}` in: {}", run.stderr);
+        }
+    }
+    assert_eq!(hub.count(), 0, "a model was asked for without a pull");
+
+    let pull = |name: &str, more: &[&str]| caz(&[&["models", "pull", name], more].concat());
+    let several = pull("org/tiny", &[]);
+    assert_eq!(several.code, Some(2), "{}", several.stderr);
+    assert!(several.stderr.contains("`b.Q8_0.gguf` ("), "{}", several.stderr);
+    let asked = hub.count();
+    let offline = pull("org/tiny/a.Q8_0.gguf", &["--offline"]);
+    assert_eq!((offline.code, hub.count()), (Some(4), asked), "{}", offline.stderr);
+    let run = pull("org/tiny/a.Q8_0.gguf", &[]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    for part in ["org/tiny/a.Q8_0.gguf", " MB", "licence: apache-2.0", &endpoint] {
+        assert!(run.stderr.contains(part), "no `{part}` in: {}", run.stderr);
+    }
+    let path = run.stdout.trim();
+    assert!(path.ends_with("a.Q8_0.gguf"), "{path}");
+
+    // From here on nobody is asked; its answers are those of the same file at a path.
+    let asked = hub.count();
+    let run = caz(&["models", "path", name]);
+    assert_eq!(run.stdout.trim(), path, "{}", run.stderr);
+    let listed = caz(&["models", "list", "--format", "csv"]);
+    assert!(listed.stdout.contains(name), "{}", listed.stdout);
+    let run = caz(&doctor);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let mut answers = Vec::new();
+    for (model, log) in [(name, "1"), ("local:org/tiny", "2"), ("local:tiny.gguf", "3")] {
+        let more = ["--model", model, "--max-tokens", "3", "--turns", "1", "--no-cache"];
+        let run = caz(&[&LABELS[..], &more, &["--record", log, "--offline"]].concat());
+        // Letters at random are no label.
+        assert_eq!(run.code, Some(1), "{}", run.stderr);
+        let log = alone.desk.read(log);
+        let rows: Vec<Value> =
+            log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let mut texts: Vec<String> = rows.iter().map(|row| row["answer"].to_string()).collect();
+        texts.sort();
+        answers.push((rows[0]["model"].as_str().unwrap().to_owned(), texts));
+    }
+    let digits = answers[0].0.strip_prefix("local:a.Q8_0.gguf@").unwrap();
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[2].0, format!("local:tiny.gguf@{digits}"));
+    assert_eq!(answers[2].1, answers[0].1);
+    // What was recorded is replayed under the name by which it was asked for.
+    let replayed = caz(&[&labels[..], &["--turns", "1", "--replay", "1"]].concat());
+    assert_eq!(replayed.code, Some(1), "{}", replayed.stderr);
+    assert!(!replayed.stderr.contains("does not hold"), "{}", replayed.stderr);
+    assert_eq!(hub.count(), asked, "the cache was to be enough");
 }
 
 /// A real model, and what is asked of it: it writes badly and slowly, so little is enough to see
