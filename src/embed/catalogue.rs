@@ -440,7 +440,7 @@ fn embed(
         .map_err(|error| in_order(error, &order))?;
     let mut place = vec![0; order.len()];
     order.iter().enumerate().for_each(|(row, &text)| place[text] = row);
-    embedded.vectors = embedded.vectors.select(&place);
+    embedded.vectors = embedded.vectors.reordered(&place);
     embedded.without_direction.iter_mut().for_each(|row| *row = order[*row]);
     embedded.without_direction.sort_unstable();
     Ok(embedded)

@@ -187,6 +187,8 @@ fn embed_in_calls(
     progress: &dyn Progress,
 ) -> Result<TextVectors, EmbedError> {
     let mut queue = Queue { texts, pooled, text: 0, sentences: None };
+    // Without means there are no rows, not rows of zeros.
+    let rows = if pooled { texts.len() } else { 0 };
     let mut means: Option<Means> = None;
     let (mut long_units, mut units, mut finished) = (0, 0, 0);
     loop {
@@ -208,7 +210,7 @@ fn embed_in_calls(
             embedder.embed(&batch, &counter).map_err(|error| in_text(error, &owners))?;
         long_units += embeddings.long_texts;
         units += batch.len();
-        let means = means.get_or_insert_with(|| Means::like(&embeddings.vectors));
+        let means = means.get_or_insert_with(|| Means::like(&embeddings.vectors, rows));
         for (row, (owner, sentence)) in owners.iter().zip(&batch).enumerate() {
             if pooled && counts(sentence) {
                 means.add(owner.text, &embeddings.vectors, row);
@@ -223,7 +225,7 @@ fn embed_in_calls(
         }
     }
     let means = means.expect("the loop runs at least once");
-    let (vectors, without_direction) = means.finish(texts.len());
+    let (vectors, without_direction) = means.finish(rows);
     Ok(TextVectors { vectors, long_units, units, without_direction })
 }
 

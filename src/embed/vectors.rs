@@ -58,6 +58,28 @@ impl Vectors {
         }
     }
 
+    /// The same rows in another order: row `i` is what was row `from[i]`. Unlike [`Self::select`], it
+    /// needs no second copy: vectors of a large venue are most of the memory.
+    ///
+    /// # Panics
+    ///
+    /// If `from` does not name every row once.
+    #[must_use]
+    pub fn reordered(self, from: &[usize]) -> Self {
+        assert_eq!(from.len(), self.len(), "one number per row");
+        match self {
+            Self::Dense(mut dense) => {
+                dense.reorder(from);
+                Self::Dense(dense)
+            }
+            Self::Sparse(SparseVectors { dims, rows }) => {
+                let mut rows: Vec<Option<_>> = rows.into_iter().map(Some).collect();
+                let rows = from.iter().map(|&row| rows[row].take().expect("every row once"));
+                Self::Sparse(SparseVectors { dims, rows: rows.collect() })
+            }
+        }
+    }
+
     /// Number of dimensions of every row.
     pub fn dims(&self) -> usize {
         match self {
@@ -78,6 +100,11 @@ impl DenseVectors {
     /// No rows yet, each to come with `dims` entries.
     pub fn new(dims: usize) -> Self {
         Self { dims, values: Vec::new() }
+    }
+
+    /// No rows yet, with room for `rows`, so that what is there is not copied as they come.
+    pub fn with_capacity(dims: usize, rows: usize) -> Self {
+        Self { dims, values: Vec::with_capacity(dims * rows) }
     }
 
     /// Takes a row-major buffer of shape `(values.len() / dims, dims)`.
@@ -128,6 +155,30 @@ impl DenseVectors {
     /// All rows in order.
     pub fn rows(&self) -> impl Iterator<Item = &[f64]> {
         (0..self.len()).map(|index| self.row(index))
+    }
+
+    /// Moves row `from[i]` to row `i`, cycle by cycle.
+    fn reorder(&mut self, from: &[usize]) {
+        let dims = self.dims;
+        let mut is_done = vec![false; from.len()];
+        let mut first = vec![0.0; dims];
+        for start in 0..from.len() {
+            if is_done[start] {
+                continue;
+            }
+            first.copy_from_slice(self.row(start));
+            let mut to = start;
+            loop {
+                assert!(!std::mem::replace(&mut is_done[to], true), "every row once");
+                let row = from[to];
+                if row == start {
+                    break;
+                }
+                self.values.copy_within(row * dims..(row + 1) * dims, to * dims);
+                to = row;
+            }
+            self.values[to * dims..(to + 1) * dims].copy_from_slice(&first);
+        }
     }
 }
 
@@ -180,5 +231,36 @@ impl SparseVectors {
     /// If `index` is not below [`Self::len`].
     pub fn row(&self, index: usize) -> &[(u32, f64)] {
         &self.rows[index]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rows_are_reordered_as_they_are_selected(
+            from in (0_usize..20).prop_flat_map(|rows| Just((0..rows).collect::<Vec<_>>()).prop_shuffle())
+        ) {
+            let mut dense = DenseVectors::with_capacity(2, from.len());
+            let mut sparse = SparseVectors::new(2);
+            for row in 0..from.len() {
+                dense.push(&[row as f64, -1.0]);
+                sparse.push(vec![(1, row as f64)]);
+            }
+            for vectors in [Vectors::Dense(dense), Vectors::Sparse(sparse)] {
+                prop_assert_eq!(vectors.clone().reordered(&from), vectors.select(&from));
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "every row once")]
+    fn a_row_that_is_named_twice_is_a_bug() {
+        let dense = DenseVectors::from_values(1, vec![0.0, 1.0, 2.0]);
+        let _ = Vectors::Dense(dense).reordered(&[1, 1, 0]);
     }
 }

@@ -20,11 +20,11 @@ enum Sum {
 }
 
 impl Means {
-    /// Empty, for sentence vectors such as these.
-    pub(super) fn like(vectors: &Vectors) -> Self {
+    /// Empty, for sentence vectors such as these, of this many texts.
+    pub(super) fn like(vectors: &Vectors, texts: usize) -> Self {
         let (rows, sum) = match vectors {
             Vectors::Dense(dense) => (
-                Vectors::Dense(DenseVectors::new(dense.dims())),
+                Vectors::Dense(DenseVectors::with_capacity(dense.dims(), texts)),
                 Sum::Dense(vec![0.0; dense.dims()]),
             ),
             Vectors::Sparse(sparse) => {

@@ -133,10 +133,14 @@ impl ReviewerRow {
         }
     }
 
-    /// The cells under the columns of all scores.
-    pub(super) fn cells(&self, embedder: &str) -> Vec<Cell> {
-        let mut cells: Vec<Cell> =
-            vec![self.reviewer.as_str().into(), self.score_name.as_str().into(), embedder.into()];
+    /// The cells under the columns of all scores, with room for those of a table of so many columns.
+    pub(super) fn cells(&self, embedder: &str, columns: usize) -> Vec<Cell> {
+        let mut cells = Vec::with_capacity(columns);
+        cells.extend([
+            self.reviewer.as_str().into(),
+            self.score_name.as_str().into(),
+            embedder.into(),
+        ]);
         cells.extend(estimate_cells(self.estimate));
         cells.extend([
             self.n_papers.into(),

@@ -34,7 +34,7 @@ pub(super) fn report(run: &ReviewsRun) -> Report {
     footer.push(scope(run));
     for &name in &names {
         for row in run.scores(name) {
-            let mut cells = row.cells(run.embedder_of(name));
+            let mut cells = row.cells(run.embedder_of(name), columns.len());
             for &other in &names {
                 let its = if other == name { row.detail.cells() } else { Vec::new() };
                 let missing = RowDetail::columns(other).len() - its.len();
