@@ -134,10 +134,16 @@ impl Progress for Bar {
         }
         let bar = shared.bar();
         // The first items after the bar was drawn without any; drawing it so again changes nothing.
-        if shared.total > 1 && bar.position() == 0 {
+        let first = shared.total > 1 && bar.position() == 0;
+        if first {
             bar.set_style(shared.counted());
         }
         bar.set_position(before + items);
+        if first && shared.what == DOWNLOADING {
+            // What an earlier run left, or came while nothing was shown, says nothing of the speed.
+            bar.tick();
+            bar.reset_eta();
+        }
     }
 
     fn note(&self, words: &str) {

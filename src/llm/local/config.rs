@@ -100,6 +100,9 @@ impl Config {
                 return Err(bad(&key, "is not supported"));
             }
         }
+        if header.count("split.count")?.is_some_and(|count| count > 1) {
+            return Err(bad("split.count", "says that this is a part of a model; join the parts"));
+        }
         let epsilon = key("attention.layer_norm_rms_epsilon");
         let value = positive(header, &epsilon)?.ok_or(ModelFault::MissingKey { key: epsilon })?;
         #[expect(clippy::cast_possible_truncation, reason = "the model computes in 32 bits")]

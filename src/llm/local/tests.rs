@@ -294,6 +294,7 @@ fn what_would_be_computed_differently_is_refused_by_name() {
         ("tokenizer.chat_template", text("{% for %}")),
         ("llama.rope.scaling.type", text("yarn")),
         ("llama.expert_count", Raw::U32(8)),
+        ("split.count", Raw::U16(2)),
         ("llama.rope.dimension_count", Raw::U32(8)),
         ("llama.attention.head_count_kv", Raw::U32(3)),
         ("llama.attention.head_count", Raw::U32(0)),
