@@ -19,9 +19,9 @@ use serde::{Deserialize, Serialize};
 
 use super::rubric::Rubric;
 use super::{Item, JudgeError, JudgeStrategy, Transcript, Turn};
-use crate::llm::choice::{ChoiceModel, Choices, Question, requests};
+use crate::llm::choice::{ChoiceModel, Choices, requests};
 use crate::llm::form::Domain;
-use crate::llm::{ChatModel, ChatRequest, Message, Prompt, Usage};
+use crate::llm::{ChatModel, ChatRequest, Message, Prompt, Question, Usage};
 
 /// Texts that say nothing.
 const EMPTY: [&str; 3] = ["N/A", "[MASK]", "..."];

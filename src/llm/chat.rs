@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::choice::Question;
 use super::error::ChatError;
+use super::question::Question;
 use crate::data::hexadecimal::hexadecimal;
 
 /// A model that continues a conversation. Object-safe; shared between threads.

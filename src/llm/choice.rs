@@ -9,27 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chat::{ChatModel, ChatRequest, Message, ResponseFormat, Usage};
 use super::error::ChatError;
-
-/// One question behind a conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Question {
-    /// What is appended to the last message.
-    pub text: String,
-    /// The answers to choose from: words of which none begins with another one, whatever their case.
-    pub options: Vec<String>,
-}
-
-impl Question {
-    /// Whether the options can be told apart.
-    pub fn is_clear(&self) -> bool {
-        let folded: Vec<String> = self.options.iter().map(|option| option.to_lowercase()).collect();
-        folded.len() > 1
-            && folded.iter().enumerate().all(|(at, option)| {
-                let others = folded.iter().enumerate().filter(|(other, _)| *other != at);
-                !option.trim().is_empty() && others.into_iter().all(|(_, o)| !o.starts_with(option))
-            })
-    }
-}
+use super::question::Question;
 
 /// How an option may be written: as it is, with a capital, and each with a space before it. What an
 /// option gets is the sum over its spellings.

@@ -20,6 +20,7 @@ pub mod fence;
 pub mod form;
 pub mod prompt;
 mod proxy;
+pub mod question;
 pub mod replay;
 mod template;
 
@@ -42,11 +43,12 @@ pub use self::chat::{
     ChatAnswer, ChatModel, ChatRequest, FinishReason, Message, ResponseFormat, Role, Usage,
     estimated_tokens, without_reasoning,
 };
-pub use self::choice::{ChoiceModel, Choices, Question};
+pub use self::choice::{ChoiceModel, Choices};
 pub use self::embedding_model::EmbeddingModel;
 pub use self::error::ChatError;
 pub use self::prompt::{Prompt, PromptError, PromptKind};
 pub use self::proxy::ProxySettings;
+pub use self::question::Question;
 pub use self::replay::{RecordingModel, ReplayError, ReplayModel};
 
 #[cfg(feature = "cache")]

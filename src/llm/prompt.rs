@@ -5,10 +5,12 @@
 //! variable must state the rule about fences (`{{ fence_note }}`), or the file is refused. What
 //! the user decides (the question, the fields of the answer) is inserted as it is.
 
+mod error;
+mod kind;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use minijinja::context;
 use minijinja::value::Serde;
@@ -20,7 +22,9 @@ use super::fence::Fence;
 use super::form::{Domain, Field, describe_answer, folded};
 use super::template::rendered;
 use crate::data::hexadecimal::hexadecimal;
-use crate::error::{ErrorKind, Kinded, Remedy};
+
+pub use self::error::PromptError;
+pub use self::kind::PromptKind;
 
 /// The prompts that come with caz, by name.
 const BUILT_IN: [(&str, &str); 18] = [
@@ -52,129 +56,6 @@ pub const FEATURES: [char; 5] = ['R', 'D', 'N', 'A', 'M'];
 
 /// Most judges that one answer may imagine.
 const MOST_JUDGES: u32 = 20;
-
-/// What a prompt asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PromptKind {
-    /// One label per field.
-    Labels,
-    /// A review in free text.
-    Review,
-    /// A number per question of a rubric.
-    Judge,
-    /// A comment on a judge's answer.
-    Feedback,
-    /// A role in the judging of a pair: judge, advocate, juror.
-    Debate,
-}
-
-/// Why a prompt cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PromptError {
-    /// No such name and no such file.
-    #[error("there is no prompt `{name}`; a path ends in .toml")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-    },
-    /// The file cannot be read.
-    #[error("cannot read the prompt `{path}`")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the operating system said.
-        #[source]
-        source: io::Error,
-    },
-    /// The file is not TOML with the keys of a prompt.
-    #[error("`{name}` is not a prompt")]
-    Malformed {
-        /// Name or path.
-        name: String,
-        /// What the reader said, with line and column.
-        #[source]
-        source: Box<toml::de::Error>,
-    },
-    /// The template is wrong, or uses a variable that nobody gives.
-    #[error("the template of `{name}` does not work")]
-    Template {
-        /// Name or path.
-        name: String,
-        /// What the template engine said.
-        #[source]
-        source: Box<minijinja::Error>,
-    },
-    /// The template inserts texts without the rule about fences.
-    #[error(
-        "the template of `{name}` lacks {{{{ fence_note }}}}, which tells the model to ignore instructions inside the texts"
-    )]
-    NoFenceNote {
-        /// Name or path.
-        name: String,
-    },
-    /// A variable has the name of something that caz gives.
-    #[error("`{name}` has a variable `{variable}`, a name that caz itself uses; choose another")]
-    ReservedName {
-        /// Name or path.
-        name: String,
-        /// The variable.
-        variable: String,
-    },
-    /// A text is missing.
-    #[error("the prompt `{name}` needs `{variable}`: {description}")]
-    MissingText {
-        /// Name or path.
-        name: String,
-        /// The variable.
-        variable: String,
-        /// What it should hold.
-        description: String,
-    },
-    /// There is a text for a variable that the prompt does not have.
-    #[error("the prompt `{name}` has no variable `{variable}`; it has {known}")]
-    NoVariable {
-        /// Name or path.
-        name: String,
-        /// The variable.
-        variable: String,
-        /// Those that it has.
-        known: String,
-    },
-    /// The fields cannot be told apart or have no choice.
-    #[error("the fields of `{name}` do not work: {reason}")]
-    Fields {
-        /// Name or path.
-        name: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// The prompt is for something else.
-    #[error("`{name}` is a prompt for {found:?}, not for {wanted:?}")]
-    Kind {
-        /// Name or path.
-        name: String,
-        /// What it is for.
-        found: PromptKind,
-        /// What is needed.
-        wanted: PromptKind,
-    },
-}
-
-impl Kinded for PromptError {
-    fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Unknown { .. } | Self::Kind { .. } | Self::NoVariable { .. } => ErrorKind::Usage,
-            Self::Unreadable { .. } => ErrorKind::Missing,
-            _ => ErrorKind::Input,
-        }
-    }
-
-    fn remedy(&self) -> Option<Remedy> {
-        matches!(self, Self::Unknown { .. }).then_some(Remedy::ListPrompts)
-    }
-}
 
 /// A text that a prompt takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

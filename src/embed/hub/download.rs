@@ -25,11 +25,11 @@ use crate::data::progress::Progress;
 
 /// What is to be fetched for a model: known before the first byte is.
 pub struct Download {
-    pub(super) model: HubModel,
-    pub(super) commit: String,
-    pub(super) files: Vec<RemoteFile>,
-    pub(super) client: Client,
-    pub(super) settings: HubSettings,
+    model: HubModel,
+    commit: String,
+    files: Vec<RemoteFile>,
+    client: Client,
+    settings: HubSettings,
 }
 
 impl Download {
@@ -42,7 +42,13 @@ impl Download {
     pub fn plan(model: &HubModel, settings: &HubSettings) -> Result<Self, HubError> {
         let repository = Repository::ask(model, settings)?;
         let files = repository.encoder_files()?;
-        Ok(repository.download(files))
+        Ok(Self::of(repository, files))
+    }
+
+    /// What is to be fetched for `files` of a repository.
+    pub(super) fn of(repository: Repository, files: Vec<RemoteFile>) -> Self {
+        let Repository { model, commit, client, settings, .. } = repository;
+        Self { model, commit, files, client, settings }
     }
 
     /// Size of all files together.

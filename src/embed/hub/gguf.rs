@@ -4,12 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::cache::{self, ModelCache};
 use super::error::HubError;
+use super::gguf_names::{ENDING, is_file_name, is_part, is_whole};
 use super::repository::{RemoteFile, Repository};
 use super::settings::HubSettings;
 use super::{DEFAULT_REVISION, HubModel, is_name, is_revision};
-
-/// How the names of such files end.
-const ENDING: &str = ".gguf";
 
 /// A language model on the hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,29 +159,6 @@ pub fn cached_gguf(settings: &HubSettings) -> Result<Vec<GgufFile>, HubError> {
         }
     }
     Ok(models)
-}
-
-/// Whether a file of a repository is a model that can be fetched and loaded.
-pub(super) fn is_whole(name: &str) -> bool {
-    is_file_name(name) && !is_part(name)
-}
-
-/// A name that is a path in the cache and part of an address as it stands.
-fn is_file_name(name: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+=,~()".contains(&byte);
-    name.ends_with(ENDING)
-        && name
-            .split('/')
-            .all(|part| !part.is_empty() && !part.starts_with('.') && part.bytes().all(is_plain))
-}
-
-/// Whether it is one of several files of a model, `NAME-00001-of-00003.gguf`.
-fn is_part(name: &str) -> bool {
-    let digits = |text: &str| text.len() == 5 && text.bytes().all(|byte| byte.is_ascii_digit());
-    let rest = name.strip_suffix(ENDING).and_then(|stem| stem.rsplit_once("-of-"));
-    rest.is_some_and(|(before, count)| {
-        digits(count) && before.rsplit_once('-').is_some_and(|(_, number)| digits(number))
-    })
 }
 
 /// Names, sizes and paths of the models below a folder.

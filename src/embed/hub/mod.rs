@@ -12,6 +12,7 @@ mod cache;
 mod download;
 mod error;
 mod gguf;
+mod gguf_names;
 mod pull;
 mod repository;
 mod requests;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::download::Download;
 use super::error::HubError;
 use super::gguf::GgufReference;
 use super::repository::{RemoteFile, Repository};
@@ -104,7 +105,7 @@ fn fetched(
     begin: &dyn Fn(&Planned<'_>) -> Box<dyn Progress>,
 ) -> Result<ModelFolder, HubError> {
     let licence = repository.licence().map(str::to_owned);
-    let download = repository.download(files);
+    let download = Download::of(repository, files);
     let planned = Planned { name, bytes: download.bytes(), licence: licence.as_deref() };
     download.run(&*begin(&planned))
 }

@@ -4,9 +4,8 @@ use serde_json::Value;
 
 use super::HubModel;
 use super::cache::is_commit;
-use super::download::Download;
 use super::error::HubError;
-use super::gguf;
+use super::gguf_names::is_whole;
 use super::requests::{Client, Failure};
 use super::settings::HubSettings;
 
@@ -34,12 +33,12 @@ pub(super) struct RemoteFile {
 /// A repository as the hub describes it.
 #[derive(Debug)]
 pub(super) struct Repository {
-    model: HubModel,
-    commit: String,
+    pub(super) model: HubModel,
+    pub(super) commit: String,
     files: Vec<RemoteFile>,
     licence: Option<String>,
-    client: Client,
-    settings: HubSettings,
+    pub(super) client: Client,
+    pub(super) settings: HubSettings,
 }
 
 impl Repository {
@@ -73,7 +72,7 @@ impl Repository {
 
     /// Whether there is a language model in one file.
     pub(super) fn has_gguf(&self) -> bool {
-        self.files.iter().any(|file| gguf::is_whole(&file.name))
+        self.files.iter().any(|file| is_whole(&file.name))
     }
 
     /// The file of that name, or the only one there is.
@@ -84,7 +83,7 @@ impl Repository {
     /// [`HubError::NotUsable`].
     pub(super) fn gguf_file(&self, wanted: Option<&str>) -> Result<RemoteFile, HubError> {
         let files: Vec<&RemoteFile> =
-            self.files.iter().filter(|file| gguf::is_whole(&file.name)).collect();
+            self.files.iter().filter(|file| is_whole(&file.name)).collect();
         let sizes = || files.iter().map(|file| (file.name.clone(), file.bytes)).collect();
         let found = match (wanted, files.as_slice()) {
             (Some(name), _) => files.iter().find(|file| file.name == name),
@@ -114,12 +113,6 @@ impl Repository {
     /// The licence in the words of the repository, if it names one.
     pub(super) fn licence(&self) -> Option<&str> {
         self.licence.as_deref()
-    }
-
-    /// To fetch `files` of the repository.
-    pub(super) fn download(self, files: Vec<RemoteFile>) -> Download {
-        let Self { model, commit, client, settings, .. } = self;
-        Download { model, commit, files, client, settings }
     }
 }
 

@@ -12,8 +12,9 @@ use super::reply::Received;
 use super::server::Call;
 use super::unreadable::Unreadable;
 use crate::llm::chat::{ChatAnswer, ChatRequest, FinishReason, Usage};
-use crate::llm::choice::{Choices, Question, spellings};
+use crate::llm::choice::{Choices, spellings};
 use crate::llm::error::ChatError;
+use crate::llm::question::Question;
 
 /// Likely tokens that are asked for: what the protocol allows, and what older servers allow.
 const TOPS: [u8; 2] = [20, 5];

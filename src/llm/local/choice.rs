@@ -7,8 +7,9 @@ use super::error::LocalError;
 use super::forward::{CHUNK, Memory};
 use super::{LocalModel, Tokenizer};
 use crate::llm::chat::{ChatAnswer, ChatRequest, FinishReason, Message, Usage};
-use crate::llm::choice::{Choices, Question, spellings};
+use crate::llm::choice::{Choices, spellings};
 use crate::llm::error::ChatError;
+use crate::llm::question::Question;
 
 /// The tokens of each option of a question: all spellings that are one token, and the option as it
 /// is whatever it takes.

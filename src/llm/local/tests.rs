@@ -12,7 +12,8 @@ use super::gguf::Header;
 use super::matrix::{Weight, products};
 use super::*;
 use crate::llm::chat::{ResponseFormat, Role};
-use crate::llm::choice::{ChoiceModel, Question};
+use crate::llm::choice::ChoiceModel;
+use crate::llm::question::Question;
 
 #[path = "../../../tests/fixtures/local/tiny.rs"]
 mod tiny;

@@ -1,0 +1,24 @@
+//! A question that is answered by one of some given answers.
+
+use serde::{Deserialize, Serialize};
+
+/// One question behind a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// What is appended to the last message.
+    pub text: String,
+    /// The answers to choose from: words of which none begins with another one, whatever their case.
+    pub options: Vec<String>,
+}
+
+impl Question {
+    /// Whether the options can be told apart.
+    pub fn is_clear(&self) -> bool {
+        let folded: Vec<String> = self.options.iter().map(|option| option.to_lowercase()).collect();
+        folded.len() > 1
+            && folded.iter().enumerate().all(|(at, option)| {
+                let others = folded.iter().enumerate().filter(|(other, _)| *other != at);
+                !option.trim().is_empty() && others.into_iter().all(|(_, o)| !o.starts_with(option))
+            })
+    }
+}
