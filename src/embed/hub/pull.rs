@@ -35,11 +35,11 @@ pub struct Planned<'a> {
 ///
 /// Without a `kind`, a name with a file is a language model; any other is an encoder if the
 /// repository has what an encoder needs, else a language model if it has one. `begin` is called as
-/// that of [`resolve`].
+/// that of [`super::resolve`].
 ///
 /// # Errors
 ///
-/// As [`resolve`]; [`HubError::SeveralFiles`] if it is not said which of several files is meant.
+/// As [`super::resolve`]; [`HubError::SeveralFiles`] if it is not said which of several files is meant.
 pub fn pull(
     reference: &str,
     kind: Option<ModelKind>,
