@@ -23,6 +23,9 @@ pub enum OutputFormat {
     Jsonl,
     /// A Markdown table, three decimals, with the notes below
     Markdown,
+    /// A Parquet file, full precision, the rest of the envelope in its metadata
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 /// When to use colour.
@@ -96,6 +99,8 @@ impl OutputFormat {
             Some("jsonl" | "ndjson") => Some(Self::Jsonl),
             Some("txt") => Some(Self::Table),
             Some("md") => Some(Self::Markdown),
+            #[cfg(feature = "parquet")]
+            Some("parquet") => Some(Self::Parquet),
             _ => None,
         }
     }
@@ -130,11 +135,19 @@ impl Common {
         }
         let Some(path) = &self.output else { return Ok(OutputFormat::Table) };
         OutputFormat::by_ending(path).ok_or_else(|| {
-            UsageError(format!(
-                "cannot tell the format of `{}`; end it in .csv, .json, .jsonl, .md or .txt, or add --format",
-                path.display()
-            ))
-            .into()
+            let shown = path.display();
+            let message = if ending_of(path).as_deref() == Some("parquet") {
+                format!(
+                    "this build of caz writes no Parquet, which `{shown}` would be; build it with the \
+                     feature `parquet`, or write .csv, .json or .jsonl"
+                )
+            } else {
+                format!(
+                    "cannot tell the format of `{shown}`; end it in .csv, .json, .jsonl, .md or .txt, \
+                     or add --format"
+                )
+            };
+            UsageError(message).into()
         })
     }
 

@@ -63,7 +63,7 @@ fn vector_format(common: &Common) -> Result<VectorFormat> {
         (Some(OutputFormat::Jsonl), _) => Ok(VectorFormat::JsonLines),
         (Some(OutputFormat::Csv), _) => Ok(VectorFormat::Csv),
         (Some(OutputFormat::Json), _) => Ok(VectorFormat::Json),
-        (Some(OutputFormat::Table | OutputFormat::Markdown), _) => {
+        (Some(_), _) => {
             let message =
                 "vectors are written as jsonl, csv or json, or to a file that ends in .npy";
             Err(UsageError(message.into()).into())

@@ -25,6 +25,8 @@ pub(super) fn emit(report: &Report, common: &Common) -> Result<()> {
         OutputFormat::Json => Box::new(JsonExporter),
         OutputFormat::Jsonl => Box::new(JsonLinesExporter),
         OutputFormat::Markdown => Box::new(MarkdownExporter),
+        #[cfg(feature = "parquet")]
+        OutputFormat::Parquet => Box::new(crate::report::ParquetExporter),
     };
     let write = |out: &mut dyn Write| exporter.write(report, out);
     match &common.output {

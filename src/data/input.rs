@@ -9,8 +9,8 @@ use super::source::Source;
 pub struct Input {
     /// The path as the user typed it.
     pub path: String,
-    /// SHA-256 of the stored bytes, lower-case hexadecimal.
-    pub sha256: String,
+    /// SHA-256 of the stored bytes, lower-case hexadecimal; none of what an engine reads where it is.
+    pub sha256: Option<String>,
     /// Rows read.
     pub rows: u64,
 }
@@ -18,6 +18,6 @@ pub struct Input {
 impl Input {
     /// Describes a source of which `rows` rows were read.
     pub fn new(source: &Source, rows: u64) -> Self {
-        Self { path: source.name(), sha256: source.sha256.clone(), rows }
+        Self { path: source.name(), sha256: Some(source.sha256.clone()), rows }
     }
 }

@@ -264,9 +264,8 @@ mod tests {
                     .unwrap();
             let (start, length) = metadata.metadata().row_group(1).column(1).byte_range();
             let mut broken = whole;
-            for byte in usize::try_from(start).unwrap()..usize::try_from(start + length).unwrap() {
-                broken[byte] = 0xff;
-            }
+            let end = usize::try_from(start + length).unwrap();
+            broken[usize::try_from(start).unwrap()..end].fill(0xff);
             let message = error(&broken);
             assert!(message.contains("`l.parquet` is damaged in row group 2: "), "{message}");
             let field = Arc::new(Field::new("a", DataType::Int64, true));

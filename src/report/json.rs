@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
-use super::{Cell, Exporter, Report, SCHEMA_VERSION, Table};
+use super::{Cell, Exporter, Input, Report, SCHEMA_VERSION, Table, Warning};
 
 /// Writes the envelope, indented by two spaces, one object per row in `results`.
 #[derive(Debug, Clone, Copy)]
@@ -12,20 +13,39 @@ pub struct JsonExporter;
 
 impl Exporter for JsonExporter {
     fn write(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let results: Vec<Value> =
-            report.table.rows().iter().map(|row| object(&report.table, row)).collect();
-        let envelope = json!({
-            "schema_version": SCHEMA_VERSION,
-            "command": report.command,
-            "version": env!("CARGO_PKG_VERSION"),
-            "inputs": report.inputs,
-            "settings": report.settings,
-            "results": results,
-            "warnings": report.warnings,
-            "errors": [],
-        });
-        serde_json::to_writer_pretty(&mut *out, &envelope)?;
+        let results = report.table.rows().iter().map(|row| object(&report.table, row)).collect();
+        serde_json::to_writer_pretty(&mut *out, &Envelope::of(report, Some(results)))?;
         out.write_all(b"\n")
+    }
+}
+
+/// What surrounds the rows of a result; without them where there are none.
+#[derive(Debug, Serialize)]
+pub(super) struct Envelope<'a> {
+    schema_version: u32,
+    command: &'static str,
+    version: &'static str,
+    inputs: &'a [Input],
+    settings: &'a Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    results: Option<Vec<Value>>,
+    warnings: &'a [Warning],
+    errors: [(); 0],
+}
+
+impl<'a> Envelope<'a> {
+    /// The envelope of a report around these rows.
+    pub(super) fn of(report: &'a Report, results: Option<Vec<Value>>) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            command: report.command,
+            version: env!("CARGO_PKG_VERSION"),
+            inputs: &report.inputs,
+            settings: &report.settings,
+            results,
+            warnings: &report.warnings,
+            errors: [],
+        }
     }
 }
 
@@ -45,6 +65,8 @@ pub(super) fn object(table: &Table, row: &[Cell]) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::super::tests::{example, written};
     use super::*;
 

@@ -11,6 +11,8 @@ pub mod html;
 mod json;
 mod json_lines;
 mod markdown;
+#[cfg(feature = "parquet")]
+mod parquet;
 pub mod plot;
 mod table;
 mod text;
@@ -25,6 +27,8 @@ pub use self::file::{Readers, write_file};
 pub use self::json::JsonExporter;
 pub use self::json_lines::JsonLinesExporter;
 pub use self::markdown::MarkdownExporter;
+#[cfg(feature = "parquet")]
+pub use self::parquet::ParquetExporter;
 pub use self::table::{Cell, Table, estimate_cells};
 pub use self::text::{TextExporter, printable, printable_lines, three_decimals};
 pub use crate::data::input::Input;
@@ -79,7 +83,7 @@ pub(crate) mod tests {
         table.push(vec!["c\u{1b}[31m".into(), Cell::Missing, Cell::Missing]);
         Report {
             command: "reviews",
-            inputs: vec![Input { path: "r.csv".into(), sha256: "00".into(), rows: 2 }],
+            inputs: vec![Input { path: "r.csv".into(), sha256: Some("00".into()), rows: 2 }],
             settings: [("seed".to_owned(), Value::from(1))].into_iter().collect(),
             table,
             warnings: vec![Warning::new("papers_without_z", 1, "1 paper has no Z")],

@@ -61,14 +61,12 @@ impl TrialArgs {
     /// By the ending of the file; what it is like when all trials are finished.
     fn raw_format(&self) -> Result<Option<OutputFormat>> {
         let Some(path) = &self.raw else { return Ok(None) };
-        match OutputFormat::by_ending(path) {
-            Some(OutputFormat::Table | OutputFormat::Markdown) | None => {
-                let path = path.display();
-                let message = format!("end `{path}` in .jsonl, .csv or .json");
-                Err(UsageError(message).into())
-            }
-            format => Ok(format),
+        let format = OutputFormat::by_ending(path);
+        if let Some(OutputFormat::Csv | OutputFormat::Json | OutputFormat::Jsonl) = format {
+            return Ok(format);
         }
+        let path = path.display();
+        Err(UsageError(format!("end `{path}` in .jsonl, .csv or .json")).into())
     }
 
     /// The file that trials are appended to as they finish: `--raw` itself, or beside it.
@@ -87,7 +85,7 @@ impl TrialArgs {
         let exporter: &dyn Exporter = match format {
             OutputFormat::Csv => &CsvExporter,
             OutputFormat::Json => &JsonExporter,
-            OutputFormat::Jsonl | OutputFormat::Table | OutputFormat::Markdown => return Ok(()),
+            _ => return Ok(()),
         };
         let report = Report { table, ..report.clone() };
         write_output(path, |out| exporter.write(&report, out))

@@ -119,7 +119,7 @@ const TEXTS_MARK: &str = "<!--texts-->";
 fn results_id(report: &Report) -> String {
     let mut text = format!("{}\n", report.command);
     for input in &report.inputs {
-        text.push_str(&format!("{}\n", input.sha256));
+        text.push_str(&format!("{}\n", input.sha256.as_deref().unwrap_or(&input.path)));
     }
     text.push_str(&serde_json::Value::from(report.settings.clone()).to_string());
     for row in report.table.rows() {
