@@ -67,7 +67,7 @@ const OUTPUT_FLAGS: [&str; 19] = [
 ];
 
 /// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: [&str; 49] = [
+const ADVANCED_FLAGS: [&str; 51] = [
     "center",
     "z_combine",
     "min_papers",
@@ -78,6 +78,8 @@ const ADVANCED_FLAGS: [&str; 49] = [
     "bootstrap",
     "tolerance",
     "max_iterations",
+    "engine",
+    "memory_limit",
     "exact_labels",
     "permutations",
     "persistence",

@@ -2,6 +2,7 @@
 
 #![expect(clippy::doc_markdown, reason = "help texts are shown as they are written")]
 
+mod by_engine;
 mod print_sql;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use crate::error::Result;
 use clap::{Args, ValueEnum};
 
+use self::by_engine::EngineChoice;
 use self::print_sql::DialectChoice;
 use super::common::{Common, OutputFormat, check_read_once};
 use super::exit::{ExitStatus, UsageError};
@@ -91,6 +93,16 @@ pub(super) struct ScoreLabelsArgs {
     /// Write the label probabilities of the first of ds and ds_z: task, label, probability
     #[arg(long, value_name = "FILE")]
     posteriors: Option<PathBuf>,
+    /// Where labels are counted: local (in memory), datafusion (here, larger than memory), or
+    /// ballista://HOST:PORT (a cluster)
+    ///
+    /// The last two read Parquet, CSV and TSV, folders of Parquet files, and s3://, gs://, az://;
+    /// they need a build with the feature distributed or ballista.
+    #[arg(long, value_name = "ENGINE", default_value_t)]
+    engine: EngineChoice,
+    /// datafusion: bytes that are held before the rest goes to disk, e.g. 4GB
+    #[arg(long, value_name = "BYTES", value_parser = by_engine::bytes)]
+    memory_limit: Option<usize>,
     /// Print the plan of the scores as SQL, for an engine of your own, and read no label
     #[arg(long, value_enum, value_name = "DIALECT")]
     print_sql: Option<DialectChoice>,
@@ -122,6 +134,9 @@ impl From<SeveralSourcesChoice> for SeveralSources {
 pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus> {
     if let Some(dialect) = args.print_sql {
         return print_sql::run(args, dialect.into(), common);
+    }
+    if args.engine != EngineChoice::Local {
+        return by_engine::run(args, common);
     }
     common.resolved_format()?;
     check_output(common.output.as_deref())?;

@@ -112,7 +112,7 @@ impl Ids {
 }
 
 /// What names that look alike have in common.
-pub(super) fn alike(name: &str) -> String {
+pub(crate) fn alike(name: &str) -> String {
     if name.is_ascii() {
         return name.split_ascii_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
     }

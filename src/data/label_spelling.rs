@@ -149,7 +149,7 @@ impl Spelling {
     }
 }
 
-fn says_nothing(label: &str) -> bool {
+pub(crate) fn says_nothing(label: &str) -> bool {
     // Long labels are no words of programs; the test is made for every row of a slow file.
     label.len() <= 16 && MISSING.contains(&alike(label).as_str())
 }

@@ -16,7 +16,7 @@ pub mod interruption;
 pub mod items;
 pub mod label_reader;
 mod label_rows;
-mod label_spelling;
+pub(crate) mod label_spelling;
 pub mod labellers;
 pub mod labels;
 pub mod mtbench;

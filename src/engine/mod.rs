@@ -7,22 +7,28 @@
 //! code of [`crate::mechanism`]. An [`Engine`] answers the queries, wherever the labels are.
 //!
 //! What the plan has no queries for: standard errors of `ca` and `ca_z` (their influence functions
-//! visit the tasks of all peers of a worker), `own`, `excess_z` and `ds_z`. `ds` can be printed, all
-//! of its iterations, and has no [`Engine`].
+//! visit the tasks of all peers of a worker), `own`, `excess_z` and `ds_z`.
 
+#[cfg(feature = "distributed")]
+mod parquet_files;
 mod scores;
+#[cfg(feature = "distributed")]
+mod session;
 pub mod sql;
 
 pub use self::scores::{Crowd, EngineScores, score};
+#[cfg(feature = "distributed")]
+pub use self::session::{Place, Session};
 use crate::error::Result;
 use crate::mechanism::MechanismName;
 
 /// Mechanisms that have a plan, in the order of tables.
-pub const PLANNED: [MechanismName; 5] = [
+pub const PLANNED: [MechanismName; 6] = [
     MechanismName::CaZ,
     MechanismName::Ca,
     MechanismName::Oa,
     MechanismName::OaZ,
+    MechanismName::Ds,
     MechanismName::NegZ,
 ];
 
@@ -96,6 +102,21 @@ pub trait Engine {
     ///
     /// What the engine reports.
     fn output_agreement(&mut self, strata: Strata) -> Result<Vec<PeerSum>>;
+
+    /// Iteration `number` of Dawid-Skene, from 1 on, each after the one before: the log-likelihood
+    /// by the posteriors that it began with. The first begins with the shares of the votes.
+    ///
+    /// # Errors
+    ///
+    /// What the engine reports.
+    fn dawid_skene(&mut self, number: usize) -> Result<f64>;
+
+    /// How often every worker is right by the posteriors of the last iteration.
+    ///
+    /// # Errors
+    ///
+    /// What the engine reports.
+    fn right(&mut self) -> Result<Vec<Right>>;
 }
 
 /// Number of tasks of one size in a stratum.
@@ -182,6 +203,15 @@ pub struct PeerSum {
     pub total: f64,
 }
 
+/// How often one worker gives the label of the class, by Dawid-Skene.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Right {
+    /// The worker.
+    pub worker: String,
+    /// Mean over the classes, each with the share of its label among all labels; in [0, 1].
+    pub share: f64,
+}
+
 /// Why an engine cannot score labels.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -192,9 +222,11 @@ pub enum EngineError {
         /// The mechanism.
         name: MechanismName,
     },
-    /// The mechanism cannot be printed.
-    #[error("{name} has no plan as SQL; there are: {}", printed())]
-    NotPrinted {
+    /// The mechanism goes on from what it has counted, which this engine does not keep.
+    #[error(
+        "{name} goes on from what it has counted, which a cluster does not keep; count it in one process, or on an engine that takes SQL"
+    )]
+    KeepsRelations {
         /// The mechanism.
         name: MechanismName,
     },
@@ -215,7 +247,7 @@ pub enum EngineError {
 impl crate::error::Kinded for EngineError {
     fn kind(&self) -> crate::error::ErrorKind {
         match self {
-            Self::NotPlanned { .. } | Self::NotPrinted { .. } => crate::error::ErrorKind::Usage,
+            Self::NotPlanned { .. } | Self::KeepsRelations { .. } => crate::error::ErrorKind::Usage,
             Self::Quadratic { .. } => crate::error::ErrorKind::Input,
         }
     }
@@ -224,10 +256,6 @@ impl crate::error::Kinded for EngineError {
 /// The names of [`PLANNED`].
 pub fn planned() -> String {
     PLANNED.map(MechanismName::as_str).join(", ")
-}
-
-fn printed() -> String {
-    sql::PRINTED.map(MechanismName::as_str).join(", ")
 }
 
 /// An engine that follows the definitions of the queries, label by label.

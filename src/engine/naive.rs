@@ -1,6 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Agreement, Covered, Crowd, Engine, PairCount, PeerSum, SizeCount, Strata, TermSum};
+use super::{
+    Agreement, Covered, Crowd, Engine, PairCount, PeerSum, Right, SizeCount, Strata, TermSum,
+};
 use crate::error::Result;
 
 /// Labels as rows, and what each LLM says of each task.
@@ -10,6 +12,8 @@ pub(super) struct Naive {
     /// Source, task, label; at most one per source and task.
     pub(super) z: Vec<(String, String, String)>,
     pub(super) sources: Vec<String>,
+    /// Of Dawid-Skene: how probable a class is on a task.
+    pub(super) posteriors: BTreeMap<(String, String), f64>,
 }
 
 /// Source, stratum, task, worker, label.
@@ -43,6 +47,26 @@ impl Naive {
                 })
                 .collect(),
         }
+    }
+
+    /// Different values.
+    fn distinct(&self, of: fn(&(String, String, String)) -> &String) -> Vec<String> {
+        let values: BTreeSet<&String> = self.labels.iter().map(of).collect();
+        values.into_iter().cloned().collect()
+    }
+
+    fn posterior(&self, task: &str, class: &str) -> f64 {
+        self.posteriors.get(&(task.into(), class.into())).copied().unwrap_or_default()
+    }
+
+    /// The probability that a worker gives `label` to a task of `class`.
+    fn gives(&self, worker: &str, class: &str, label: &str) -> f64 {
+        let of_worker = || self.labels.iter().filter(|row| row.1 == worker);
+        let met: f64 = of_worker().map(|row| self.posterior(&row.0, class)).sum();
+        let such = of_worker().filter(|row| row.2 == label);
+        let weight: f64 = such.map(|row| self.posterior(&row.0, class)).sum();
+        let classes = self.distinct(|row| &row.2).len() as f64;
+        if met > 0.0 { weight / met } else { 1.0 / classes }
     }
 
     /// The labels on every task of every stratum.
@@ -188,5 +212,51 @@ impl Engine for Naive {
         }
         let row = |((source, worker), total)| PeerSum { source, worker, total };
         Ok(sums.into_iter().map(row).collect())
+    }
+
+    fn dawid_skene(&mut self, number: usize) -> Result<f64> {
+        let (tasks, classes) = (self.distinct(|row| &row.0), self.distinct(|row| &row.2));
+        let on = |task: &str| self.labels.iter().filter(|row| row.0 == task).collect::<Vec<_>>();
+        if number == 1 {
+            let mut shares = BTreeMap::new();
+            for (task, _, label) in &self.labels {
+                let share = 1.0 / on(task).len() as f64;
+                *shares.entry((task.clone(), label.clone())).or_default() += share;
+            }
+            self.posteriors = shares;
+        }
+        let on = |task: &str| self.labels.iter().filter(|row| row.0 == task).collect::<Vec<_>>();
+        let (mut likelihood, mut posteriors) = (0.0, BTreeMap::new());
+        for task in &tasks {
+            let joint: Vec<f64> = classes
+                .iter()
+                .map(|class| {
+                    let all: f64 = tasks.iter().map(|task| self.posterior(task, class)).sum();
+                    let labels = on(task);
+                    let given = labels.iter().map(|row| self.gives(&row.1, class, &row.2));
+                    all / tasks.len() as f64 * given.product::<f64>()
+                })
+                .collect();
+            let whole: f64 = joint.iter().sum();
+            likelihood += whole.ln();
+            for (class, part) in classes.iter().zip(joint) {
+                posteriors.insert((task.clone(), class.clone()), part / whole);
+            }
+        }
+        self.posteriors = posteriors;
+        Ok(likelihood)
+    }
+
+    fn right(&mut self) -> Result<Vec<Right>> {
+        let classes = self.distinct(|row| &row.2);
+        let share = |class: &String| {
+            let such = self.labels.iter().filter(|row| row.2 == *class).count();
+            such as f64 / self.labels.len() as f64
+        };
+        let right = |worker: String| Right {
+            share: classes.iter().map(|c| share(c) * self.gives(&worker, c, c)).sum(),
+            worker,
+        };
+        Ok(self.distinct(|row| &row.1).into_iter().map(right).collect())
     }
 }

@@ -7,7 +7,8 @@ use super::{
 };
 use crate::error::Result;
 use crate::mechanism::{
-    Joint, MechanismName, Scores, StratifiedMean, WorkerScore, keep_lowest, point,
+    EmSettings, Fit, Joint, MechanismName, MechanismOptions, Scores, StratifiedMean, WorkerScore,
+    convergence_warning, has_converged, keep_lowest, point,
 };
 use crate::stats::moments::Moments;
 
@@ -43,8 +44,7 @@ pub struct EngineScores {
 /// Scores the crowd of an engine.
 ///
 /// Values are those of the local mechanism but for the last digits, which depend on the order in
-/// which an engine adds up. `renormalize_strata` is that of
-/// [`CorrelatedAgreementOptions`](crate::mechanism::CorrelatedAgreementOptions).
+/// which an engine adds up. Of `options` count what says how strata are weighted and when a fit ends.
 ///
 /// # Errors
 ///
@@ -53,11 +53,12 @@ pub fn score(
     engine: &mut dyn Engine,
     crowd: &Crowd,
     name: MechanismName,
-    renormalize_strata: bool,
+    options: &MechanismOptions,
 ) -> Result<EngineScores> {
     if !PLANNED.contains(&name) {
         return Err(EngineError::NotPlanned { name }.into());
     }
+    let renormalize = options.correlated_agreement.renormalize_strata;
     let strata = Strata::of(name);
     let sources: Vec<String> = match strata {
         Strata::Z => crowd.sources.clone(),
@@ -82,7 +83,17 @@ pub fn score(
             score.n_z_tasks = (strata == Strata::Z).then_some(count(row.tasks));
         }
     }
+    let mut fit = None;
     match name {
+        MechanismName::Ds => {
+            fit = Some(fitted(engine, options.em)?);
+            for row in engine.right()? {
+                if let Some(score) = place(&mut each, &numbers, "", &row.worker) {
+                    score.estimate = Some(point(row.share));
+                    score.n_used = score.n_tasks;
+                }
+            }
+        }
         MechanismName::NegZ => {
             for row in &covered {
                 if let Some(score) = place(&mut each, &numbers, &row.source, &row.worker) {
@@ -126,7 +137,7 @@ pub fn score(
                 }
                 if let Some(score) = place(&mut each, &numbers, &rows[0].source, &rows[0].worker) {
                     score.estimate =
-                        sum.estimate(renormalize_strata).map(|estimate| point(estimate.value));
+                        sum.estimate(renormalize).map(|estimate| point(estimate.value));
                     score.n_used = sum.tasks();
                 }
             }
@@ -137,8 +148,23 @@ pub fn score(
     });
     let mut least = scores.next().unwrap_or_default();
     scores.for_each(|other| keep_lowest(&mut least, other));
+    least.warnings.extend(fit.as_ref().and_then(|fit| convergence_warning(name.as_str(), fit)));
+    least.fit = fit;
     let zero_is_chance = matches!(name, MechanismName::Ca | MechanismName::CaZ);
     Ok(EngineScores { scores: least, zero_is_chance })
+}
+
+/// Iterations of Dawid-Skene until the log-likelihood stands still.
+fn fitted(engine: &mut dyn Engine, settings: EmSettings) -> Result<Fit> {
+    let mut fit = Fit::default();
+    for number in 1..=settings.max_iterations {
+        fit.objective.push(engine.dawid_skene(number)?);
+        if has_converged(&fit.objective, settings.tolerance) {
+            fit.converged = true;
+            break;
+        }
+    }
+    Ok(fit)
 }
 
 fn place<'a>(

@@ -1,9 +1,12 @@
+use std::collections::BTreeMap;
+
 use super::naive::Naive;
 use super::*;
 use crate::data::labels::Label;
 use crate::data::z::{ZSample, ZSource};
+use crate::data::{LabelRow, Labels};
 use crate::mechanism::tests::{Crowd as LabelledCrowd, assert_close, random_crowd, values};
-use crate::mechanism::{CorrelatedAgreementOptions, MechanismOptions, build};
+use crate::mechanism::{CorrelatedAgreementOptions, EmSettings, MechanismOptions, build};
 use proptest::prelude::*;
 
 /// Names of the tasks, workers and labels of a crowd as rows; labels that only Z has get a name.
@@ -26,7 +29,7 @@ fn naive(crowd: &LabelledCrowd, sources: &[ZSource]) -> Naive {
         })
         .collect();
     let sources = sources.iter().map(|source| source.name.clone()).collect();
-    Naive { labels, z, sources }
+    Naive { labels, z, sources, posteriors: BTreeMap::new() }
 }
 
 fn source(name: &str, labels: Vec<Option<Label>>) -> ZSource {
@@ -61,12 +64,12 @@ proptest! {
         let present: Vec<usize> = (0..table.worker_count())
             .filter(|&worker| !table.of_worker(u32::try_from(worker).unwrap()).is_empty())
             .collect();
-        for name in PLANNED {
+        for name in PLANNED.into_iter().filter(|name| *name != MechanismName::Ds) {
             let mechanism = build(name, &sources, &options).unwrap();
             let local = mechanism.score(table).unwrap();
             let mut engine = naive(&crowd, &sources);
             let people = engine.crowd().unwrap();
-            let planned = score(&mut engine, &people, name, renormalize).unwrap();
+            let planned = score(&mut engine, &people, name, &options).unwrap();
             prop_assert_eq!(planned.zero_is_chance, mechanism.zero_is_chance());
             let all = values(&local);
             let of_present: Vec<Option<f64>> = present.iter().map(|&worker| all[worker]).collect();
@@ -102,11 +105,11 @@ proptest! {
     fn counts_of_one_llm_are_those_of_the_local_mechanisms(crowd in random_crowd()) {
         let sources = [source("a", crowd.z.clone())];
         let options = MechanismOptions::default();
-        for name in PLANNED {
+        for name in PLANNED.into_iter().filter(|name| *name != MechanismName::Ds) {
             let local = build(name, &sources, &options).unwrap().score(&crowd.table).unwrap();
             let mut engine = naive(&crowd, &sources);
             let people = engine.crowd().unwrap();
-            let planned = score(&mut engine, &people, name, false).unwrap();
+            let planned = score(&mut engine, &people, name, &options).unwrap();
             let counts = |scores: &crate::mechanism::Scores| -> Vec<_> {
                 let workers = scores.workers.iter().filter(|score| score.n_tasks > 0);
                 workers.map(|score| (score.n_tasks, score.n_z_tasks, score.n_used)).collect()
@@ -116,15 +119,51 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A table of its own: an engine knows no tasks and labels without a row.
+    #[test]
+    fn dawid_skene_of_the_plan_is_that_of_the_local_mechanism(
+        rows in proptest::collection::btree_map((0..6_u8, 0..4_u8), 0..3_u8, 1..24),
+        max_iterations in 1..8_usize,
+    ) {
+        let texts = rows.iter().map(|((task, worker), label)| {
+            (format!("t{task}"), format!("w{worker}"), format!("l{label}"))
+        });
+        let labels: Vec<_> = texts.collect();
+        let local = labels.iter().map(|(task, worker, label)| LabelRow::new(task, worker, label));
+        let local = Labels::from_rows(local, []).unwrap();
+        let em = EmSettings { max_iterations, ..EmSettings::default() };
+        let options = MechanismOptions { em, ..MechanismOptions::default() };
+        let wanted = build(MechanismName::Ds, &[], &options).unwrap().score(&local.table).unwrap();
+        let (z, sources) = (Vec::new(), Vec::new());
+        let mut engine = Naive { labels, z, sources, posteriors: BTreeMap::new() };
+        let crowd = engine.crowd().unwrap();
+        let got = score(&mut engine, &crowd, MechanismName::Ds, &options).unwrap();
+        assert_close(&values(&got.scores), &values(&wanted), 1e-10);
+        prop_assert!(!got.zero_is_chance);
+        let (got, wanted) = (got.scores, wanted);
+        prop_assert_eq!(&got.warnings, &wanted.warnings);
+        prop_assert_eq!(got.fit.unwrap().converged, wanted.fit.unwrap().converged);
+        for (got, wanted) in got.workers.iter().zip(&wanted.workers) {
+            prop_assert_eq!((got.n_tasks, got.n_used), (wanted.n_tasks, wanted.n_used));
+            prop_assert_eq!(got.n_z_tasks, wanted.n_z_tasks);
+        }
+    }
+}
+
 #[test]
 fn what_has_no_plan_or_too_many_pairs_is_refused() {
     let labels = (0..100).map(|worker| ("q".into(), format!("w{worker:02}"), "x".into())).collect();
-    let mut engine = Naive { labels, z: Vec::new(), sources: Vec::new() };
+    let mut engine =
+        Naive { labels, z: Vec::new(), sources: Vec::new(), posteriors: BTreeMap::new() };
     let crowd = engine.crowd().unwrap();
-    let mut message = |name| score(&mut engine, &crowd, name, false).unwrap_err().to_string();
+    let options = MechanismOptions::default();
+    let mut message = |name| score(&mut engine, &crowd, name, &options).unwrap_err().to_string();
     assert_eq!(
         message(MechanismName::Own),
-        "own has no plan for an engine; there are: ca_z, ca, oa, oa_z, neg_z"
+        "own has no plan for an engine; there are: ca_z, ca, oa, oa_z, ds, neg_z"
     );
     // 100 labels make 100 * 99 pairs.
     assert_eq!(

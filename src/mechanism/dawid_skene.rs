@@ -221,7 +221,7 @@ pub(crate) fn point(value: f64) -> Estimate {
 }
 
 /// What to say of a fit that ran out of iterations.
-pub(super) fn convergence_warning(mechanism: &str, fit: &Fit) -> Option<Warning> {
+pub(crate) fn convergence_warning(mechanism: &str, fit: &Fit) -> Option<Warning> {
     let iterations = fit.objective.len();
     (!fit.converged).then(|| {
         let message = format!("`{mechanism}` has not converged after {iterations} iterations");

@@ -342,7 +342,7 @@ fn normalize_logs(logs: &mut [f64]) -> f64 {
 
 /// Whether an iterative fit may stop: the last step gained at most `tolerance` times the
 /// absolute value of the objective.
-pub(super) fn has_converged(objective: &[f64], tolerance: f64) -> bool {
+pub(crate) fn has_converged(objective: &[f64], tolerance: f64) -> bool {
     match objective {
         [.., before, last] => last - before <= tolerance * last.abs(),
         _ => false,

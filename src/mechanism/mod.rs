@@ -36,9 +36,10 @@ pub use self::consensus::{
 pub use self::copy_excess::CopyExcess;
 pub use self::copy_mixture::{CopyMixture, CopyMixtureFit};
 pub use self::correlated_agreement::CorrelatedAgreement;
-pub(crate) use self::dawid_skene::point;
 pub use self::dawid_skene::{DawidSkene, DawidSkeneFit};
+pub(crate) use self::dawid_skene::{convergence_warning, point};
 pub use self::latent_class::MAX_STATE_BYTES;
+pub(crate) use self::latent_class::has_converged;
 pub use self::minimum::MinimumOverSources;
 pub(crate) use self::minimum::keep_lowest;
 pub use self::negative_agreement::NegativeAgreement;

@@ -18,7 +18,7 @@ use super::server::Server;
 
 /// Flags that change no result: where it goes, how it looks, how fast it is there, what is shown
 /// beside it.
-const NEVER_IN_RESULTS: [&str; 37] = [
+const NEVER_IN_RESULTS: [&str; 39] = [
     "help",
     "version",
     "format",
@@ -44,6 +44,9 @@ const NEVER_IN_RESULTS: [&str; 37] = [
     // Says how much would be asked, and what another engine is to do.
     "dry-run",
     "print-sql",
+    // Where the same is counted; the result of an engine names it.
+    "engine",
+    "memory-limit",
     // Which failures are listed where, and what the exit code says of them.
     "errors",
     "summary",

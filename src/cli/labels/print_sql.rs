@@ -15,7 +15,8 @@ use crate::cli::output::{check_output, write_output, write_stdout};
 use crate::data::parquet;
 use crate::data::rows::header;
 use crate::data::source::Source;
-use crate::engine::sql::{Dialect, Files, PRINTED, Script, TableFile, script};
+use crate::engine::PLANNED;
+use crate::engine::sql::{Dialect, Files, Script, TableFile, script};
 use crate::error::Result;
 use crate::mechanism::MechanismName;
 
@@ -76,13 +77,13 @@ pub(super) fn run(args: &ScoreLabelsArgs, dialect: Dialect, common: &Common) -> 
 
 impl ScoreLabelsArgs {
     /// The mechanisms asked for; `all` is those that have a plan.
-    fn planned(&self) -> Vec<MechanismName> {
+    pub(super) fn planned(&self) -> Vec<MechanismName> {
         let usable = |name: &MechanismName| !self.z.is_empty() || !name.needs_z();
-        chosen(&self.mechanism, &PRINTED.into_iter().filter(usable).collect::<Vec<_>>())
+        chosen(&self.mechanism, &PLANNED.into_iter().filter(usable).collect::<Vec<_>>())
     }
 
     /// Refuses what a plan has no queries for.
-    fn check_plan(&self) -> Result<()> {
+    pub(super) fn check_plan(&self) -> Result<()> {
         let refused = [
             ("truth", self.truth.is_some()),
             ("sampled", self.sampled.is_some()),

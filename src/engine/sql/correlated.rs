@@ -12,7 +12,7 @@ pub(super) fn prefix(strata: Strata) -> &'static str {
 }
 
 /// The labels in their strata, and how often each stands on a task.
-pub(super) fn reports(strata: Strata) -> [Step; 3] {
+pub(in crate::engine) fn reports(strata: Strata) -> [Step; 3] {
     let p = prefix(strata);
     let (about, select) = match strata {
         Strata::Z => (
@@ -47,7 +47,7 @@ pub(super) fn reports(strata: Strata) -> [Step; 3] {
 }
 
 /// Tasks by stratum and number of labels.
-pub(super) fn sizes(strata: Strata) -> Step {
+pub(in crate::engine) fn sizes(strata: Strata) -> Step {
     let p = prefix(strata);
     Step::table(
         format!("{p}_sizes"),
@@ -60,7 +60,7 @@ pub(super) fn sizes(strata: Strata) -> Step {
 }
 
 /// Ordered pairs of labels by two workers on the same task.
-pub(super) fn pairs(strata: Strata) -> Step {
+pub(in crate::engine) fn pairs(strata: Strata) -> Step {
     let p = prefix(strata);
     Step::table(
         format!("{p}_pairs"),
@@ -116,8 +116,45 @@ pub(super) fn agreements(strata: Strata, dialect: Dialect) -> [Step; 3] {
     ]
 }
 
+/// The scoring function as a relation of constants.
+#[cfg(feature = "distributed")]
+pub(in crate::engine) fn given_agreements(
+    strata: Strata,
+    agreements: &[crate::engine::Agreement],
+) -> Step {
+    use super::quoted;
+    let p = prefix(strata);
+    let row = |pair: &crate::engine::Agreement| {
+        format!(
+            "({}, {}, {}, {}, 1)",
+            quoted(&pair.source),
+            quoted(&pair.stratum),
+            quoted(&pair.label),
+            quoted(&pair.peer_label)
+        )
+    };
+    let rows: Vec<String> = agreements.iter().map(row).collect();
+    let select = if rows.is_empty() {
+        "SELECT '' AS source, '' AS stratum, '' AS label, '' AS peer_label, 1 AS score WHERE 1 = 0"
+            .to_owned()
+    } else {
+        format!(
+            "SELECT column1 AS source, column2 AS stratum, column3 AS label, column4 AS peer_label,\n\
+             \x20 column5 AS score FROM (VALUES {}) AS given",
+            rows.join(", ")
+        )
+    };
+    Step::view(format!("{p}_agreements"), "The pairs of labels that count as agreement.", select)
+}
+
+/// The relation that [`terms`] end in.
+#[cfg(feature = "distributed")]
+pub(in crate::engine) fn terms_name(strata: Strata) -> String {
+    format!("{}_terms", prefix(strata))
+}
+
 /// The terms of every worker, summed by stratum.
-pub(super) fn terms(strata: Strata, dialect: Dialect) -> [Step; 5] {
+pub(in crate::engine) fn terms(strata: Strata, dialect: Dialect) -> [Step; 5] {
     let (p, float) = (prefix(strata), dialect.float());
     [
         Step::table(

@@ -6,7 +6,7 @@
 use super::{Dialect, Step};
 
 /// What all iterations read, and the posteriors they start from: the shares of the votes.
-pub(super) fn start(dialect: Dialect) -> [Step; 4] {
+pub(in crate::engine) fn start(dialect: Dialect) -> [Step; 4] {
     let float = dialect.float();
     [
         Step::table(
@@ -40,7 +40,7 @@ pub(super) fn start(dialect: Dialect) -> [Step; 4] {
 
 /// The confusion matrices that belong to the posteriors of iteration `number`: how often a worker is
 /// expected to give a label to tasks of a class, and how often to meet the class.
-pub(super) fn confusion(number: usize) -> [Step; 2] {
+pub(in crate::engine) fn confusion(number: usize) -> [Step; 2] {
     [
         Step::table(
             format!("ds_confusion_{number}"),
@@ -68,7 +68,7 @@ const GIVES: &str =
     "CASE WHEN m.total > 0 THEN COALESCE(f.weight, 0) / m.total ELSE 1 / k.classes END";
 
 /// Posteriors of iteration `number` from those of the one before.
-pub(super) fn iteration(number: usize) -> [Step; 3] {
+pub(in crate::engine) fn iteration(number: usize) -> [Step; 3] {
     let before = number - 1;
     [
         Step::table(
@@ -119,8 +119,36 @@ pub(super) fn iteration(number: usize) -> [Step; 3] {
     ]
 }
 
+/// The log-likelihood by what iteration `number` began with.
+#[cfg(feature = "distributed")]
+pub(in crate::engine) fn likelihood(number: usize) -> String {
+    format!(
+        "SELECT SUM(b.most + LN(w.whole)) AS likelihood\n\
+         FROM (SELECT task, MAX(log_p) AS most FROM ds_logs_{number} GROUP BY task) AS b\n\
+         JOIN (\n\
+         \x20 SELECT a.task, SUM(EXP(a.log_p - b.most)) AS whole FROM ds_logs_{number} AS a\n\
+         \x20 JOIN (SELECT task, MAX(log_p) AS most FROM ds_logs_{number} GROUP BY task) AS b\n\
+         \x20   ON b.task = a.task\n\
+         \x20 GROUP BY a.task\n\
+         ) AS w ON w.task = b.task"
+    )
+}
+
+/// Relations that nothing reads any more once iteration `number` is over.
+#[cfg(feature = "distributed")]
+pub(in crate::engine) fn over(number: usize) -> [String; 5] {
+    let before = number - 1;
+    [
+        format!("ds_prior_{number}"),
+        format!("ds_logs_{number}"),
+        format!("ds_posteriors_{before}"),
+        format!("ds_confusion_{before}"),
+        format!("ds_met_{before}"),
+    ]
+}
+
 /// The scores by the posteriors of iteration `number`: source, worker and score.
-pub(super) fn scores(number: usize) -> String {
+pub(in crate::engine) fn scores(number: usize) -> String {
     format!(
         "SELECT '' AS source, w.worker, SUM(s.share * {GIVES}) AS score\n\
          \x20   FROM workers AS w\n\

@@ -8,13 +8,24 @@
 
 mod correlated;
 mod crowd;
+#[cfg(feature = "distributed")]
+pub(super) mod dawid_skene;
+#[cfg(not(feature = "distributed"))]
 mod dawid_skene;
 mod dialect;
 mod pairs;
 mod text;
 
+#[cfg(feature = "distributed")]
+pub(super) use self::correlated::{given_agreements, pairs, reports, sizes, terms, terms_name};
+#[cfg(feature = "distributed")]
+pub(super) use self::crowd::{majority, workers};
 pub use self::dialect::Dialect;
-pub use self::text::{Files, PRINTED, Script, TableFile, script};
+#[cfg(feature = "distributed")]
+pub(super) use self::pairs::{covered, output_agreement};
+#[cfg(feature = "distributed")]
+pub(super) use self::text::quoted;
+pub use self::text::{Files, Script, TableFile, script};
 
 /// A relation of the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]

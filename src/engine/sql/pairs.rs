@@ -5,7 +5,7 @@ use super::{Dialect, Step};
 use crate::engine::Strata;
 
 /// Tasks of each worker in strata, agreement with the LLM, and tasks with a peer.
-pub(super) fn covered(strata: Strata) -> Step {
+pub(in crate::engine) fn covered(strata: Strata) -> Step {
     let p = prefix(strata);
     Step::table(
         format!("{p}_covered"),
@@ -22,7 +22,7 @@ pub(super) fn covered(strata: Strata) -> Step {
 }
 
 /// Output agreement of every two workers with a common task, summed over the peers of each.
-pub(super) fn output_agreement(strata: Strata, dialect: Dialect) -> Step {
+pub(in crate::engine) fn output_agreement(strata: Strata, dialect: Dialect) -> Step {
     let (p, float) = (prefix(strata), dialect.float());
     Step::table(
         format!("{p}_peers"),

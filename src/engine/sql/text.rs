@@ -7,7 +7,7 @@ use super::pairs::{covered, output_agreement};
 use super::{Dialect, Step};
 use crate::data::label_reader::{LABEL, SAMPLE, SOURCE, TASK, WORKER};
 use crate::data::rows::Column;
-use crate::engine::{EngineError, Strata};
+use crate::engine::{EngineError, PLANNED, Strata};
 use crate::mechanism::MechanismName;
 
 /// Files that a script reads.
@@ -28,16 +28,6 @@ pub struct TableFile {
     pub columns: Vec<String>,
 }
 
-/// Mechanisms that a script can have, in the order of tables.
-pub const PRINTED: [MechanismName; 6] = [
-    MechanismName::CaZ,
-    MechanismName::Ca,
-    MechanismName::Oa,
-    MechanismName::OaZ,
-    MechanismName::Ds,
-    MechanismName::NegZ,
-];
-
 /// What a script computes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
@@ -55,11 +45,11 @@ pub struct Script {
 ///
 /// # Errors
 ///
-/// [`EngineError::NotPrinted`] for a mechanism that is not one of [`PRINTED`].
+/// [`EngineError::NotPlanned`] for a mechanism that is not one of [`PLANNED`](crate::engine::PLANNED).
 pub fn script(files: &Files, asked: &Script) -> Result<String, EngineError> {
     let &Script { ref mechanisms, iterations, dialect, .. } = asked;
-    if let Some(&name) = mechanisms.iter().find(|name| !PRINTED.contains(name)) {
-        return Err(EngineError::NotPrinted { name });
+    if let Some(&name) = mechanisms.iter().find(|name| !PLANNED.contains(name)) {
+        return Err(EngineError::NotPlanned { name });
     }
     let mut text = introduction(files, dialect);
     let mut steps = vec![workers()];
@@ -303,7 +293,7 @@ fn of_mechanism(name: MechanismName, asked: &Script) -> String {
 }
 
 /// A text as a literal.
-fn quoted(text: &str) -> String {
+pub(in crate::engine) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
@@ -359,6 +349,6 @@ mod tests {
         );
         let refused =
             script(&files(), &asked(MechanismName::Own, false, Dialect::Ansi)).unwrap_err();
-        assert_eq!(refused, EngineError::NotPrinted { name: MechanismName::Own });
+        assert_eq!(refused, EngineError::NotPlanned { name: MechanismName::Own });
     }
 }

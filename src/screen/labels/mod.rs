@@ -1,6 +1,7 @@
 //! Crowd workers by what their labels share with their peers' beyond the labels of an LLM.
 
 mod accuracy;
+mod by_engine;
 mod choice;
 mod evidence;
 mod own;
@@ -13,6 +14,7 @@ mod settings;
 use std::io::{self, Write};
 use std::sync::OnceLock;
 
+pub use self::by_engine::{EngineRun, labels_by_engine};
 use self::choice::choose;
 pub use self::evidence::{SourceAgreement, TaskKind, WorkerEvidence, WorkerTask};
 pub use self::rows::{MechanismScores, TruthRow, WorkerRow};

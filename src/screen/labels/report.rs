@@ -65,7 +65,7 @@ impl LabelsRun {
             footer.extend(own::footer(scored));
             // Who is not judged by own stands with a reason already.
             if scored.mechanism != MechanismName::Own {
-                footer.extend(left_out(&self.set, scored));
+                footer.extend(left_out(self.set.table.workers().names(), scored));
             }
         }
         footer.extend(accuracy::sentence(&self.scored, self.settings.min_tasks));
@@ -88,17 +88,7 @@ impl LabelsRun {
     }
 
     fn table(&self) -> Table {
-        let mut columns = COLUMNS.to_vec();
-        if self.set.truth.is_some() {
-            columns.extend(TRUTH_COLUMNS);
-        }
-        let mut table = Table::new(&columns);
-        for scored in &self.scored {
-            for row in &scored.rows {
-                table.push(cells(scored.mechanism.as_str(), row));
-            }
-        }
-        table
+        table_of(&self.scored, self.set.truth.is_some())
     }
 
     fn closing(&self) -> String {
@@ -116,6 +106,21 @@ impl LabelsRun {
             "Worst first; rank 1 is the best. {interval}{too_few}A flag is a reason to look, never a verdict."
         )
     }
+}
+
+/// The rows of all mechanisms.
+pub(super) fn table_of(all: &[MechanismScores], with_truth: bool) -> Table {
+    let mut columns = COLUMNS.to_vec();
+    if with_truth {
+        columns.extend(TRUTH_COLUMNS);
+    }
+    let mut table = Table::new(&columns);
+    for scored in all {
+        for row in &scored.rows {
+            table.push(cells(scored.mechanism.as_str(), row));
+        }
+    }
+    table
 }
 
 /// The cells of a row under [`COLUMNS`] and, if the truth is known, [`TRUTH_COLUMNS`].
@@ -157,21 +162,24 @@ fn source_names(set: &Labels) -> Vec<SourceNames<'_>> {
 /// What was scored, in a sentence.
 pub(super) fn scope(set: &Labels) -> String {
     let table = &set.table;
-    let crowd = format!(
-        "Scored {} workers by {} labels of {} tasks, {} different labels",
-        table.worker_count(),
-        table.report_count(),
-        table.task_count(),
-        table.label_count()
-    );
+    let sizes =
+        [table.worker_count(), table.report_count(), table.task_count(), table.label_count()];
     let names: Vec<&str> = set.z.sources.iter().map(|source| source.name.as_str()).collect();
+    scope_of(sizes.map(|size| size as u64), &names)
+}
+
+/// The same of so many workers, labels, tasks and different labels, and of LLMs of these names.
+pub(super) fn scope_of([workers, reports, tasks, different]: [u64; 4], names: &[&str]) -> String {
+    let crowd = format!(
+        "Scored {workers} workers by {reports} labels of {tasks} tasks, {different} different labels"
+    );
     match names.len() {
         0 => format!("{crowd}, without labels of an LLM."),
         1 => format!("{crowd}, given the labels of the LLM {}.", names[0]),
         count => format!(
             "{crowd}, given the labels of {count} LLMs ({}); own takes them together, others give \
              each worker the lowest score over them.",
-            first_names(&names)
+            first_names(names)
         ),
     }
 }
@@ -186,11 +194,10 @@ fn consensus(scored: &MechanismScores) -> Option<String> {
 }
 
 /// Who has no score, by number of the worker, and why.
-fn left_out(set: &Labels, scored: &MechanismScores) -> Option<String> {
+pub(super) fn left_out(workers: &[String], scored: &MechanismScores) -> Option<String> {
     let mut without: Vec<usize> =
         scored.rows.iter().filter(|row| row.estimate.is_none()).map(|row| row.number).collect();
     without.sort_unstable();
-    let workers = set.table.workers().names();
     let names: Vec<&str> = without.iter().map(|&number| workers[number].as_str()).collect();
     let (count, name, why) = (names.len(), scored.mechanism, scored.mechanism.unscored());
     (count > 0)

@@ -87,25 +87,41 @@ impl MechanismScores {
         scores: Scores,
         settings: &FlagSettings,
     ) -> Self {
+        let posteriors = scores.posteriors.as_ref();
+        let consensus =
+            set.truth.as_ref().map(|truth| consensus_accuracy(&set.table, truth, posteriors));
+        let truth = |number: usize| {
+            set.truth.as_ref().zip(consensus).map(|(truth, consensus)| TruthRow {
+                own: worker_accuracy(&set.table, truth, number as u32),
+                consensus,
+            })
+        };
+        let names = set.table.workers().names();
+        let mut rows = Self::of(names, (mechanism, zero_is_chance), scores, settings);
+        for row in &mut rows.rows {
+            row.truth = truth(row.number);
+        }
+        Self { consensus, ..rows }
+    }
+
+    /// The rows of workers of these names, of whom no truth is known.
+    pub(super) fn of(
+        names: &[String],
+        (mechanism, zero_is_chance): (MechanismName, bool),
+        scores: Scores,
+        settings: &FlagSettings,
+    ) -> Self {
         let people: Vec<_> =
             scores.workers.iter().map(|score| (score.estimate, score.n_used)).collect();
         let flags = flags(&people, settings);
         let values: Vec<Option<f64>> =
             scores.workers.iter().map(|score| score.estimate.map(|e| e.value)).collect();
         let ranks = descending_ranks(&values);
-        let names = set.table.workers().names();
-        let posteriors = scores.posteriors.as_ref();
-        let consensus =
-            set.truth.as_ref().map(|truth| consensus_accuracy(&set.table, truth, posteriors));
         let row = |number: usize| {
             let score = &scores.workers[number];
             // Only a score whose zero means "nothing beyond chance" can be called informative or
             // not.
             let shown = zero_is_chance || flags[number] == Flag::TooFew;
-            let truth = set.truth.as_ref().zip(consensus).map(|(truth, consensus)| TruthRow {
-                own: worker_accuracy(&set.table, truth, number as u32),
-                consensus,
-            });
             WorkerRow {
                 worker: names[number].clone(),
                 number,
@@ -118,7 +134,7 @@ impl MechanismScores {
                 copied: score.copied,
                 own: score.own,
                 copied_interval: score.copied_interval(),
-                truth,
+                truth: None,
             }
         };
         let rows = worst_first(&values, names).into_iter().map(row).collect();
@@ -128,7 +144,7 @@ impl MechanismScores {
             rows,
             posteriors: scores.posteriors,
             own: scores.own,
-            consensus,
+            consensus: None,
             warnings: scores.warnings,
         }
     }
