@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Scores of labels on a real cluster of Ballista: the same as local, right or refused when parts die.
+
+    labels_on_a_cluster.py CAZ SCHEDULER EXECUTOR DATA [LABELS Z]
+
+CAZ is built with the feature `ballista`; SCHEDULER and EXECUTOR are the programs of ballista-scheduler
+and ballista-executor 55.0. DATA is the folder of label sets. LABELS and Z, if given, are a crowd that takes
+the cluster some seconds; an executor, then the scheduler is killed while it is counted. Not part of
+.ci/run: building the programs takes a quarter of an hour.
+"""
+
+import csv
+import math
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+CAZ, SCHEDULER, EXECUTOR, DATA = sys.argv[1:5]
+PORT = 50950
+ADDRESS = f"127.0.0.1:{PORT}"
+CLUSTER = ["--engine", f"ballista://{ADDRESS}"]
+
+
+class Cluster:
+    """A scheduler and two executors, each a process of its own."""
+
+    def __init__(self, folder):
+        self.log = open(folder / "cluster.log", "w")
+        self.scheduler = self.start(SCHEDULER, "--bind-host", "127.0.0.1", "--bind-port", str(PORT))
+        time.sleep(2)
+        self.executors = [self.executor(folder, number) for number in (1, 2)]
+        time.sleep(4)
+
+    def executor(self, folder, number):
+        work = folder / f"work-{number}"
+        work.mkdir(exist_ok=True)
+        return self.start(
+            EXECUTOR, "--scheduler-host", "127.0.0.1", "--scheduler-port", str(PORT), "--bind-host", "127.0.0.1",
+            "--external-host", "127.0.0.1", "--bind-port", str(PORT + number), "--bind-grpc-port",
+            str(PORT + 10 + number), "--bind-health-port", str(PORT + 20 + number), "--work-dir", str(work),
+            "--vcores", "2", "--executor-heartbeat-interval-seconds", "5",
+        )
+
+    def start(self, *command):
+        return subprocess.Popen(command, stdout=self.log, stderr=self.log)
+
+    def stop(self):
+        for process in [*self.executors, self.scheduler]:
+            process.kill()
+            process.wait()
+
+
+def scores(path):
+    with open(path, newline="") as file:
+        return {(row["worker"], row["mechanism"]): (row["score"], row["n_tasks"]) for row in csv.DictReader(file)}
+
+
+def difference(one, other):
+    """The largest difference between scores; everything else must be equal."""
+    assert one.keys() == other.keys(), (len(one), len(other))
+    largest = 0.0
+    for key, (score, tasks) in one.items():
+        theirs, their_tasks = other[key]
+        assert (score == "", tasks) == (theirs == "", their_tasks), (key, score, theirs)
+        if score:
+            largest = max(largest, math.fabs(float(score) - float(theirs)))
+    return largest
+
+
+def command(labels, z, mechanisms, output, *more):
+    z = [part for path in z for part in ("--z", str(path))]
+    return [CAZ, "labels", str(labels), *z, "--mechanism", mechanisms, "--exact-labels", "--quiet", "--output",
+            str(output), *more]
+
+
+def sets():
+    for labels in sorted(Path(DATA).glob("labels-*/labels.csv")):
+        z = [path for path in [labels.parent / "z.csv"] if path.exists()]
+        yield labels, z, "ca_z,ca,oa,oa_z,neg_z" if z else "ca,oa"
+
+
+def alike(folder):
+    seen = 0
+    for labels, z, mechanisms in sets():
+        for output, more in [("here.csv", []), ("there.csv", CLUSTER)]:
+            subprocess.run(command(labels, z, mechanisms, folder / output, *more), check=True)
+        found = difference(scores(folder / "here.csv"), scores(folder / "there.csv"))
+        print(f"{labels.parent.name}: {mechanisms}, largest difference {found:.1e}", flush=True)
+        assert found <= 1e-9
+        seen += 1
+    assert seen >= 6, f"{seen} label sets under {DATA}"
+
+
+def killed(folder, cluster, labels, z, victim, what):
+    """Kills a process of the cluster while it counts: the right numbers or an error, never others."""
+    here, there = folder / "large.csv", folder / f"{what}.csv"
+    if not here.exists():
+        subprocess.run(command(labels, [z], "ca_z,ca", here), check=True)
+    run = subprocess.Popen(command(labels, [z], "ca_z,ca", there, *CLUSTER), stderr=subprocess.PIPE, text=True)
+    time.sleep(6)
+    early = run.poll()
+    assert early is None, f"it was over before anything was killed: exit code {early}"
+    victim.send_signal(signal.SIGKILL)
+    started = time.time()
+    said = run.communicate(timeout=900)[1].strip()
+    took = time.time() - started
+    if run.returncode == 0:
+        found = difference(scores(here), scores(there))
+        print(f"{what} killed: right after {took:.0f} s, largest difference {found:.1e}", flush=True)
+        assert found <= 1e-9
+    else:
+        print(f"{what} killed: exit code {run.returncode} after {took:.0f} s: {said[:300]}", flush=True)
+        assert run.returncode == 5 and ADDRESS in said and not there.exists(), said
+    victim.wait()
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        cluster = Cluster(folder)
+        try:
+            alike(folder)
+            if len(sys.argv) > 6:
+                labels, z = sys.argv[5:7]
+                killed(folder, cluster, labels, z, cluster.executors[1], "executor")
+                cluster.executors[1] = cluster.executor(folder, 2)
+                time.sleep(4)
+                killed(folder, cluster, labels, z, cluster.scheduler, "scheduler")
+        finally:
+            cluster.stop()
+        labels, z, mechanisms = next(sets())
+        gone = subprocess.run(command(labels, z, mechanisms, folder / "gone.csv", *CLUSTER), stderr=subprocess.PIPE, text=True)
+        print(f"no scheduler: exit code {gone.returncode}: {gone.stderr.strip()[:200]}")
+        assert gone.returncode == 5 and ADDRESS in gone.stderr
+
+
+main()
