@@ -135,6 +135,10 @@ pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus>
     if let Some(dialect) = args.print_sql {
         return print_sql::run(args, dialect.into(), common);
     }
+    if args.memory_limit.is_some() && args.engine != EngineChoice::DataFusion {
+        let message = "--memory-limit is of --engine datafusion; add it, or leave the limit out";
+        return Err(UsageError(message.into()).into());
+    }
     if args.engine != EngineChoice::Local {
         return by_engine::run(args, common);
     }

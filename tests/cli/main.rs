@@ -6,6 +6,7 @@ mod assumptions;
 mod bad_input;
 mod combined;
 mod embed;
+mod engines;
 mod experiment;
 mod exports;
 mod formats;
