@@ -507,6 +507,7 @@ impl<'a> Session<'a> {
                 _ => Error::new(ErrorKind::Network, text),
             },
             DataFusionError::IoError(_) => Error::missing(text),
+            DataFusionError::Plan(_) if text.contains("No files found") => Error::missing(text),
             _ => Error::new(ErrorKind::Input, text),
         }
     }

@@ -260,6 +260,40 @@ fn a_scheduler_that_is_gone_is_a_network_error_with_its_address() {
 }
 
 #[test]
+#[ignore = "needs a server with the interface of S3, its bucket in CAZ_TEST_S3"]
+fn labels_in_object_storage_score_as_those_on_disk() {
+    use object_store::ObjectStoreExt;
+    let bucket = std::env::var("CAZ_TEST_S3").expect("CAZ_TEST_S3 is s3://BUCKET");
+    let name = bucket.strip_prefix("s3://").unwrap();
+    let store = object_store::aws::AmazonS3Builder::from_env();
+    let store = store.with_bucket_name(name).build().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let put = |place: &str, names: &[&str], rows: &[Vec<Option<&str>>]| {
+        let path = folder.path().join("object.parquet");
+        parquet(&path, names, rows, true);
+        let bytes = std::fs::read(&path).unwrap();
+        let runtime = Runtime::new().unwrap();
+        runtime.block_on(store.put(&place.into(), bytes.into())).unwrap();
+    };
+    for part in 0..3 {
+        put(&format!("labels/part-{part}.parquet"), &NAMES, &third(part));
+    }
+    let z = [vec![Some("1"), Some("x")], vec![Some("2"), Some("x")], vec![Some("5"), Some("it's")]];
+    put("z.parquet", &["task", "label"], &z);
+    let labels = folder.path().join("labels.csv");
+    std::fs::write(&labels, csv_of(&[third(0), third(1), third(2)].concat())).unwrap();
+    let z = folder.path().join("z.csv");
+    std::fs::write(&z, "task,label\n1,x\n2,x\n5,it's\n").unwrap();
+    let local = Labels::from_files(&labels, &[z]).unwrap();
+    let at = |place: &str| PathBuf::from(format!("{bucket}/{place}"));
+    compare(&at("labels/"), &[at("z.parquet")], &local, &HERE);
+    let (kind, message) = refused(&at("none.parquet"), &[]);
+    assert_eq!(kind, ErrorKind::Missing, "{message}");
+    let secret = std::env::var("AWS_SECRET_ACCESS_KEY").unwrap();
+    assert!(!message.contains(&secret), "{message}");
+}
+
+#[test]
 #[ignore = "needs ../shared/data"]
 fn on_every_real_label_set_the_engine_scores_as_the_mechanisms_do() {
     let folder = data("../shared/data");
