@@ -16,6 +16,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use datafusion::common::DataFusionError;
+use datafusion::config::SpillCompression;
 use datafusion::dataframe::DataFrameWriteOptions;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
@@ -500,7 +501,7 @@ impl<'a> Session<'a> {
         match root {
             DataFusionError::ResourcesExhausted(_) => {
                 let message = format!("the memory limit is too low for a query: {text}");
-                Error::new(ErrorKind::Gate, message)
+                Error::new(ErrorKind::Usage, message)
             }
             DataFusionError::ObjectStore(cause) => match cause.as_ref() {
                 object_store::Error::NotFound { .. } => Error::missing(text),
@@ -670,6 +671,8 @@ async fn context(place: &Place) -> Result<SessionContext> {
             if let Some(limit) = memory_limit {
                 // A hash join cannot spill, a sort can.
                 config.options_mut().optimizer.prefer_hash_join = false;
+                // Labels repeat themselves: what is spilled takes a fraction of the disk so.
+                config.options_mut().execution.spill_compression = SpillCompression::Lz4Frame;
                 runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(*limit)));
             }
             let runtime = runtime.build_arc().map_err(|error| {
