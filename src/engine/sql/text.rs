@@ -45,7 +45,7 @@ pub struct Script {
 ///
 /// # Errors
 ///
-/// [`EngineError::NotPlanned`] for a mechanism that is not one of [`PLANNED`](crate::engine::PLANNED).
+/// [`EngineError::NotPlanned`] for a mechanism that is not one of [`PLANNED`].
 pub fn script(files: &Files, asked: &Script) -> Result<String, EngineError> {
     let &Script { ref mechanisms, iterations, dialect, .. } = asked;
     if let Some(&name) = mechanisms.iter().find(|name| !PLANNED.contains(name)) {
