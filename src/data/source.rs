@@ -150,10 +150,15 @@ impl Source {
 
     /// File name without folders and endings, e.g. `z` for `runs/z.jsonl.gz`; `stdin` for `-`.
     pub fn stem(&self) -> String {
-        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let stem = name.split('.').find(|part| !part.is_empty()).unwrap_or("z");
-        if stem == "-" { "stdin".into() } else { stem.into() }
+        stem_of(&self.path)
     }
+}
+
+/// The name of a file without folder and endings: what an LLM is called whose labels it holds.
+pub(crate) fn stem_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.split('.').find(|part| !part.is_empty()).unwrap_or("z");
+    if stem == "-" { "stdin".into() } else { stem.into() }
 }
 
 /// The content of a gzip file, within limits.

@@ -4,29 +4,26 @@
 //! with a memory limit joins sort and spill. On a cluster nothing is kept: its executors need not
 //! share a disk.
 
+mod answer;
+mod place;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_cast::cast;
-use arrow_schema::DataType;
+use arrow_array::RecordBatch;
 use datafusion::common::DataFusionError;
-use datafusion::config::SpillCompression;
 use datafusion::dataframe::DataFrameWriteOptions;
-use datafusion::execution::memory_pool::FairSpillPool;
-use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-#[cfg(feature = "ballista")]
-use datafusion::execution::session_state::SessionStateBuilder;
-use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::prelude::SessionContext;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use url::Url;
 
+use self::answer::{Row, Values, values};
+pub use self::place::Place;
+use self::place::context;
 use super::sql::{self, Dialect, Step, dawid_skene, quoted};
 use super::{
     Agreement, Covered, Crowd, Engine, EngineError, PairCount, PeerSum, Right, SizeCount, Strata,
@@ -41,6 +38,7 @@ use crate::data::label_spelling::says_nothing;
 use crate::data::labels::MAX_LABELS;
 use crate::data::observer::Observer;
 use crate::data::rows::Column;
+use crate::data::source::stem_of;
 use crate::data::z::by_name;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::mechanism::{MechanismError, MechanismName};
@@ -50,21 +48,6 @@ const DIALECT: Dialect = Dialect::DuckDb;
 
 /// How long a request to stop may go unheard.
 const LOOK: Duration = Duration::from_millis(100);
-
-/// Where the queries run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
-    /// In this process.
-    Here {
-        /// Bytes that queries may hold before they spill to disk.
-        memory_limit: Option<usize>,
-    },
-    /// On a Ballista cluster.
-    Ballista {
-        /// Host and port of the scheduler.
-        scheduler: String,
-    },
-}
 
 /// The labels of a crowd in an engine.
 pub struct Session<'a> {
@@ -134,7 +117,7 @@ impl<'a> Session<'a> {
             let name = format!("z_file_{number}");
             self.register(&name, path)?;
             let mut columns = self.columns(&name, path, &[TASK, LABEL])?;
-            columns.push(self.column_or(&name, &SOURCE, &stem(path))?);
+            columns.push(self.column_or(&name, &SOURCE, &stem_of(path))?);
             columns.push(self.column_or(&name, &SAMPLE, "")?);
             selects.push(format!("SELECT {}, {number} AS file FROM {name}", columns.join(", ")));
         }
@@ -484,6 +467,13 @@ impl<'a> Session<'a> {
         self.rows(&format!("SELECT {columns} FROM {name}"))
     }
 
+    /// The rows of a relation that is counted from the labels in their strata.
+    fn counted(&mut self, strata: Strata, step: &Step, columns: &str) -> Result<Vec<Row>> {
+        self.make_all(sql::reports(strata))?;
+        self.make(step)?;
+        self.relation(&step.name, columns)
+    }
+
     fn error(&self, error: &DataFusionError) -> Error {
         let root = error.find_root();
         let text = root.to_string();
@@ -530,10 +520,7 @@ impl Engine for Session<'_> {
     }
 
     fn sizes(&mut self, strata: Strata) -> Result<Vec<SizeCount>> {
-        self.make_all(sql::reports(strata))?;
-        let step = sql::sizes(strata);
-        self.make(&step)?;
-        let rows = self.relation(&step.name, "source, stratum, reports, tasks")?;
+        let rows = self.counted(strata, &sql::sizes(strata), "source, stratum, reports, tasks")?;
         let row = |row: &Row| SizeCount {
             source: row.text(0),
             stratum: row.text(1),
@@ -544,11 +531,8 @@ impl Engine for Session<'_> {
     }
 
     fn pairs(&mut self, strata: Strata) -> Result<Vec<PairCount>> {
-        self.make_all(sql::reports(strata))?;
-        let step = sql::pairs(strata);
-        self.make(&step)?;
         let columns = "source, stratum, reports, label, peer_label, pairs";
-        let rows = self.relation(&step.name, columns)?;
+        let rows = self.counted(strata, &sql::pairs(strata), columns)?;
         // A label alone on a task has no pair with itself.
         let some = rows.iter().filter(|row| row.count(5) > 0);
         let row = |row: &Row| PairCount {
@@ -579,10 +563,8 @@ impl Engine for Session<'_> {
     }
 
     fn covered(&mut self, strata: Strata) -> Result<Vec<Covered>> {
-        self.make_all(sql::reports(strata))?;
-        let step = sql::covered(strata);
-        self.make(&step)?;
-        let rows = self.relation(&step.name, "source, worker, tasks, same, shared")?;
+        let rows =
+            self.counted(strata, &sql::covered(strata), "source, worker, tasks, same, shared")?;
         let row = |row: &Row| Covered {
             source: row.text(0),
             worker: row.text(1),
@@ -594,10 +576,8 @@ impl Engine for Session<'_> {
     }
 
     fn output_agreement(&mut self, strata: Strata) -> Result<Vec<PeerSum>> {
-        self.make_all(sql::reports(strata))?;
         let step = sql::output_agreement(strata, DIALECT);
-        self.make(&step)?;
-        let rows = self.relation(&step.name, "source, worker, total")?;
+        let rows = self.counted(strata, &step, "source, worker, total")?;
         let row =
             |row: &Row| PeerSum { source: row.text(0), worker: row.text(1), total: row.float(2) };
         Ok(rows.iter().map(row).collect())
@@ -655,114 +635,6 @@ fn text_of(column: &str, name: &str) -> String {
 fn is_parquet(path: &Path) -> bool {
     let shown = path.display().to_string().to_ascii_lowercase();
     ![".csv", ".tsv", ".tab"].iter().any(|ending| shown.ends_with(ending))
-}
-
-fn stem(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    name.split('.').find(|part| !part.is_empty()).unwrap_or("z").to_owned()
-}
-
-async fn context(place: &Place) -> Result<SessionContext> {
-    let config = SessionConfig::new().with_information_schema(false);
-    match place {
-        Place::Here { memory_limit } => {
-            let mut config = config;
-            let mut runtime = RuntimeEnvBuilder::new();
-            if let Some(limit) = memory_limit {
-                // A hash join cannot spill, a sort can.
-                config.options_mut().optimizer.prefer_hash_join = false;
-                // Labels repeat themselves: what is spilled takes a fraction of the disk so.
-                config.options_mut().execution.spill_compression = SpillCompression::Lz4Frame;
-                runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(*limit)));
-            }
-            let runtime = runtime.build_arc().map_err(|error| {
-                Error::of(ErrorKind::Missing, error).context("starting the engine")
-            })?;
-            Ok(SessionContext::new_with_config_rt(config, runtime))
-        }
-        #[cfg(feature = "ballista")]
-        Place::Ballista { scheduler } => {
-            use ballista::prelude::SessionContextExt;
-            let state =
-                SessionStateBuilder::new_with_default_features().with_config(config).build();
-            SessionContext::remote_with_state(&format!("df://{scheduler}"), state).await.map_err(
-                |error| {
-                    let doing = format!("the Ballista scheduler at {scheduler} does not answer");
-                    Error::of(ErrorKind::Network, error).context(doing)
-                },
-            )
-        }
-        #[cfg(not(feature = "ballista"))]
-        Place::Ballista { .. } => {
-            let message = "this build of caz does not speak to Ballista; build it with the feature `ballista`";
-            Err(Error::usage(message))
-        }
-    }
-}
-
-/// A column of an answer.
-enum Values {
-    Text(Vec<String>),
-    Integer(Vec<i64>),
-    Float(Vec<f64>),
-}
-
-/// One row of an answer.
-struct Row {
-    columns: Arc<Vec<Values>>,
-    row: usize,
-}
-
-impl Row {
-    fn text(&self, column: usize) -> String {
-        match &self.columns[column] {
-            Values::Text(values) => values[self.row].clone(),
-            Values::Integer(values) => values[self.row].to_string(),
-            Values::Float(values) => values[self.row].to_string(),
-        }
-    }
-
-    fn integer(&self, column: usize) -> i64 {
-        match &self.columns[column] {
-            Values::Integer(values) => values[self.row],
-            _ => 0,
-        }
-    }
-
-    /// A count, which is never negative.
-    fn count(&self, column: usize) -> u64 {
-        u64::try_from(self.integer(column)).unwrap_or_default()
-    }
-
-    fn float(&self, column: usize) -> f64 {
-        match &self.columns[column] {
-            Values::Float(values) => values[self.row],
-            Values::Integer(values) => values[self.row] as f64,
-            Values::Text(_) => f64::NAN,
-        }
-    }
-}
-
-fn values(column: &ArrayRef) -> Result<Values, DataFusionError> {
-    let kind = column.data_type();
-    Ok(if kind.is_integer() {
-        let column = cast(column, &DataType::Int64)?;
-        let values = column.as_primitive::<Int64Type>().iter();
-        Values::Integer(values.map(given).collect::<Result<_, _>>()?)
-    } else if kind.is_floating() {
-        let column = cast(column, &DataType::Float64)?;
-        let values = column.as_primitive::<Float64Type>().iter();
-        Values::Float(values.map(given).collect::<Result<_, _>>()?)
-    } else {
-        let column = cast(column, &DataType::Utf8)?;
-        let texts = column.as_string::<i32>().iter();
-        Values::Text(texts.map(|text| given(text).map(str::to_owned)).collect::<Result<_, _>>()?)
-    })
-}
-
-/// No column of the plan is null where rows without a name are refused.
-fn given<T>(value: Option<T>) -> Result<T, DataFusionError> {
-    value.ok_or_else(|| DataFusionError::Execution("a value is missing in an answer".into()))
 }
 
 #[cfg(test)]

@@ -8,10 +8,7 @@
 
 mod correlated;
 mod crowd;
-#[cfg(feature = "distributed")]
 pub(super) mod dawid_skene;
-#[cfg(not(feature = "distributed"))]
-mod dawid_skene;
 mod dialect;
 mod pairs;
 mod text;

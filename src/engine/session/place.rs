@@ -1,0 +1,66 @@
+//! Where the queries run, and what `DataFusion` is told there.
+
+use std::sync::Arc;
+
+use datafusion::config::SpillCompression;
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+#[cfg(feature = "ballista")]
+use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Where the queries run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In this process.
+    Here {
+        /// Bytes that queries may hold before they spill to disk.
+        memory_limit: Option<usize>,
+    },
+    /// On a Ballista cluster.
+    Ballista {
+        /// Host and port of the scheduler.
+        scheduler: String,
+    },
+}
+
+/// A session that runs its queries there.
+pub(super) async fn context(place: &Place) -> Result<SessionContext> {
+    let config = SessionConfig::new().with_information_schema(false);
+    match place {
+        Place::Here { memory_limit } => {
+            let mut config = config;
+            let mut runtime = RuntimeEnvBuilder::new();
+            if let Some(limit) = memory_limit {
+                // A hash join cannot spill, a sort can.
+                config.options_mut().optimizer.prefer_hash_join = false;
+                // Labels repeat themselves: what is spilled takes a fraction of the disk so.
+                config.options_mut().execution.spill_compression = SpillCompression::Lz4Frame;
+                runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(*limit)));
+            }
+            let runtime = runtime.build_arc().map_err(|error| {
+                Error::of(ErrorKind::Missing, error).context("starting the engine")
+            })?;
+            Ok(SessionContext::new_with_config_rt(config, runtime))
+        }
+        #[cfg(feature = "ballista")]
+        Place::Ballista { scheduler } => {
+            use ballista::prelude::SessionContextExt;
+            let state =
+                SessionStateBuilder::new_with_default_features().with_config(config).build();
+            SessionContext::remote_with_state(&format!("df://{scheduler}"), state).await.map_err(
+                |error| {
+                    let doing = format!("the Ballista scheduler at {scheduler} does not answer");
+                    Error::of(ErrorKind::Network, error).context(doing)
+                },
+            )
+        }
+        #[cfg(not(feature = "ballista"))]
+        Place::Ballista { .. } => {
+            let message = "this build of caz does not speak to Ballista; build it with the feature `ballista`";
+            Err(Error::usage(message))
+        }
+    }
+}
