@@ -1,7 +1,9 @@
 //! Tables in Parquet files.
 //!
-//! Their rows become JSON lines, so that every reader of tables reads them; places in messages are
-//! numbers of rows. Texts, numbers, truth values, dates and lists of numbers are values of a table;
+//! Their rows become lines of another format, so that every reader of tables reads them; places in
+//! messages are numbers of rows. Tables of texts and whole numbers, which labels are, become tab-separated
+//! values, for which there is a fast reader; everything else, and what has tabs, quotes or line ends in it,
+//! becomes JSON lines. Texts, numbers, truth values, dates and lists of numbers are values of a table;
 //! a column of anything else is refused by name.
 
 use super::problem::DataError;
@@ -10,7 +12,7 @@ use super::source::Source;
 /// The first and the last four bytes of a Parquet file.
 pub const MAGIC: &[u8] = b"PAR1";
 
-/// The rows of a Parquet file as JSON lines; anything else as it is.
+/// The rows of a Parquet file as lines of text; anything else as it is.
 ///
 /// # Errors
 ///
@@ -21,7 +23,7 @@ pub(super) fn unfolded(source: Source) -> Result<Source, DataError> {
         return Ok(source);
     }
     #[cfg(feature = "parquet")]
-    return reading::json_lines(source);
+    return reading::lines(source);
     #[cfg(not(feature = "parquet"))]
     Err(DataError::NeedsParquet { path: source.path })
 }
@@ -30,7 +32,9 @@ pub(super) fn unfolded(source: Source) -> Result<Source, DataError> {
 mod reading {
     use std::path::Path;
 
+    use arrow_array::cast::AsArray;
     use arrow_array::{Array, RecordBatch};
+    use arrow_cast::cast;
     use arrow_cast::display::{ArrayFormatter, FormatOptions};
     use arrow_schema::DataType;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -74,13 +78,42 @@ mod reading {
         }
     }
 
-    pub(super) fn json_lines(source: Source) -> Result<Source, DataError> {
+    /// Writes the rows of a batch; `false` if they cannot be written this way.
+    type Writer = fn(&RecordBatch, &Path, &mut Vec<u8>) -> Result<bool, DataError>;
+
+    pub(super) fn lines(source: Source) -> Result<Source, DataError> {
         let Source { path, sha256, bytes, has_nameable_columns, listener, .. } = source;
+        let bytes = bytes::Bytes::from(bytes);
+        let (content, format, places) = match rows(&bytes, &path, tab_separated)? {
+            // The header has the place of no row.
+            Some((lines, rows)) if rows > 0 => (lines, Format::Tsv, 0..=rows),
+            _ => {
+                let (lines, rows) = rows(&bytes, &path, json_lines)?.unwrap_or_default();
+                (lines, Format::JsonLines, 1..=rows)
+            }
+        };
+        let places = Places { format: "Parquet", by_line: false, rows: places.collect() };
+        Ok(Source {
+            path,
+            sha256,
+            bytes: content,
+            format,
+            imported: Some(places),
+            has_nameable_columns,
+            listener,
+        })
+    }
+
+    /// All rows and their number; `None` if `write` cannot write them.
+    fn rows(
+        bytes: &bytes::Bytes,
+        path: &Path,
+        write: Writer,
+    ) -> Result<Option<(Vec<u8>, u64)>, DataError> {
         let broken = |row_group, reason: &dyn std::fmt::Display| {
             let reason = reason.to_string();
-            DataError::BrokenParquet { path: path.clone(), row_group, reason }
+            DataError::BrokenParquet { path: path.to_owned(), row_group, reason }
         };
-        let bytes = bytes::Bytes::from(bytes);
         let opened = ParquetRecordBatchReaderBuilder::try_new(bytes.clone());
         let groups = opened.map_err(|error| broken(None, &error))?.metadata().num_row_groups();
         let (mut lines, mut rows) = (Vec::new(), 0);
@@ -92,26 +125,74 @@ mod reading {
                 builder.with_row_groups(vec![group]).build().map_err(|error| broken(&error))?;
             for batch in reader {
                 let batch = batch.map_err(|error| broken(&error))?;
-                write(&batch, &path, &mut lines)?;
+                if !write(&batch, path, &mut lines)? {
+                    return Ok(None);
+                }
                 rows += batch.num_rows() as u64;
                 if lines.len() as u64 > MAX_INPUT_BYTES {
-                    return Err(DataError::TooLarge { path, limit: MAX_INPUT_BYTES });
+                    return Err(DataError::TooLarge {
+                        path: path.to_owned(),
+                        limit: MAX_INPUT_BYTES,
+                    });
                 }
             }
         }
-        let places = Places { format: "Parquet", by_line: false, rows: (1..=rows).collect() };
-        Ok(Source {
-            path,
-            sha256,
-            bytes: lines,
-            format: Format::JsonLines,
-            imported: Some(places),
-            has_nameable_columns,
-            listener,
-        })
+        Ok(Some((lines, rows)))
     }
 
-    fn write(batch: &RecordBatch, path: &Path, lines: &mut Vec<u8>) -> Result<(), DataError> {
+    /// Whether a text can stand between tabs as it is.
+    fn is_plain(text: &str) -> bool {
+        !text.bytes().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b'"'))
+    }
+
+    /// Rows between tabs, with a header before the first.
+    fn tab_separated(
+        batch: &RecordBatch,
+        _: &Path,
+        lines: &mut Vec<u8>,
+    ) -> Result<bool, DataError> {
+        let schema = batch.schema();
+        let fields = schema.fields();
+        let is_flat = |of: &DataType| matches!(kind(of), Some(Kind::Integer | Kind::Text));
+        // An empty line of a table with one column would be no row.
+        if fields.len() < 2 || !fields.iter().all(|field| is_flat(field.data_type())) {
+            return Ok(false);
+        }
+        let mut columns = Vec::with_capacity(fields.len());
+        for column in batch.columns() {
+            let Ok(texts) = cast(column, &DataType::Utf8) else { return Ok(false) };
+            columns.push(texts);
+        }
+        let columns: Vec<_> = columns.iter().map(|column| column.as_string::<i32>()).collect();
+        let texts = columns.iter().flat_map(|column| column.iter().flatten());
+        if !fields.iter().all(|field| is_plain(field.name())) || !texts.into_iter().all(is_plain) {
+            return Ok(false);
+        }
+        let end = |lines: &mut Vec<u8>, at: usize| {
+            lines.push(if at + 1 < columns.len() { b'\t' } else { b'\n' });
+        };
+        if lines.is_empty() {
+            for (at, field) in fields.iter().enumerate() {
+                lines.extend_from_slice(field.name().as_bytes());
+                end(lines, at);
+            }
+        }
+        for row in 0..batch.num_rows() {
+            for (at, column) in columns.iter().enumerate() {
+                if column.is_valid(row) {
+                    lines.extend_from_slice(column.value(row).as_bytes());
+                }
+                end(lines, at);
+            }
+        }
+        Ok(true)
+    }
+
+    fn json_lines(
+        batch: &RecordBatch,
+        path: &Path,
+        lines: &mut Vec<u8>,
+    ) -> Result<bool, DataError> {
         let options = FormatOptions::default();
         let mut columns = Vec::with_capacity(batch.num_columns());
         for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
@@ -153,7 +234,7 @@ mod reading {
             }
             lines.extend_from_slice(b"}\n");
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -214,6 +295,27 @@ mod tests {
         }
 
         #[test]
+        fn texts_and_whole_numbers_stand_between_tabs_unless_tabs_or_quotes_are_in_them() {
+            let read = |text: &str| {
+                let number = Arc::new(Int64Array::from(vec![Some(-7), None, Some(i64::MAX)]));
+                let bytes = file(vec![
+                    ("text", texts(&[Some("two, or "), None, Some(text)])),
+                    ("number", number),
+                ]);
+                let source = Source::from_reader(Path::new("t.parquet"), bytes.as_slice()).unwrap();
+                String::from_utf8(source.bytes).unwrap()
+            };
+            let plain = "text\tnumber\ntwo, or \t-7\n\t\nfew\t9223372036854775807\n";
+            assert_eq!(read("few"), plain);
+            for text in ["f\tew", "f\"ew", "f\new", "f\rew"] {
+                assert!(
+                    read(text).starts_with("{\"text\":\"two, or \",\"number\":-7}\n"),
+                    "{text:?}"
+                );
+            }
+        }
+
+        #[test]
         fn rows_of_every_kind_of_column_are_json_lines() {
             let vector = ListArray::from_iter_primitive::<Float64Type, _, _>([
                 Some(vec![Some(0.5), Some(-2.0)]),
@@ -247,6 +349,41 @@ mod tests {
             let bytes = labels(&[Some("x"), Some("y"), Some("x"), None, Some("y")]);
             let message = read("l.parquet", &bytes).unwrap_err().to_string();
             assert!(message.contains("l.parquet (rows of Parquet):4: column `label`"), "{message}");
+        }
+
+        /// Labels as texts and numbers, of which some are missing, and the same with a column of
+        /// shares, which makes them JSON lines.
+        fn both_ways(rows: &[(Option<String>, Option<i64>, Option<String>)]) -> [Vec<u8>; 2] {
+            let task: ArrayRef =
+                Arc::new(rows.iter().map(|row| row.0.as_deref()).collect::<StringArray>());
+            let worker: ArrayRef = Arc::new(rows.iter().map(|row| row.1).collect::<Int64Array>());
+            let label: ArrayRef =
+                Arc::new(rows.iter().map(|row| row.2.as_deref()).collect::<StringArray>());
+            let share: ArrayRef = Arc::new(Float64Array::from(vec![0.5; rows.len()]));
+            let columns = vec![("task", task), ("worker", worker), ("label", label)];
+            let flat = file(columns.clone());
+            [flat, file(columns.into_iter().chain([("share", share)]).collect())]
+        }
+
+        proptest::proptest! {
+            #[test]
+            fn labels_between_tabs_are_those_in_json_lines(
+                rows in proptest::collection::vec(
+                    (
+                        proptest::option::weighted(0.95, "[ a-c,\t\"é]{0,2}"),
+                        proptest::option::weighted(0.95, 0..4_i64),
+                        proptest::option::weighted(0.95, "[x-yNa]{1,2}|NaN|"),
+                    ),
+                    1..6,
+                ),
+            ) {
+                let none: [(String, &[u8]); 0] = [];
+                let [flat, shares] = both_ways(&rows).map(|bytes| {
+                    let read = Labels::from_readers(("l.parquet", bytes.as_slice()), none.clone());
+                    read.map(|labels| (labels.table, labels.warnings)).map_err(|error| error.to_string())
+                });
+                proptest::prop_assert_eq!(flat, shares);
+            }
         }
 
         #[test]

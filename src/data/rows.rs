@@ -270,6 +270,7 @@ fn read_delimited(
     let mut reading = Reader::new(&*progress);
     while matches!(reader.read_byte_record(&mut record), Ok(true)) {
         let (line, bytes) = lines.record(&source.bytes, &reader);
+        let line = source.place(line);
         reading.at(lines.offset);
         if bytes.len() > MAX_RECORD_BYTES {
             problems.report(Some(line), None, too_long(bytes.len()));
