@@ -1,4 +1,8 @@
-//! What a user should know about a result although nothing failed: always with a count.
+//! What a user should know about a result although nothing failed: always with a count, and never
+//! with more than the first few names: there may be millions.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -8,6 +12,9 @@ use crate::error::Remedy;
 
 /// Most names in a message.
 const SHOWN_NAMES: usize = 3;
+
+/// Most names beside each reason of a message.
+const SHOWN_BY_REASON: usize = 5;
 
 /// Something that was left out, skipped or assumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -52,7 +59,7 @@ pub fn names_alike(what: &str, names: &Ids) -> Option<Warning> {
     let message = format!(
         "some {what} have names that differ only in case, width or white space and count as \
          different: {}",
-        groups.iter().take(3).cloned().collect::<Vec<_>>().join("; ")
+        first_of(groups.iter().cloned(), SHOWN_NAMES)
     );
     (!groups.is_empty()).then(|| Warning::new("names_alike", groups.len(), message))
 }
@@ -61,6 +68,32 @@ pub fn names_alike(what: &str, names: &Ids) -> Option<Warning> {
 pub fn first_names<S: AsRef<str>>(names: &[S]) -> String {
     // A file whose columns are mixed up has a whole review for a name.
     some_of(names, SHOWN_NAMES, " and ")
+}
+
+/// The first few of many phrases, for messages: `a; b; and 4 more`.
+pub fn first_of(phrases: impl ExactSizeIterator<Item = String>, most: usize) -> String {
+    let hidden = phrases.len().saturating_sub(most);
+    let shown = phrases.take(most).collect::<Vec<_>>().join("; ");
+    match hidden {
+        0 => shown,
+        more => format!("{shown}; and {more} more"),
+    }
+}
+
+/// How many have each reason and the first few of their names, the most frequent reason first:
+/// `7 too short (a, b, c, d, e and 2 more); 1 in German (f)`.
+///
+/// What comes is a name with its reason, a phrase that fits behind a number.
+pub fn by_reason<'a>(people: impl Iterator<Item = (&'a str, String)>) -> String {
+    let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    people.for_each(|(name, reason)| groups.entry(reason).or_default().push(name));
+    let mut groups: Vec<(String, Vec<&str>)> = groups.into_iter().collect();
+    // Stable, so that equal ones are in the order of their words.
+    groups.sort_by_key(|(_, names)| Reverse(names.len()));
+    let one = |(reason, names): &(String, Vec<&str>)| {
+        format!("{} {reason} ({})", names.len(), some_of(names, SHOWN_BY_REASON, " and "))
+    };
+    groups.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
@@ -80,5 +113,22 @@ mod tests {
         assert_eq!(first_names(&["a"]), "a");
         assert_eq!(first_names(&["a", "b", "c"]), "a, b, c");
         assert_eq!(first_names(&["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
+    }
+
+    #[test]
+    fn a_hundred_thousand_names_are_counted_by_reason_and_few_are_shown() {
+        let names: Vec<String> = (0..100_000).map(|number| format!("r{number}")).collect();
+        let reason = |number: usize| if number % 5 == 4 { "late" } else { "too short" };
+        let people = names.iter().enumerate().map(|(n, name)| (name.as_str(), reason(n).into()));
+        assert_eq!(
+            by_reason(people),
+            "80000 too short (r0, r1, r2, r3, r5 and 79995 more); \
+             20000 late (r4, r9, r14, r19, r24 and 19995 more)"
+        );
+        let equal = [("b", "y".into()), ("a", "x".into())];
+        assert_eq!(by_reason(equal.into_iter()), "1 x (a); 1 y (b)");
+        let phrases = |count: usize| names.iter().take(count).cloned();
+        assert_eq!(first_of(phrases(12), 2), "r0; r1; and 10 more");
+        assert_eq!(first_of(phrases(2), 2), "r0; r1");
     }
 }

@@ -19,7 +19,7 @@ fn by_default_those_and_only_those_whose_reviews_are_not_their_own_are_flagged()
     assert_eq!(rows.len(), 29);
     assert_eq!(
         rows[0][12..],
-        ["p_own", "p_copy", "p_llm", "p_off_topic", "reads_as"],
+        ["p_own", "p_copy", "p_llm", "p_off_topic", "reads_as", "reason"],
         "{:?}",
         rows[0]
     );
@@ -90,14 +90,20 @@ fn settings_say_what_was_asked_for_and_what_was_chosen() {
     let [reviews, z] = venue();
     let given = ["reviews", &reviews, "--z", &z, "--embedder", "tfidf,given"];
     Folder::new().caz(&given).failed(2, &["only if each is on this machine"]);
-    // With so many words asked for nobody is judged, and everybody is named with the reason.
+    // With so many words asked for nobody is judged: every row has the reason, and the warning counts
+    // them by it with the first few names.
     let nobody = value(&["--min-words", "1000"]);
     let flags = |row: &Value| row["flag"] == "not_judged" && row["score"].is_null();
     assert!(nobody["results"].as_array().unwrap().iter().all(flags));
     let codes = nobody["warnings"].as_array().unwrap();
     let warning = codes.iter().find(|warning| warning["code"] == "own_not_judged").unwrap();
     assert_eq!(warning["count"], 28);
-    assert!(warning["message"].as_str().unwrap().contains("words, fewer than 1000"));
+    let message = warning["message"].as_str().unwrap();
+    assert!(message.contains(": 28 with fewer than 1000 words (ada, bruno, "), "{message}");
+    assert!(message.ends_with(" and 23 more)"), "{message}");
+    let own_words =
+        |row: &Value| row["reason"].as_str().unwrap().ends_with(" words, fewer than 1000");
+    assert!(nobody["results"].as_array().unwrap().iter().all(own_words));
     let [reviews, z] = venue();
     let both = ["reviews", &reviews, "--z", &z, "--score", "auto,own"];
     Folder::new().caz(&both).failed(2, &["--score auto stands alone"]);
@@ -138,7 +144,15 @@ fn another_language_is_not_judged_and_a_text_handed_in_twice_is_listed() {
         let found = warnings.iter().find(|warning| warning["code"] == code);
         found.unwrap_or_else(|| panic!("no {code}"))["message"].as_str().unwrap().to_owned()
     };
-    assert!(message("own_not_judged").contains("ada (written in German"));
+    let why = "written in German, other than most reviews";
+    assert_eq!(message("own_not_judged"), format!("1 reviewers are not judged: 1 {why} (ada)"));
+    assert_eq!(ada["reason"], why);
+    let judged = results.iter().filter(|row| row["flag"] != "not_judged");
+    assert!(judged.clone().count() > 20 && judged.clone().all(|row| row["reason"].is_null()));
+    let table = with(&["--format", "csv"]).csv();
+    assert_eq!(table[0].last().unwrap(), "reason");
+    let ada = table.iter().find(|row| row[0] == "ada").unwrap();
+    assert_eq!(ada.last().unwrap(), why);
     assert!(message("near_duplicates").contains("bruno on P01 and chen on P01"));
     let shown = with(&[]).stdout;
     assert_eq!(shown.matches("bruno on P01 and chen on P01").count(), 1, "{shown}");

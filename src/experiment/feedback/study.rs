@@ -8,7 +8,7 @@ use super::runs::{ByItem, Group, Runs, read};
 use super::{CHECK_AGAIN, FeedbackSettings};
 use crate::data::observer::Observer;
 use crate::data::source::Source;
-use crate::data::warning::Warning;
+use crate::data::warning::{Warning, first_names};
 use crate::error::{ErrorKind, Kinded, Result};
 use crate::metrics::agreement::bootstrap::{interval, over_draws};
 use crate::metrics::agreement::paired::{holm, mcnemar};
@@ -356,7 +356,7 @@ fn warnings(runs: &Runs, rows: &[Row]) -> Vec<Warning> {
         let message = format!(
             "more than {:.0} % of the turns are invalid with: {}",
             100.0 * MANY_INVALID,
-            names.join(", ")
+            first_names(&names)
         );
         warnings.push(Warning::new("invalid_turns", names.len(), message));
     }

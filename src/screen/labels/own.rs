@@ -1,7 +1,7 @@
 //! What the mechanism `own` says, in words.
 
 use super::{MechanismScores, WorkerRow};
-use crate::data::warning::first_names;
+use crate::data::warning::{first_names, first_of};
 use crate::mechanism::{AnswerKind, OwnCrowd, OwnFlag, OwnScore};
 
 /// Workers whose reasons are given; the table has the others.
@@ -18,12 +18,7 @@ pub(super) fn footer(scored: &MechanismScores) -> Vec<String> {
     for flag in [OwnFlag::Look, OwnFlag::Unsure] {
         let reasons = flagged(flag);
         if !reasons.is_empty() {
-            let more = match reasons.len().saturating_sub(SHOWN) {
-                0 => String::new(),
-                more => format!("; and {more} more"),
-            };
-            let shown = &reasons[..reasons.len().min(SHOWN)];
-            footer.push(format!("{}: {}{more}.", flag.as_str(), shown.join("; ")));
+            footer.push(format!("{}: {}.", flag.as_str(), first_of(reasons.into_iter(), SHOWN)));
         }
     }
     let not_judged = flagged(OwnFlag::NotJudged);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{Asking, ReviewsSettings};
 use crate::data::content::Content;
 use crate::data::reviews::ReviewSet;
-use crate::data::warning::Warning;
+use crate::data::warning::{Warning, by_reason, first_of};
 use crate::embed::catalogue::{Embedded, embed_contents};
 use crate::embed::settings::{EmbedderSettings, EmbedderSpec, Granularity};
 use crate::error::Result;
@@ -90,17 +90,16 @@ pub(super) fn warnings(set: &ReviewSet, own: &OwnScores) -> Vec<Warning> {
         );
         warnings.push(Warning::new("own_small_venue", people, message));
     }
-    let not_judged: Vec<String> = own
-        .reviewers
-        .iter()
-        .zip(set.reviewers.names())
-        .filter(|(reviewer, _)| reviewer.flag == OwnFlag::NotJudged)
-        .map(|(reviewer, name)| format!("{name} ({})", reason(reviewer.reason)))
-        .collect();
-    if !not_judged.is_empty() {
-        let message =
-            format!("{} reviewers are not judged: {}", not_judged.len(), not_judged.join("; "));
-        warnings.push(Warning::new("own_not_judged", not_judged.len(), message));
+    let not_judged = || {
+        let all = own.reviewers.iter().zip(set.reviewers.names());
+        all.filter(|(reviewer, _)| reviewer.flag == OwnFlag::NotJudged)
+    };
+    let count = not_judged().count();
+    if count > 0 {
+        let people =
+            not_judged().map(|(reviewer, name)| (name.as_str(), reason_of_many(reviewer.reason)));
+        let message = format!("{count} reviewers are not judged: {}", by_reason(people));
+        warnings.push(Warning::new("own_not_judged", count, message));
     }
     let pairs = &own.near_duplicates;
     if !pairs.is_empty() {
@@ -119,24 +118,27 @@ fn listed(set: &ReviewSet, pairs: &[NearDuplicate]) -> String {
         let review = &set.reviews[review];
         format!("{} on {}", set.reviewers.name(review.reviewer), set.papers.name(review.paper))
     };
-    let shown: Vec<String> = pairs
-        .iter()
-        .take(SHOWN_DUPLICATES)
-        .map(|pair| {
-            let (a, b) = (name(pair.reviews.0), name(pair.reviews.1));
-            format!("{a} and {b} ({:.0} %)", 100.0 * pair.similarity)
-        })
-        .collect();
-    let more = match pairs.len() - shown.len() {
-        0 => String::new(),
-        more => format!("; and {more} more"),
+    let phrase = |pair: &NearDuplicate| {
+        let (a, b) = (name(pair.reviews.0), name(pair.reviews.1));
+        format!("{a} and {b} ({:.0} %)", 100.0 * pair.similarity)
     };
-    shown.join("; ") + &more
+    first_of(pairs.iter().map(phrase), SHOWN_DUPLICATES)
 }
 
 /// Why somebody is not judged.
 pub(super) fn reason(reason: Option<NotJudged>) -> String {
     reason.map_or_else(|| "no review to judge".into(), |reason| reason.to_string())
+}
+
+/// The same where many share a reason, as what follows their number.
+fn reason_of_many(why: Option<NotJudged>) -> String {
+    match why {
+        Some(NotJudged::TooFewWords { fewest, .. }) => format!("with fewer than {fewest} words"),
+        Some(NotJudged::NothingToCompare | NotJudged::SmallVenue) | None => {
+            format!("with {}", reason(why))
+        }
+        Some(NotJudged::OtherLanguage { .. } | NotJudged::LikeNothing) => reason(why),
+    }
 }
 
 /// How many did not hand in their own work, each share in the words of `said`.

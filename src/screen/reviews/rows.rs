@@ -1,5 +1,6 @@
 //! One row per reviewer and score, with types: what the table, the page and programs read.
 
+use super::own;
 use crate::report::Cell;
 use crate::report::estimate_cells;
 use crate::stats::flag::{Flag, FlagSettings, flags};
@@ -71,14 +72,19 @@ impl RowDetail {
     pub fn columns(score: ScoreName) -> &'static [&'static str] {
         match score {
             ScoreName::Combined => &["part_topic", "part_z"],
-            ScoreName::Projected | ScoreName::Cosine | ScoreName::Negative | ScoreName::Own => &[],
+            ScoreName::Own => &["reason"],
+            ScoreName::Projected | ScoreName::Cosine | ScoreName::Negative => &[],
         }
     }
 
     /// The cells under [`Self::columns`] of the row's own score.
     pub(super) fn cells(&self) -> Vec<Cell> {
         match self {
-            Self::None | Self::Own { .. } => Vec::new(),
+            Self::None => Vec::new(),
+            Self::Own { flag, reason, .. } => {
+                let why = (*flag == OwnFlag::NotJudged).then(|| own::reason(*reason));
+                vec![why.into()]
+            }
             Self::Combined { topic, away } => vec![(*topic).into(), (*away).into()],
         }
     }

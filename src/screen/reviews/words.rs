@@ -91,7 +91,7 @@ pub(super) fn left_out(
         ScoreName::Projected => "none of their papers has both a peer and a usable LLM review",
         ScoreName::Cosine => "none of their papers has a peer",
         ScoreName::Negative => "none of their papers has a usable LLM review",
-        // The warning says it for each of them.
+        // The column `reason` says it for each of them, and a warning for how many.
         ScoreName::Own => return None,
         ScoreName::Combined => {
             "none of their papers has peers, or none has a usable LLM review, or there are too few \
