@@ -10,6 +10,7 @@ pub mod openai;
 pub mod pooling;
 #[cfg(feature = "bert")]
 mod principal_components;
+pub mod remade;
 pub mod sentences;
 pub mod settings;
 pub mod static_model;

@@ -3,14 +3,22 @@
 use std::sync::Arc;
 
 use super::whitening::whiten;
+use crate::embed::remade::RemadeVectors;
 use crate::embed::vectors::Vectors;
 use crate::stats::similarity::norm;
+
+/// Where the vectors of a space are. Both are shared with the same space before centering: vectors of
+/// a large venue are most of the memory.
+#[derive(Debug, Clone)]
+enum Rows {
+    Held(Arc<Vectors>),
+    Remade(Arc<RemadeVectors>),
+}
 
 /// Vectors of all texts of a run: first one row per review, then one row per Z.
 #[derive(Debug, Clone)]
 pub struct Space {
-    /// Shared with the same space before centering: vectors of a large venue are most of the memory.
-    vectors: Arc<Vectors>,
+    rows: Rows,
     reviews: usize,
     /// Mean over the reviews that have a direction, `dims` entries; `None` if not centered.
     center: Option<Vec<f64>>,
@@ -27,12 +35,28 @@ pub struct UnitSum {
 impl Space {
     /// A space without centering; the first `reviews` rows are reviews, the others Z.
     pub fn new(vectors: impl Into<Arc<Vectors>>, reviews: usize) -> Self {
-        Self { vectors: vectors.into(), reviews, center: None }
+        Self { rows: Rows::Held(vectors.into()), reviews, center: None }
+    }
+
+    /// The same of vectors that are made when they are looked at: scores are those of the space that
+    /// holds them, to the last bit.
+    pub fn remade(vectors: RemadeVectors, reviews: usize) -> Self {
+        Self { rows: Rows::Remade(Arc::new(vectors)), reviews, center: None }
     }
 
     /// Number of dimensions.
     pub fn dims(&self) -> usize {
-        self.vectors.dims()
+        match &self.rows {
+            Rows::Held(vectors) => vectors.dims(),
+            Rows::Remade(vectors) => vectors.dims(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match &self.rows {
+            Rows::Held(vectors) => vectors.len(),
+            Rows::Remade(vectors) => vectors.len(),
+        }
     }
 
     /// Row of the first Z.
@@ -48,7 +72,11 @@ impl Space {
     /// neither enter the mean nor move.
     #[must_use]
     pub fn centered(mut self) -> Self {
-        let mut sum = vec![0.0; self.vectors.dims()];
+        if let Rows::Remade(vectors) = &self.rows {
+            self.center = Some(vectors.center().to_vec());
+            return self;
+        }
+        let mut sum = vec![0.0; self.dims()];
         let mut count = 0.0_f64;
         for row in 0..self.reviews {
             if self.is_zero(row) {
@@ -71,9 +99,12 @@ impl Space {
     /// less.
     #[must_use]
     pub fn whitened(self) -> Self {
-        let whitened = match &*self.vectors {
-            Vectors::Dense(dense) => Some(whiten(dense, self.reviews)),
-            Vectors::Sparse(_) => None,
+        let whitened = match &self.rows {
+            Rows::Remade(vectors) => Some(whiten(&vectors.all(), self.reviews)),
+            Rows::Held(vectors) => match &**vectors {
+                Vectors::Dense(dense) => Some(whiten(dense, self.reviews)),
+                Vectors::Sparse(_) => None,
+            },
         };
         match whitened {
             Some(dense) => Self::new(Vectors::Dense(dense), self.reviews),
@@ -83,7 +114,7 @@ impl Space {
 
     /// Length of every row, centered if the space is; 0 for texts without a direction.
     pub fn lengths(&self) -> Vec<f64> {
-        (0..self.vectors.len()).map(|row| norm(&self.block(&[row])[0])).collect()
+        (0..self.len()).map(|row| norm(&self.block(&[row])[0])).collect()
     }
 
     /// Sum of the unit vectors of `rows`, whose [`Self::lengths`] are given.
@@ -117,7 +148,11 @@ impl Space {
 
     /// Whether the text of `row` has no direction.
     pub fn is_zero(&self, row: usize) -> bool {
-        match &*self.vectors {
+        let vectors = match &self.rows {
+            Rows::Held(vectors) => vectors,
+            Rows::Remade(vectors) => return vectors.norm(row) == 0.0,
+        };
+        match &**vectors {
             Vectors::Dense(dense) => dense.row(row).iter().all(|&value| value == 0.0),
             Vectors::Sparse(sparse) => sparse.row(row).iter().all(|&(_, value)| value == 0.0),
         }
@@ -125,7 +160,11 @@ impl Space {
 
     /// Length of a row before centering.
     pub fn plain_norm(&self, row: usize) -> f64 {
-        match &*self.vectors {
+        let vectors = match &self.rows {
+            Rows::Held(vectors) => vectors,
+            Rows::Remade(vectors) => return vectors.norm(row),
+        };
+        match &**vectors {
             Vectors::Dense(dense) => norm(dense.row(row)),
             Vectors::Sparse(sparse) => {
                 let values: Vec<f64> = sparse.row(row).iter().map(|&(_, value)| value).collect();
@@ -135,10 +174,15 @@ impl Space {
     }
 
     fn for_each_entry(&self, row: usize, mut visit: impl FnMut(usize, f64)) {
-        match &*self.vectors {
-            Vectors::Dense(dense) => {
-                dense.row(row).iter().enumerate().for_each(|(dim, &value)| visit(dim, value));
-            }
+        let mut visit_all = |row: &[f64]| {
+            row.iter().enumerate().for_each(|(dim, &value)| visit(dim, value));
+        };
+        let vectors = match &self.rows {
+            Rows::Held(vectors) => vectors,
+            Rows::Remade(vectors) => return visit_all(vectors.rows(&[row]).row(0)),
+        };
+        match &**vectors {
+            Vectors::Dense(dense) => visit_all(dense.row(row)),
             Vectors::Sparse(sparse) => {
                 sparse.row(row).iter().for_each(|&(dim, value)| visit(dim as usize, value));
             }
@@ -151,26 +195,30 @@ impl Space {
     /// the dimensions that occur in these rows are kept, and all others are one more dimension:
     /// there every row has the same part of the center.
     pub fn block(&self, rows: &[usize]) -> Vec<Vec<f64>> {
-        match &*self.vectors {
-            Vectors::Dense(dense) => rows
-                .iter()
-                .map(|&row| {
-                    let mut vector = dense.row(row).to_vec();
-                    if let Some(center) = self.center.as_ref().filter(|_| !self.is_zero(row)) {
-                        vector.iter_mut().zip(center).for_each(|(value, mean)| *value -= mean);
-                    }
-                    vector
-                })
-                .collect(),
-            Vectors::Sparse(_) => self.sparse_block(rows),
+        let mut block: Vec<Vec<f64>> = match &self.rows {
+            Rows::Remade(vectors) => vectors.rows(rows).rows().map(<[f64]>::to_vec).collect(),
+            Rows::Held(vectors) => match &**vectors {
+                Vectors::Dense(dense) => rows.iter().map(|&row| dense.row(row).to_vec()).collect(),
+                Vectors::Sparse(_) => return self.sparse_block(rows),
+            },
+        };
+        if let Some(center) = &self.center {
+            for (vector, &row) in block.iter_mut().zip(rows) {
+                if !self.is_zero(row) {
+                    vector.iter_mut().zip(center).for_each(|(value, mean)| *value -= mean);
+                }
+            }
         }
+        block
     }
 
     /// Number of dimensions of [`Self::block`] of these rows.
     pub fn dims_of(&self, rows: impl Iterator<Item = usize>) -> usize {
-        match &*self.vectors {
-            Vectors::Dense(dense) => dense.dims(),
-            Vectors::Sparse(_) => self.words_of(rows).len() + 1,
+        match &self.rows {
+            Rows::Held(vectors) if matches!(**vectors, Vectors::Sparse(_)) => {
+                self.words_of(rows).len() + 1
+            }
+            Rows::Held(_) | Rows::Remade(_) => self.dims(),
         }
     }
 
