@@ -9,9 +9,12 @@
 //! score.
 //!
 //! Workers who gave the same labels on the same tasks have the same score and are worth the same to
-//! their peers: they are one *group*, counted once. Pairs of groups are found through the tasks, so
-//! that the cost is the number of pairs of different rows on a task, not of pairs of workers: with
-//! one task per worker, as many as there are labels.
+//! their peers: they are one *group*, counted once.
+//!
+//! Peers who share nothing with a worker but the worker's largest task agree with them or not, so that
+//! counts by label are enough there. All others share another task with them and are found through
+//! these. So the cost is the number of pairs of different rows on a task, the largest of each worker
+//! left out: with one task that everybody answered and few others each, as many as on these.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -118,6 +121,8 @@ struct Groups {
     starts: Vec<usize>,
     /// Group and label, by group.
     reports: Vec<(u32, Label)>,
+    /// For each of the reports, how many workers say the same of the task.
+    alike: Vec<u32>,
 }
 
 impl Groups {
@@ -156,11 +161,35 @@ impl Groups {
                 next[task as usize] += 1;
             }
         }
-        Self { of_worker, first, size, starts, reports }
+        let mut alike = vec![0; reports.len()];
+        let mut workers = vec![0; table.label_count()];
+        for task in starts.windows(2).map(|ends| ends[0]..ends[1]) {
+            for &(group, label) in &reports[task.clone()] {
+                workers[usize::from(label)] += size[group as usize];
+            }
+            for (alike, &(_, label)) in alike[task.clone()].iter_mut().zip(&reports[task.clone()]) {
+                *alike = workers[usize::from(label)];
+            }
+            reports[task].iter().for_each(|&(_, label)| workers[usize::from(label)] = 0);
+        }
+        Self { of_worker, first, size, starts, reports, alike }
     }
 
     fn of_task(&self, task: u32) -> &[(u32, Label)] {
         &self.reports[self.starts[task as usize]..self.starts[task as usize + 1]]
+    }
+
+    /// How many workers say of `task` what `group` says, its own included; 0 if it says nothing.
+    fn alike(&self, task: u32, group: u32) -> u32 {
+        let found = self.of_task(task).binary_search_by_key(&group, |&(group, _)| group);
+        found.map_or(0, |position| self.alike[self.starts[task as usize] + position])
+    }
+
+    /// What the workers of a group say of `task`.
+    fn label(&self, table: &LabelTable, group: u32, task: u32) -> Option<Label> {
+        let reports = table.of_worker(self.first[group as usize]);
+        let position = reports.others.binary_search(&task).ok()?;
+        Some(reports.labels[position])
     }
 }
 
@@ -188,44 +217,55 @@ impl Pairs {
         conditioning: &Conditioning,
         group: u32,
     ) -> (Option<Estimate>, usize) {
-        let tasks = self.count(table, groups, conditioning, group);
-        self.met.sort_unstable();
-        let mut sum = 0.0;
-        for peer in self.met.drain(..) {
-            let (shared, agreed) = std::mem::take(&mut self.shared[peer as usize]);
+        let reports = || {
+            let all = table.of_worker(groups.first[group as usize]).iter();
+            all.filter(|&(task, _)| conditioning.covers(task))
+        };
+        let tasks = reports().filter(|&(task, _)| table.of_task(task).len() > 1).count();
+        let largest = reports().max_by_key(|&(task, _)| groups.of_task(task).len());
+        let Some((largest, said)) = largest.filter(|_| tasks > 0) else { return (None, tasks) };
+        // Agreeing on what the LLM says earns nothing.
+        let counts = |task, label| conditioning.label(task) != Some(label);
+        for (task, label) in reports().filter(|&(task, _)| task != largest) {
+            self.count(groups.of_task(task), label, counts(task, label));
+        }
+        // Who agrees on the largest task, first all of them, then without those met elsewhere.
+        let mut alike = groups.alike(largest, group);
+        if self.shared[group as usize].0 == 0 {
             // Nobody is their own peer.
-            let peers = groups.size[peer as usize] - u32::from(peer == group);
+            alike -= 1;
+        }
+        let mut sum = 0.0;
+        self.met.sort_unstable();
+        for peer in self.met.drain(..) {
+            let (mut shared, mut agreed) = std::mem::take(&mut self.shared[peer as usize]);
+            let size = groups.size[peer as usize];
+            if let Some(other) = groups.label(table, peer, largest) {
+                shared += 1;
+                if other == said {
+                    agreed += u32::from(counts(largest, said));
+                    alike -= size;
+                }
+            }
+            let peers = size - u32::from(peer == group);
             sum += f64::from(peers) * (f64::from(agreed) / f64::from(shared));
         }
-        ((tasks > 0).then(|| point(sum / table.worker_count() as f64)), tasks)
+        if counts(largest, said) {
+            sum += f64::from(alike);
+        }
+        (Some(point(sum / table.worker_count() as f64)), tasks)
     }
 
-    /// Counts what is shared with every group; returns the number of tasks with a peer.
-    fn count(
-        &mut self,
-        table: &LabelTable,
-        groups: &Groups,
-        conditioning: &Conditioning,
-        group: u32,
-    ) -> usize {
-        let mut tasks = 0;
-        for (task, label) in table.of_worker(groups.first[group as usize]).iter() {
-            if !conditioning.covers(task) {
-                continue;
+    /// Counts what is shared with every group on a task.
+    fn count(&mut self, reports: &[(u32, Label)], label: Label, counts: bool) {
+        for &(peer, other) in reports {
+            let pair = &mut self.shared[peer as usize];
+            if pair.0 == 0 {
+                self.met.push(peer);
             }
-            // Agreeing on what the LLM says earns nothing.
-            let counts = conditioning.label(task) != Some(label);
-            for &(peer, other) in groups.of_task(task) {
-                let pair = &mut self.shared[peer as usize];
-                if pair.0 == 0 {
-                    self.met.push(peer);
-                }
-                pair.0 += 1;
-                pair.1 += u32::from(counts && other == label);
-            }
-            tasks += usize::from(table.of_task(task).len() > 1);
+            pair.0 += 1;
+            pair.1 += u32::from(counts && other == label);
         }
-        tasks
     }
 }
 
@@ -307,7 +347,63 @@ mod tests {
         assert_eq!(values(&mechanism.score(&table).unwrap())[0], Some(0.0));
     }
 
+    #[test]
+    fn a_hundred_thousand_workers_on_one_task_with_another_one_each_take_no_pairs() {
+        // Who is even says x of the large task, who is odd y; two neighbours say x of one of their own.
+        // 49,999 others agree on the only common task, the neighbour on one of two.
+        let names: Vec<String> = (0..100_000).map(|number| format!("{number:06}")).collect();
+        let mut rows: Vec<(&str, &str, &str)> = Vec::new();
+        for (number, name) in names.iter().enumerate() {
+            rows.push(("large", name, if number % 2 == 0 { "x" } else { "y" }));
+            rows.push((&names[number / 2], name, "x"));
+        }
+        let table = table(&rows);
+        let groups = Groups::of(&table);
+        assert_eq!(groups.size.len(), 100_000);
+        let scores = values(&OutputAgreement::default().score(&table).unwrap());
+        assert!(scores.iter().all(|&score| score == Some(49_999.5 / 100_000.0)));
+        // With x by the LLM on the large task, who says so agrees with nobody there; y counts.
+        let mut z = vec![None; table.task_count()];
+        z[table.tasks().get("large").unwrap() as usize] = Some(0);
+        let scores = values(&OutputAgreement::new(Conditioning::on(z)).score(&table).unwrap());
+        assert_eq!(scores[..2], [Some(0.0), Some(49_999.0 / 100_000.0)]);
+    }
+
+    /// Everybody on one task, and few others of which some are shared.
+    fn crowd_around_a_task() -> impl Strategy<Value = Crowd> {
+        let report = (0..8_u8, 0..3_u8);
+        let worker = (0..3_u8, prop::collection::vec(report, 0..4));
+        let z = prop::collection::vec(prop::option::weighted(0.7, 0..3_u16), 9);
+        (prop::collection::vec(worker, 1..14), z).prop_map(|(workers, z)| {
+            const NAMES: [&str; 14] =
+                ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n"];
+            let name = |label: u8| ["x", "y", "w"][usize::from(label)];
+            let mut rows = Vec::new();
+            for ((label, others), worker) in workers.iter().zip(NAMES) {
+                rows.push(("large", worker, name(*label)));
+                for (task, label) in others {
+                    rows.push((NAMES[usize::from(*task)], worker, name(*label)));
+                }
+            }
+            let table = table(&rows);
+            let z = z.into_iter().cycle().take(table.task_count()).collect();
+            Crowd { table, z }
+        })
+    }
+
     proptest! {
+        #[test]
+        fn who_shares_only_the_largest_task_is_counted_as_the_definition_says(
+            crowd in crowd_around_a_task(),
+        ) {
+            let Crowd { table, z } = &crowd;
+            let plain = values(&OutputAgreement::default().score(table).unwrap());
+            assert_close(&plain, &by_definition(table, None), 1e-12);
+            let conditioned = OutputAgreement::new(Conditioning::on(z.clone()));
+            let conditioned = values(&conditioned.score(table).unwrap());
+            assert_close(&conditioned, &by_definition(table, Some(z)), 1e-12);
+        }
+
         #[test]
         fn sparse_scores_equal_the_definition(crowd in random_crowd()) {
             let Crowd { table, z } = &crowd;
