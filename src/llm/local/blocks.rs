@@ -10,6 +10,7 @@
 
 use pulp::{Simd, WithSimd};
 
+use super::halves::half;
 use crate::stats::exponential::multiply_add;
 use crate::stats::lanes::{LANES, fold};
 
@@ -25,22 +26,6 @@ pub(super) trait Block {
 
 /// Numbers of the largest block.
 const MOST: usize = 256;
-
-/// A number in 16 bits. Infinities become no numbers. Without a step through denormal numbers, which
-/// take a hundred times as long.
-#[inline(always)]
-fn half(bytes: [u8; 2]) -> f32 {
-    /// What turns the exponent of 16 bits into that of 32.
-    const EXPONENT: u32 = (127 - 15) << 23;
-    let bits = u32::from(u16::from_le_bytes(bytes));
-    let (magnitude, sign) = ((bits & 0x7fff) << 13, (bits & 0x8000) << 16);
-    let normal = magnitude + EXPONENT;
-    // A denormal counts steps of 2^-24: 2^-14 (1 + its fraction) - 2^-14.
-    let denormal = f32::from_bits(normal + (1 << 23)) - f32::from_bits(EXPONENT + (1 << 23));
-    let found = if bits & 0x7c00 == 0 { denormal.to_bits() } else { normal };
-    let found = if bits & 0x7c00 == 0x7c00 { f32::NAN.to_bits() } else { found };
-    f32::from_bits(found | sign)
-}
 
 /// Scale and smallest of the sub-block `j` of the K types, 6 bits each in 12 bytes, in units of
 /// those of the block.
@@ -416,15 +401,17 @@ pub(super) mod avx2 {
     use pulp::x86::V3;
     use pulp::{Simd, WithSimd, cast};
 
-    use super::{Block, Q4_0, Q4_1, Q8_0, half};
+    use super::{Block, LANES, Q4_0, Q4_1, Q8_0, fold, half};
 
     /// Numbers of a block.
     const COUNT: usize = 32;
 
     /// A block of 32 whole numbers with a scale and a smallest value.
     pub(in super::super) trait Whole: Block {
-        /// `(scale, least)`: a number is `scale * whole + least`.
-        fn scale(bytes: &[u8]) -> (f32, f32);
+        /// What the block holds in 16 bits: its scale and, if it has one, its smallest value.
+        fn halves(bytes: &[u8]) -> [[u8; 2]; 2];
+        /// The smallest value: a number is `scale * whole + least`.
+        fn least(scale: f32, held: f32) -> f32;
         /// The whole numbers.
         fn numbers(simd: V3, bytes: &[u8]) -> [__m256i; 4];
     }
@@ -443,15 +430,22 @@ pub(super) mod avx2 {
         let (bytes, mask) = (sixteen(bytes), sse2._mm_set1_epi8(15));
         let low = sse2._mm_and_si128(bytes, mask);
         let high = sse2._mm_and_si128(sse2._mm_srli_epi16::<4>(bytes), mask);
-        [low, sse2._mm_srli_si128::<8>(low), high, sse2._mm_srli_si128::<8>(high)]
-            .map(|eight| avx2._mm256_cvtepu8_epi32(eight))
+        [
+            avx2._mm256_cvtepu8_epi32(low),
+            avx2._mm256_cvtepu8_epi32(sse2._mm_srli_si128::<8>(low)),
+            avx2._mm256_cvtepu8_epi32(high),
+            avx2._mm256_cvtepu8_epi32(sse2._mm_srli_si128::<8>(high)),
+        ]
     }
 
     impl Whole for Q4_0 {
         #[inline(always)]
-        fn scale(bytes: &[u8]) -> (f32, f32) {
-            let scale = half([bytes[0], bytes[1]]);
-            (scale, -8.0 * scale)
+        fn halves(bytes: &[u8]) -> [[u8; 2]; 2] {
+            [[bytes[0], bytes[1]], [0; 2]]
+        }
+        #[inline(always)]
+        fn least(scale: f32, _held: f32) -> f32 {
+            -8.0 * scale
         }
         #[inline(always)]
         fn numbers(simd: V3, bytes: &[u8]) -> [__m256i; 4] {
@@ -461,8 +455,12 @@ pub(super) mod avx2 {
 
     impl Whole for Q4_1 {
         #[inline(always)]
-        fn scale(bytes: &[u8]) -> (f32, f32) {
-            (half([bytes[0], bytes[1]]), half([bytes[2], bytes[3]]))
+        fn halves(bytes: &[u8]) -> [[u8; 2]; 2] {
+            [[bytes[0], bytes[1]], [bytes[2], bytes[3]]]
+        }
+        #[inline(always)]
+        fn least(_scale: f32, held: f32) -> f32 {
+            held
         }
         #[inline(always)]
         fn numbers(simd: V3, bytes: &[u8]) -> [__m256i; 4] {
@@ -472,32 +470,72 @@ pub(super) mod avx2 {
 
     impl Whole for Q8_0 {
         #[inline(always)]
-        fn scale(bytes: &[u8]) -> (f32, f32) {
-            (half([bytes[0], bytes[1]]), 0.0)
+        fn halves(bytes: &[u8]) -> [[u8; 2]; 2] {
+            [[bytes[0], bytes[1]], [0; 2]]
+        }
+        #[inline(always)]
+        fn least(_scale: f32, _held: f32) -> f32 {
+            0.0
         }
         #[inline(always)]
         fn numbers(simd: V3, bytes: &[u8]) -> [__m256i; 4] {
             let V3 { sse2, avx2, .. } = simd;
             let (low, high) = (sixteen(&bytes[2..18]), sixteen(&bytes[18..34]));
-            [low, sse2._mm_srli_si128::<8>(low), high, sse2._mm_srli_si128::<8>(high)]
-                .map(|eight| avx2._mm256_cvtepi8_epi32(eight))
+            [
+                avx2._mm256_cvtepi8_epi32(low),
+                avx2._mm256_cvtepi8_epi32(sse2._mm_srli_si128::<8>(low)),
+                avx2._mm256_cvtepi8_epi32(high),
+                avx2._mm256_cvtepi8_epi32(sse2._mm_srli_si128::<8>(high)),
+            ]
         }
     }
 
     /// Writes the products of whole rows with `x` to `out`; says whether it can.
     pub(in super::super) fn dot<B: Whole>(bytes: &[u8], x: &[f32], out: &mut [f32]) -> bool {
         let Some(simd) = V3::try_new() else { return false };
-        let sums: Vec<f32> = x.chunks_exact(COUNT).map(|x| x.iter().sum()).collect();
+        let mut sums: Vec<f32> = x.chunks_exact(COUNT).map(|x| x.iter().sum()).collect();
+        sums.resize(sums.len().next_multiple_of(PIECE), 0.0);
         let kind = std::marker::PhantomData::<B>;
         Simd::vectorize(simd, WholeDot { simd, bytes, x, sums: &sums, out, kind });
         true
+    }
+
+    /// Blocks whose scales are decoded at once.
+    const PIECE: usize = 32;
+
+    /// The scales of at most [`PIECE`] blocks, and lane by lane the sums of their smallest values
+    /// times `sums`.
+    #[inline(always)]
+    fn decode_scales<B: Whole>(
+        bytes: &[u8],
+        sums: &[f32],
+        scales: &mut [f32; PIECE],
+        least_totals: &mut [f32; 8],
+    ) {
+        // What is behind the last block stays 0.
+        let mut halves = [[[0_u8; 2]; PIECE]; 2];
+        for (number, block) in bytes.chunks_exact(B::BYTES).enumerate() {
+            let [scale, least] = B::halves(block);
+            halves[0][number] = scale;
+            halves[1][number] = least;
+        }
+        let mut leasts = [0.0; PIECE];
+        for number in 0..PIECE {
+            scales[number] = half(halves[0][number]);
+            leasts[number] = B::least(scales[number], half(halves[1][number]));
+        }
+        for (leasts, sums) in leasts.as_chunks::<8>().0.iter().zip(sums.as_chunks::<8>().0) {
+            for lane in 0..8 {
+                least_totals[lane] += leasts[lane] * sums[lane];
+            }
+        }
     }
 
     struct WholeDot<'a, B> {
         simd: V3,
         bytes: &'a [u8],
         x: &'a [f32],
-        /// Sums over the blocks of `x`.
+        /// Sums over the blocks of `x`, and zeros up to a multiple of [`PIECE`].
         sums: &'a [f32],
         out: &'a mut [f32],
         kind: std::marker::PhantomData<B>,
@@ -506,6 +544,7 @@ pub(super) mod avx2 {
     impl<B: Whole> WithSimd for WholeDot<'_, B> {
         type Output = ();
 
+        // No closures in here: one that is not inlined is compiled without the instructions.
         #[inline(always)]
         fn with_simd<S: Simd>(self, _simd: S) {
             let V3 { avx, fma, .. } = self.simd;
@@ -513,26 +552,38 @@ pub(super) mod avx2 {
             let x = self.x.as_chunks::<8>().0.as_chunks::<4>().0;
             for (out, row) in self.out.iter_mut().zip(self.bytes.chunks_exact(row_bytes)) {
                 let mut total = avx._mm256_setzero_ps();
-                let mut least_total = 0.0;
-                for ((bytes, x), sum) in row.chunks_exact(B::BYTES).zip(x).zip(self.sums) {
-                    let (scale, least) = B::scale(bytes);
-                    let numbers = B::numbers(self.simd, bytes);
-                    let mut products = avx._mm256_setzero_ps();
-                    for (numbers, x) in numbers.into_iter().zip(x) {
-                        let numbers = avx._mm256_cvtepi32_ps(numbers);
-                        products = fma._mm256_fmadd_ps(numbers, cast(*x), products);
+                let mut least_totals = [0.0; 8];
+                let pieces = row.chunks(PIECE * B::BYTES).zip(x.chunks(PIECE));
+                for ((bytes, x), sums) in pieces.zip(self.sums.chunks_exact(PIECE)) {
+                    let mut scales = [0.0; PIECE];
+                    decode_scales::<B>(bytes, sums, &mut scales, &mut least_totals);
+                    for ((bytes, x), scale) in bytes.chunks_exact(B::BYTES).zip(x).zip(&scales) {
+                        let [first, second, third, fourth] = B::numbers(self.simd, bytes);
+                        let mut products =
+                            avx._mm256_mul_ps(avx._mm256_cvtepi32_ps(first), cast(x[0]));
+                        products = fma._mm256_fmadd_ps(
+                            avx._mm256_cvtepi32_ps(second),
+                            cast(x[1]),
+                            products,
+                        );
+                        products = fma._mm256_fmadd_ps(
+                            avx._mm256_cvtepi32_ps(third),
+                            cast(x[2]),
+                            products,
+                        );
+                        products = fma._mm256_fmadd_ps(
+                            avx._mm256_cvtepi32_ps(fourth),
+                            cast(x[3]),
+                            products,
+                        );
+                        total = fma._mm256_fmadd_ps(avx._mm256_set1_ps(*scale), products, total);
                     }
-                    total = fma._mm256_fmadd_ps(avx._mm256_set1_ps(scale), products, total);
-                    least_total += least * sum;
                 }
                 let total: [f32; 8] = cast(total);
-                let pairs = [
-                    total[0] + total[4],
-                    total[1] + total[5],
-                    total[2] + total[6],
-                    total[3] + total[7],
-                ];
-                *out = (pairs[0] + pairs[2]) + (pairs[1] + pairs[3]) + least_total;
+                let mut lanes = [0.0; LANES];
+                lanes[..8].copy_from_slice(&total);
+                lanes[8..].copy_from_slice(&least_totals);
+                *out = fold(&lanes);
             }
         }
     }

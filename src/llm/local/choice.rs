@@ -1,10 +1,10 @@
 //! Choices: what all questions share is read once, then every question behind it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::PoisonError;
 
 use super::error::LocalError;
-use super::forward::{CHUNK, Memory};
+use super::forward::{CHUNK, Memory, Odds};
 use super::{LocalModel, Tokenizer};
 use crate::llm::chat::{ChatAnswer, ChatRequest, FinishReason, Message, Usage};
 use crate::llm::choice::{Choices, spellings};
@@ -110,7 +110,7 @@ impl LocalModel {
         let found = self.read_branches(&asked, &mut kept)?;
         reservation.cost(usage);
         let log_probability = |spelling: &Spelling| -> f64 {
-            spelling.iter().map(|(branch, id)| found[*branch][*id as usize]).sum()
+            spelling.iter().map(|place| found.get(place).unwrap_or(&f64::NAN)).sum()
         };
         let log_probabilities = asked.options.iter().map(|options| {
             let of_option = |spellings: &Vec<Spelling>| {
@@ -123,8 +123,12 @@ impl LocalModel {
         Ok(ChatAnswer { text: choices.to_text(), finish: FinishReason::Stop, usage })
     }
 
-    /// Log-probabilities of every token after every branch.
-    fn read_branches(&self, asked: &Asked, kept: &mut Kept) -> Result<Vec<Vec<f64>>, ChatError> {
+    /// Log-probabilities of the tokens that are asked for, each after its branch.
+    fn read_branches(
+        &self,
+        asked: &Asked,
+        kept: &mut Kept,
+    ) -> Result<BTreeMap<(usize, u32), f64>, ChatError> {
         let context = self.network.config.context;
         let longest = asked.branches.iter().map(Vec::len).max().unwrap_or(0);
         let tokens = asked.shared.len() + longest;
@@ -132,36 +136,46 @@ impl LocalModel {
             return Err(LocalError::TooLong { tokens, context }.into());
         }
         self.read_shared(&asked.shared, kept)?;
-        let mut found = Vec::with_capacity(asked.branches.len());
-        let mut rest: &[Vec<u32>] = &asked.branches;
-        while let Some(first) = rest.first() {
+        let mut wanted = vec![BTreeSet::new(); asked.branches.len()];
+        for (branch, id) in asked.options.iter().flatten().flatten().flatten() {
+            wanted[*branch].insert(*id);
+        }
+        let mut found = BTreeMap::new();
+        let mut done = 0;
+        let mut note = |odds: &Odds, done: &mut usize| {
+            for (place, total) in odds.log_totals().into_iter().enumerate() {
+                for id in &wanted[*done] {
+                    found.insert((*done, *id), odds.of_token(place, *id) - total);
+                }
+                *done += 1;
+            }
+        };
+        while let Some(first) = asked.branches.get(done) {
             self.look()?;
             if first.len() > CHUNK {
                 let mut memory = kept.memory.clone();
                 let states = self.read(first, &mut memory)?;
-                let logits = self.pool.install(|| self.network.logits(&states, &[states.last()]));
-                found.extend(logits?.iter().map(|logits| log_softmax(logits)));
-                rest = &rest[1..];
+                let odds = self.pool.install(|| self.network.logits(&states, &[states.last()]));
+                note(&odds?, &mut done);
                 continue;
             }
             // As many as are read together.
             let mut tokens = 0;
             let mut places = Vec::new();
-            for branch in rest {
+            for branch in &asked.branches[done..] {
                 if tokens + branch.len() > CHUNK {
                     break;
                 }
                 tokens += branch.len();
                 places.push(tokens - 1);
             }
-            let (together, behind) = rest.split_at(places.len());
+            let together = &asked.branches[done..done + places.len()];
             let parts: Vec<&[u32]> = together.iter().map(Vec::as_slice).collect();
-            let logits = self.pool.install(|| {
+            let odds = self.pool.install(|| {
                 let states = self.network.peek(&parts, &mut kept.memory);
                 self.network.logits(&states, &places)
             });
-            found.extend(logits?.iter().map(|logits| log_softmax(logits)));
-            rest = behind;
+            note(&odds?, &mut done);
         }
         Ok(found)
     }
@@ -180,13 +194,6 @@ impl LocalModel {
         kept.ids.extend_from_slice(ids);
         Ok(())
     }
-}
-
-/// Log-probabilities from log-odds over the whole vocabulary, in 64 bits.
-fn log_softmax(logits: &[f32]) -> Vec<f64> {
-    let logits: Vec<f64> = logits.iter().copied().map(f64::from).collect();
-    let total = log_sum_exp(&logits);
-    logits.iter().map(|logit| logit - total).collect()
 }
 
 fn log_sum_exp(values: &[f64]) -> f64 {

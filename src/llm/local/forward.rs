@@ -8,14 +8,16 @@
 //!
 //! Formulas: Touvron et al. (2023), arXiv 2302.13971; rotations: Su et al., arXiv 2104.09864; the
 //! angles are computed in 64 bits. Weights are decoded to 32 bits as they are needed and inputs are
-//! not rounded, so that what is computed is what the file says. Numbers stand feature by feature,
-//! see [`super::matrix`].
+//! not rounded, so that what is computed is what the file says. Keys and values alone are rounded to
+//! 16 bits, wherever they are used, as llama.cpp does: they are most of the memory. Numbers stand
+//! feature by feature, see [`super::matrix`].
 
 use rayon::prelude::*;
 
 use super::config::{Config, Family};
 use super::elements::{attend_one, rms_norm, silu_times, softmax};
 use super::error::LocalError;
+use super::halves::{Half, Kept, Rows, round};
 use super::matrix::products;
 use super::weights::{Layer, Linear, Weights};
 use crate::stats::matmul::{Matrix, MatrixMut, multiply};
@@ -24,15 +26,20 @@ use crate::stats::matmul::{Matrix, MatrixMut, multiply};
 /// waits.
 pub(super) const CHUNK: usize = 256;
 
-/// What was read so far: keys and values of every layer, `(tokens, key_heads * head)`, token by
-/// token.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Memory {
-    layers: Vec<(Vec<f32>, Vec<f32>)>,
+/// What was read so far: keys and values of every layer, rows of `key_heads * head`.
+#[derive(Debug, Clone)]
+pub(super) struct Memory<K = Half> {
+    layers: Vec<(Rows<K>, Rows<K>)>,
     tokens: usize,
 }
 
-impl Memory {
+impl<K> Default for Memory<K> {
+    fn default() -> Self {
+        Self { layers: Vec::new(), tokens: 0 }
+    }
+}
+
+impl<K: Kept> Memory<K> {
     /// Tokens read so far.
     pub(super) fn tokens(&self) -> usize {
         self.tokens
@@ -42,9 +49,8 @@ impl Memory {
     pub(super) fn forget_behind(&mut self, tokens: usize) {
         if tokens < self.tokens {
             for (keys, values) in &mut self.layers {
-                let width = keys.len() / self.tokens;
-                keys.truncate(tokens * width);
-                values.truncate(tokens * width);
+                keys.truncate(tokens);
+                values.truncate(tokens);
             }
             self.tokens = tokens;
         }
@@ -63,6 +69,62 @@ impl States {
     pub(super) fn last(&self) -> usize {
         self.tokens - 1
     }
+}
+
+/// Log-odds of every token to come next at some places, `(vocabulary, places)`.
+#[derive(Debug)]
+pub(super) struct Odds {
+    values: Vec<f32>,
+    places: usize,
+}
+
+impl Odds {
+    /// Those of the only place, token by token.
+    ///
+    /// # Panics
+    ///
+    /// If there are several: a bug of the caller.
+    pub(super) fn only(&self) -> &[f32] {
+        assert_eq!(self.places, 1, "several places");
+        &self.values
+    }
+
+    /// `ln sum_tokens e^odds` of every place, in 64 bits.
+    pub(super) fn log_totals(&self) -> Vec<f64> {
+        let mut most = vec![f64::NEG_INFINITY; self.places];
+        for row in self.values.chunks_exact(self.places) {
+            for (most, value) in most.iter_mut().zip(row) {
+                *most = most.max(f64::from(*value));
+            }
+        }
+        let mut sums = vec![0.0; self.places];
+        for row in self.values.chunks_exact(self.places) {
+            for ((sum, most), value) in sums.iter_mut().zip(&most).zip(row) {
+                *sum += (f64::from(*value) - most).exp();
+            }
+        }
+        most.iter().zip(sums).map(|(most, sum)| most + sum.ln()).collect()
+    }
+
+    /// That of a token at a place.
+    pub(super) fn of_token(&self, place: usize, id: u32) -> f64 {
+        f64::from(self.values[id as usize * self.places + place])
+    }
+}
+
+/// What is computed on the way, taken once for all layers.
+#[derive(Debug, Default)]
+struct Scratch {
+    h: Vec<f32>,
+    query: Vec<f32>,
+    key: Vec<f32>,
+    value: Vec<f32>,
+    attended: Vec<f32>,
+    gate: Vec<f32>,
+    up: Vec<f32>,
+    /// What a layer remembers, `(tokens, key_heads * head)`.
+    keys: Vec<f32>,
+    values: Vec<f32>,
 }
 
 /// A model that reads tokens.
@@ -88,7 +150,7 @@ impl Network {
     /// # Panics
     ///
     /// If there are no `ids`, or too many: a bug of the caller.
-    pub(super) fn read(&self, ids: &[u32], memory: &mut Memory) -> States {
+    pub(super) fn read<K: Kept>(&self, ids: &[u32], memory: &mut Memory<K>) -> States {
         self.states(&[ids], memory, true)
     }
 
@@ -98,33 +160,27 @@ impl Network {
     /// # Panics
     ///
     /// If there are no tokens, or too many: a bug of the caller.
-    pub(super) fn peek(&self, parts: &[&[u32]], memory: &mut Memory) -> States {
+    pub(super) fn peek<K: Kept>(&self, parts: &[&[u32]], memory: &mut Memory<K>) -> States {
         self.states(parts, memory, false)
     }
 
     /// Log-odds of every token to come next, after the tokens at these places.
-    pub(super) fn logits(
-        &self,
-        states: &States,
-        places: &[usize],
-    ) -> Result<Vec<Vec<f32>>, LocalError> {
+    pub(super) fn logits(&self, states: &States, places: &[usize]) -> Result<Odds, LocalError> {
         let count = places.len();
         let mut chosen = Vec::with_capacity(self.config.hidden * count);
         for row in states.values.chunks_exact(states.tokens) {
             chosen.extend(places.iter().map(|place| row[*place]));
         }
         let head = self.weights.head.as_ref().unwrap_or(&self.weights.embedding);
-        let [all] = products([head], &chosen, count);
-        if all.iter().any(|logit| !logit.is_finite()) {
+        let mut values = Vec::new();
+        products([(head, &mut values)], &chosen, count);
+        if values.iter().any(|logit| !logit.is_finite()) {
             return Err(LocalError::NotFinite);
         }
-        if count == 1 {
-            return Ok(vec![all]);
-        }
-        Ok((0..count).map(|at| all.iter().skip(at).step_by(count).copied().collect()).collect())
+        Ok(Odds { values, places: count })
     }
 
-    fn states(&self, parts: &[&[u32]], memory: &mut Memory, keep: bool) -> States {
+    fn states<K: Kept>(&self, parts: &[&[u32]], memory: &mut Memory<K>, keep: bool) -> States {
         let config = &self.config;
         let tokens: usize = parts.iter().map(|part| part.len()).sum();
         assert!((1..=CHUNK).contains(&tokens), "{tokens} tokens at once");
@@ -139,8 +195,9 @@ impl Network {
                 *x = value;
             }
         }
+        let mut scratch = Scratch::default();
         for (layer, memory) in self.weights.layers.iter().zip(&mut memory.layers) {
-            self.layer(&mut x, layer, memory, &batch, keep);
+            self.layer(&mut x, layer, memory, &mut scratch, (&batch, keep));
         }
         if keep {
             memory.tokens += tokens;
@@ -149,25 +206,32 @@ impl Network {
         States { values: x, tokens }
     }
 
-    fn layer(
+    fn layer<K: Kept>(
         &self,
         x: &mut [f32],
         layer: &Layer,
-        (keys, values): &mut (Vec<f32>, Vec<f32>),
-        batch: &Batch<'_>,
-        keep: bool,
+        memory: &mut (Rows<K>, Rows<K>),
+        scratch: &mut Scratch,
+        (batch, keep): (&Batch<'_>, bool),
     ) {
         let (config, tokens) = (&self.config, batch.tokens);
-        let mut h = x.to_vec();
-        rms_norm(&mut h, &layer.attention_norm, config.epsilon, tokens);
-        let weights = [&layer.query.weight, &layer.key.weight, &layer.value.weight];
-        let [mut query, mut key, mut value] = products(weights, &h, tokens);
+        let Scratch { h, query, key, value, attended, gate, up, keys, values } = scratch;
+        h.clear();
+        h.extend_from_slice(x);
+        rms_norm(h, &layer.attention_norm, config.epsilon, tokens);
+        let [of_query, of_key, of_value] =
+            [&layer.query, &layer.key, &layer.value].map(|linear| &linear.weight);
+        products(
+            [(of_query, &mut *query), (of_key, &mut *key), (of_value, &mut *value)],
+            h,
+            tokens,
+        );
         for (linear, y) in
-            [(&layer.query, &mut query), (&layer.key, &mut key), (&layer.value, &mut value)]
+            [(&layer.query, &mut *query), (&layer.key, &mut *key), (&layer.value, &mut *value)]
         {
             add_bias(y, linear, tokens);
         }
-        for (norm, y) in [(&layer.query_norm, &mut query), (&layer.key_norm, &mut key)] {
+        for (norm, y) in [(&layer.query_norm, &mut *query), (&layer.key_norm, &mut *key)] {
             for head in y.chunks_exact_mut(config.head * tokens) {
                 if let Some(norm) = norm {
                     rms_norm(head, norm, config.epsilon, tokens);
@@ -176,17 +240,26 @@ impl Network {
             }
         }
         if keep {
-            append(keys, &key, tokens);
-            append(values, &value, tokens);
+            memory.0.append(key, tokens);
+            memory.1.append(value, tokens);
+        } else {
+            // As they would be remembered, so that a text has the same numbers either way.
+            round::<K>(key);
+            round::<K>(value);
         }
+        rayon::join(|| memory.0.decode(keys), || memory.1.decode(values));
         let own = (!keep).then_some((&key[..], &value[..]));
-        let attended = attend(config, &query, (keys, values), own, batch);
-        add(x, &products([&layer.output], &attended, tokens)[0]);
+        attended.clear();
+        attended.resize(config.heads * config.head * tokens, 0.0);
+        attend(config, query, (keys, values), own, batch, attended);
+        products([(&layer.output, &mut *h)], attended, tokens);
+        add(x, h);
         h.copy_from_slice(x);
-        rms_norm(&mut h, &layer.inner_norm, config.epsilon, tokens);
-        let [mut gate, up] = products([&layer.gate, &layer.up], &h, tokens);
-        silu_times(&mut gate, &up);
-        add(x, &products([&layer.down], &gate, tokens)[0]);
+        rms_norm(h, &layer.inner_norm, config.epsilon, tokens);
+        products([(&layer.gate, &mut *gate), (&layer.up, &mut *up)], h, tokens);
+        silu_times(gate, up);
+        products([(&layer.down, &mut *h)], gate, tokens);
+        add(x, h);
     }
 
     /// Rotates a head's pairs, neighbours or halves, by the angles of their positions.
@@ -249,22 +322,16 @@ fn add(x: &mut [f32], y: &[f32]) {
     }
 }
 
-/// Appends `(width, tokens)` to rows of `width`.
-fn append(rows: &mut Vec<f32>, columns: &[f32], tokens: usize) {
-    for token in 0..tokens {
-        rows.extend(columns.iter().skip(token).step_by(tokens));
-    }
-}
-
 /// Attention of `query` over what is remembered and, behind it, over each part's `own` keys and
-/// values where these are not remembered; `(heads * head, tokens)`.
+/// values where these are not remembered; writes `(heads * head, tokens)`.
 fn attend(
     config: &Config,
     query: &[f32],
     (keys, values): (&[f32], &[f32]),
     own: Option<(&[f32], &[f32])>,
     batch: &Batch<'_>,
-) -> Vec<f32> {
+    attended: &mut [f32],
+) {
     let (head, tokens, before) = (config.head, batch.tokens, batch.before);
     let width = config.key_heads * head;
     let known = keys.len() / width;
@@ -272,7 +339,6 @@ fn attend(
     let stride = known + longest;
     let scale = 1.0 / (head as f32).sqrt();
     let group = config.heads / config.key_heads;
-    let mut attended = vec![0.0; config.heads * head * tokens];
     let of_head = |(number, out): (usize, &mut [f32])| {
         let key_head = number / group;
         // (tokens, head) of this head's queries.
@@ -351,7 +417,6 @@ fn attend(
         }
     };
     attended.par_chunks_mut(head * tokens).enumerate().for_each(of_head);
-    attended
 }
 
 /// Adds to a head's `out` each part's own values by their weights, which stand in rows of `stride`.

@@ -124,15 +124,16 @@ impl Weight {
     }
 }
 
-/// The products of `weights` with `x`, `(columns, tokens)`, each `(rows, tokens)`.
+/// Writes the products of weights with `x`, `(columns, tokens)`, each `(rows, tokens)`.
 pub(super) fn products<const N: usize>(
-    weights: [&Weight; N],
+    weights: [(&Weight, &mut Vec<f32>); N],
     x: &[f32],
     tokens: usize,
-) -> [Vec<f32>; N] {
-    let mut all = weights.map(|weight| vec![0.0; weight.rows * tokens]);
+) {
     let mut tasks = Vec::new();
-    for (weight, out) in weights.into_iter().zip(&mut all) {
+    for (weight, out) in weights {
+        // Every entry is written.
+        out.resize(weight.rows * tokens, 0.0);
         let rows = weight.rows_of_task();
         let parts = out.chunks_mut(rows * tokens).enumerate();
         tasks.extend(parts.map(|(task, out)| (weight, task * rows, out)));
@@ -141,5 +142,4 @@ pub(super) fn products<const N: usize>(
         .into_par_iter()
         .with_max_len(1)
         .for_each(|(weight, first, out)| weight.multiply_rows(first, x, tokens, out));
-    all
 }

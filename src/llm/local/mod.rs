@@ -15,6 +15,7 @@ mod elements;
 mod error;
 mod forward;
 mod gguf;
+mod halves;
 mod matrix;
 mod sample;
 mod template;
@@ -39,6 +40,7 @@ use self::choice::Kept;
 use self::config::Config;
 use self::forward::{CHUNK, Memory, Network, States};
 use self::gguf::{Header, Stopped};
+use self::halves::Half;
 use self::sample::Sampler;
 use self::template::ChatTemplate;
 use self::tokenizer::Tokenizer;
@@ -136,7 +138,7 @@ impl LocalModel {
             .thread_name(|index| format!("model-{index}"))
             .build()?;
         let checked = pool.install(|| {
-            let states = network.read(&[0], &mut Memory::default());
+            let states = network.read(&[0], &mut Memory::<Half>::default());
             network.logits(&states, &[0])
         });
         match checked {
@@ -160,7 +162,7 @@ impl LocalModel {
             architecture: header.text("general.architecture").map_err(wrong)?.to_owned(),
             bytes,
             context: config.context,
-            bytes_per_token: values.saturating_mul(size_of::<f32>()),
+            bytes_per_token: values.saturating_mul(size_of::<u16>()),
             license: header.text("general.license").ok().map(str::to_owned),
         })
     }
@@ -189,7 +191,7 @@ impl LocalModel {
         let room = (self.network.config.context - 1).saturating_sub(WRITTEN).clamp(1, READ);
         let known = u32::try_from(self.tokenizer.vocabulary()).unwrap_or(u32::MAX);
         let ids: Vec<u32> = (0..known).cycle().take(room).collect();
-        let mut memory = Memory::default();
+        let mut memory: Memory = Memory::default();
         let start = Instant::now();
         self.read(&ids, &mut memory)?;
         let read = room as f64 / start.elapsed().as_secs_f64();
@@ -233,12 +235,12 @@ impl LocalModel {
         most: usize,
         sampler: &mut Sampler,
     ) -> Result<(Vec<u32>, bool), ChatError> {
-        let mut memory = Memory::default();
+        let mut memory: Memory = Memory::default();
         let mut states = self.read(prompt, &mut memory)?;
         let mut written = Vec::new();
         loop {
             let logits = self.pool.install(|| self.network.logits(&states, &[states.last()]))?;
-            let next = sampler.choose(&logits[0]);
+            let next = sampler.choose(logits.only());
             if self.tokenizer.is_end(next) {
                 return Ok((written, true));
             }

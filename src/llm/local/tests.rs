@@ -9,6 +9,7 @@ use candle_core::{Device, Tensor};
 use proptest::prelude::*;
 
 use super::gguf::Header;
+use super::halves::{Half, Kept, Rows, round};
 use super::matrix::{Weight, products};
 use super::*;
 use crate::llm::chat::{ResponseFormat, Role};
@@ -54,9 +55,14 @@ fn request(text: &str) -> ChatRequest {
     }
 }
 
-/// Log-odds after each of `cuts` pieces of `ids`, and after all of them.
+/// Log-odds after all of `ids`, read in pieces with these `cuts`.
 fn logits_by_pieces(model: &LocalModel, ids: &[u32], cuts: &[usize]) -> Vec<f32> {
-    let mut memory = Memory::default();
+    logits_kept::<Half>(model, ids, cuts)
+}
+
+/// The same, remembering numbers as `K`.
+fn logits_kept<K: Kept>(model: &LocalModel, ids: &[u32], cuts: &[usize]) -> Vec<f32> {
+    let mut memory = Memory::<K>::default();
     let mut start = 0;
     let mut states = None;
     for end in cuts.iter().copied().chain([ids.len()]) {
@@ -66,7 +72,7 @@ fn logits_by_pieces(model: &LocalModel, ids: &[u32], cuts: &[usize]) -> Vec<f32>
         start = end;
     }
     let states = states.unwrap();
-    model.network.logits(&states, &[states.last()]).unwrap().remove(0)
+    model.network.logits(&states, &[states.last()]).unwrap().only().to_vec()
 }
 
 fn furthest(left: &[f32], right: &[f32]) -> f32 {
@@ -108,17 +114,21 @@ fn every_family_computes_what_candle_transformers_does() {
             (GgmlDType::Q6K, 256, 0.05),
         ] {
             let tiny = Tiny::new(family, kind, hidden);
-            let ours = logits_by_pieces(&model(&tiny), &ids, &[]);
+            let model = model(&tiny);
+            let ours = logits_kept::<f32>(&model, &ids, &[]);
             let theirs = twin(family, &tiny.bytes(), &ids);
             let spread = theirs.iter().fold(0.0_f32, |most, logit| most.max(logit.abs()));
             assert!(spread > 0.5, "{family}: a model that says something");
             let apart = furthest(&ours, &theirs);
             assert!(apart < tolerance * spread.max(1.0), "{family} {kind:?}: {apart} of {spread}");
+            // With 11 bits of keys and values: a rounding is at most 2^-11 = .0005 of a number.
+            let apart = furthest(&logits_by_pieces(&model, &ids, &[]), &ours);
+            assert!(apart < 1e-3 * spread.max(1.0), "{family} {kind:?}: {apart} of {spread}");
         }
         // Further than is read at once.
         let ids: Vec<u32> = (0..400).map(|i| i * 31 % 259).collect();
         let tiny = Tiny::new(family, GgmlDType::F32, 64);
-        let ours = logits_by_pieces(&model(&tiny), &ids, &[]);
+        let ours = logits_kept::<f32>(&model(&tiny), &ids, &[]);
         let apart = furthest(&ours, &twin(family, &tiny.bytes(), &ids));
         assert!(apart < 1e-3, "{family}: {apart}");
     }
@@ -571,7 +581,8 @@ fn every_type_is_decoded_and_multiplied_as_candle_decodes_it() {
         }
         for tokens in [1, 2, 33] {
             let x = numbers(columns * tokens);
-            let [found] = products([&weight], &x, tokens);
+            let mut found = Vec::new();
+            products([(&weight, &mut found)], &x, tokens);
             for (row, weights) in expected.iter().enumerate() {
                 for token in 0..tokens {
                     let at = |column: usize| f64::from(x[column * tokens + token]);
@@ -600,6 +611,61 @@ fn numbers_of_16_bits_are_read_exactly() {
         let expected = if bits < 0x8000 { magnitude } else { -magnitude };
         let same = f64::from(found).total_cmp(&expected).is_eq();
         assert!(same || found.is_nan() && expected.is_nan(), "{bits:x}: {found} {expected}");
+    }
+}
+
+#[test]
+fn numbers_are_rounded_to_16_bits_as_candle_rounds_them() {
+    let step = f32::from_bits;
+    let mut values: Vec<f32> = Vec::new();
+    // Every number of 16 bits, the middles between neighbours and what is next to them.
+    for bits in 0..0x7c00_u32 {
+        let of = |bits: u32| match (bits >> 10, bits & 1023) {
+            (0, fraction) => fraction as f32 * 2.0_f32.powi(-24),
+            (exponent, fraction) => step((exponent + 112) << 23 | fraction << 13),
+        };
+        let middle = (of(bits) + of(bits + 1)) / 2.0;
+        let near = [of(bits), middle, step(middle.to_bits() - 1), step(middle.to_bits() + 1)];
+        values.extend(near.iter().flat_map(|value| [*value, -*value]));
+    }
+    let half = Tensor::new(&values[..], &Device::Cpu).unwrap().to_dtype(candle_core::DType::F16);
+    let expected: Vec<f32> =
+        half.unwrap().to_dtype(candle_core::DType::F32).unwrap().to_vec1().unwrap();
+    let mut found = values.clone();
+    round::<Half>(&mut found);
+    for ((value, found), expected) in values.iter().zip(found).zip(expected) {
+        // What is too large is no number here.
+        let same = found.to_bits() == expected.to_bits();
+        assert!(same || found.is_nan() && expected.is_infinite(), "{value}: {found} {expected}");
+    }
+    let mut large = [65_519.0, 65_520.0, -1e30, f32::INFINITY, f32::NAN];
+    round::<Half>(&mut large);
+    assert_eq!(large[0].to_bits(), 65_504_f32.to_bits());
+    assert!(large[1..].iter().all(|value| value.is_nan()), "{large:?}");
+}
+
+#[test]
+fn rows_are_what_was_appended_and_not_forgotten() {
+    let mut rows = Rows::<Half>::default();
+    let mut expected: Vec<f32> = Vec::new();
+    let mut found = Vec::new();
+    // Over and on the ends of blocks of 64; whole numbers up to 2048 are exact.
+    for (tokens, left) in
+        [(3, 3), (61, 64), (1, 65), (200, 130), (1, 128), (70, 198), (5, 0), (2, 2)]
+    {
+        let start = expected.len();
+        // (5, tokens)
+        let at = |token: usize, feature: usize| ((start + token * 5 + feature) % 2039) as f32;
+        let columns: Vec<f32> =
+            (0..5 * tokens).map(|place| at(place % tokens, place / tokens)).collect();
+        rows.append(&columns, tokens);
+        expected.extend((0..5 * tokens).map(|place| at(place / 5, place % 5)));
+        rows.decode(&mut found);
+        assert_eq!(found, expected);
+        rows.truncate(left);
+        expected.truncate(left * 5);
+        rows.decode(&mut found);
+        assert_eq!(found, expected);
     }
 }
 
@@ -711,9 +777,12 @@ fn templates_and_answers_are_those_of_llama_cpp() {
         let messages: Vec<Message> = serde_json::from_value(case["messages"].clone()).unwrap();
         let prompt = model.tokens(&messages).unwrap();
         assert_eq!(prompt.len() as u64, case["prompt_tokens"].as_u64().unwrap());
-        let mut memory = Memory::default();
+        let mut memory: Memory = Memory::default();
         let mut states = model.read(&prompt, &mut memory).unwrap();
-        let mut logits = model.network.logits(&states, &[states.last()]).unwrap().remove(0);
+        let of = |states: &States| {
+            model.network.logits(states, &[states.last()]).unwrap().only().to_vec()
+        };
+        let mut logits = of(&states);
         let total: f64 = logits.iter().map(|logit| f64::from(*logit).exp()).sum();
         let first: Vec<(u32, f64)> = serde_json::from_value(case["first"].clone()).unwrap();
         assert_eq!(first.len(), 20);
@@ -729,7 +798,7 @@ fn templates_and_answers_are_those_of_llama_cpp() {
             agreed += u32::from(behind == 0.0);
             compared += 1;
             states = model.network.read(&[id], &mut memory);
-            logits = model.network.logits(&states, &[0]).unwrap().remove(0);
+            logits = of(&states);
         }
     }
     assert!(agreed * 10 >= compared * 9, "{agreed} of {compared}");
