@@ -17,6 +17,10 @@ mod views;
 /// Longest matching text that is reported, in characters.
 const EXCERPT_CHARS: usize = 160;
 
+/// Bytes that a rule remembers of the texts it read, for each thread: texts are short, and the regex
+/// crate's own limit lets all rules together take more memory than a tokenizer.
+const MOST_REMEMBERED: usize = 1 << 17;
+
 /// So many invisible characters in a row are no accident of copying.
 const HIDDEN_RUN: usize = 4;
 
@@ -92,6 +96,7 @@ impl InjectionDetector {
         let compile = |pattern: &str| {
             RegexBuilder::new(pattern)
                 .multi_line(true)
+                .dfa_size_limit(MOST_REMEMBERED)
                 .build()
                 .expect("the patterns are constants and escaped names")
         };

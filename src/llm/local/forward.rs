@@ -12,6 +12,8 @@
 //! 16 bits, wherever they are used, as llama.cpp does: they are most of the memory. Numbers stand
 //! feature by feature, see [`super::matrix`].
 
+use std::cell::Cell;
+
 use rayon::prelude::*;
 
 use super::config::{Config, Family};
@@ -31,11 +33,13 @@ pub(super) const CHUNK: usize = 256;
 pub(super) struct Memory<K = Half> {
     layers: Vec<(Rows<K>, Rows<K>)>,
     tokens: usize,
+    /// What the last piece was computed in, for the next one.
+    scratch: Scratch,
 }
 
 impl<K> Default for Memory<K> {
     fn default() -> Self {
-        Self { layers: Vec::new(), tokens: 0 }
+        Self { layers: Vec::new(), tokens: 0, scratch: Scratch::default() }
     }
 }
 
@@ -112,8 +116,9 @@ impl Odds {
     }
 }
 
-/// What is computed on the way, taken once for all layers.
-#[derive(Debug, Default)]
+/// What is computed on the way. Taken once for all layers and pieces: memory that is freed and taken
+/// again all the time in other sizes adds up to more than is ever needed.
+#[derive(Debug, Clone, Default)]
 struct Scratch {
     h: Vec<f32>,
     query: Vec<f32>,
@@ -195,9 +200,9 @@ impl Network {
                 *x = value;
             }
         }
-        let mut scratch = Scratch::default();
-        for (layer, memory) in self.weights.layers.iter().zip(&mut memory.layers) {
-            self.layer(&mut x, layer, memory, &mut scratch, (&batch, keep));
+        let Memory { layers, scratch, .. } = memory;
+        for (layer, rows) in self.weights.layers.iter().zip(layers) {
+            self.layer(&mut x, layer, rows, scratch, (&batch, keep));
         }
         if keep {
             memory.tokens += tokens;
@@ -322,6 +327,11 @@ fn add(x: &mut [f32], y: &[f32]) {
     }
 }
 
+thread_local! {
+    /// Weights of a head's attention.
+    static SCORES: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
+}
+
 /// Attention of `query` over what is remembered and, behind it, over each part's `own` keys and
 /// values where these are not remembered; writes `(heads * head, tokens)`.
 fn attend(
@@ -363,7 +373,9 @@ fn attend(
             attend_one(query.values, (keys, values), (width, columns), scale, out);
             return;
         }
-        let mut scores = vec![0.0; tokens * stride];
+        let mut scores = SCORES.take();
+        scores.clear();
+        scores.resize(tokens * stride, 0.0);
         if known > 0 {
             let mut product =
                 MatrixMut { values: &mut scores, rows: tokens, columns: known, row_stride: stride };
@@ -415,6 +427,7 @@ fn attend(
         if let Some((_, values)) = own {
             add_own(out, &scores[known..], &values[key_head * head * tokens..], (batch, stride));
         }
+        SCORES.set(scores);
     };
     attended.par_chunks_mut(head * tokens).enumerate().for_each(of_head);
 }
