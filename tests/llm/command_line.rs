@@ -95,11 +95,7 @@ impl Desk {
         output: &str,
     ) {
         let mut child = self.command(arguments).stderr(Stdio::null()).spawn().unwrap();
-        let start = Instant::now();
-        while server.answered() < answers {
-            assert!(start.elapsed() < Duration::from_mins(1), "too slow");
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        until(|| server.answered() >= answers);
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(!self.path(output).exists(), "no half file is left");
@@ -147,7 +143,21 @@ fn answer(asked: &Asked) -> String {
 }
 
 fn honest() -> Server {
-    Server::start(|asked| Reply::Chat(answer(asked)))
+    honest_after(Duration::ZERO)
+}
+
+/// The same, each answer after a while.
+fn honest_after(wait: Duration) -> Server {
+    Server::start(move |asked| Reply::Slow(wait, Box::new(Reply::Chat(answer(asked)))))
+}
+
+/// Waits, not for ever, until a server has had so many requests, or whatever else `is_so`.
+fn until(is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_mins(1), "too slow");
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 const LABELS: [&str; 7] =
@@ -263,12 +273,9 @@ fn five_hundred_items_with_faults_are_each_labelled_once() {
 fn a_killed_run_loses_at_most_the_requests_under_way() {
     const ITEMS: usize = 80;
     const CONCURRENCY: usize = 4;
-    let slow = |asked: &Asked| {
-        Reply::Slow(Duration::from_millis(20), Box::new(Reply::Chat(answer(asked))))
-    };
     let desk = Desk::new();
     desk.write("items.csv", &items(ITEMS));
-    let server = Server::start(slow);
+    let server = honest_after(Duration::from_millis(20));
     let url = server.url();
     let arguments = labels(&url, &["--concurrency", "4", "--output", "z.csv"]);
     // Killed three times, each time after some more answers.
@@ -297,17 +304,11 @@ fn a_killed_run_loses_at_most_the_requests_under_way() {
 fn an_interrupted_run_says_how_to_go_on_and_goes_on() {
     let desk = Desk::new();
     desk.write("items.csv", &items(60));
-    let server = Server::start(|asked| {
-        Reply::Slow(Duration::from_millis(30), Box::new(Reply::Chat(answer(asked))))
-    });
+    let server = honest_after(Duration::from_millis(30));
     let url = server.url();
     let arguments = labels(&url, &["--concurrency", "2", "--output", "z.csv"]);
     let child = desk.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
-    let start = Instant::now();
-    while server.answered() < 5 {
-        assert!(start.elapsed() < Duration::from_mins(1), "too slow");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until(|| server.answered() >= 5);
     let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(signal.success());
     let run: Run = child.wait_with_output().unwrap().into();
@@ -350,11 +351,7 @@ fn a_request_to_end_gives_up_what_is_under_way_and_keeps_what_arrived() {
     let url = server.url();
     let arguments = labels(&url, &["--concurrency", "2", "--output", "z.csv"]);
     let child = desk.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
-    let start = Instant::now();
-    while server.count() < 5 {
-        assert!(start.elapsed() < Duration::from_mins(1), "too slow");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until(|| server.count() >= 5);
     // The fifth has begun to come.
     std::thread::sleep(Duration::from_millis(300));
     let signalled = Instant::now();
@@ -385,12 +382,8 @@ fn waits_between_tries_end_when_asked_to() {
     let url = server.url();
     let arguments = labels(&url, &["--concurrency", "3", "--output", "z.csv"]);
     let child = desk.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
-    let start = Instant::now();
     // The fourth item waits, since the server said so to the others.
-    while server.answered() < 3 {
-        assert!(start.elapsed() < Duration::from_mins(1), "too slow");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until(|| server.answered() >= 3);
     std::thread::sleep(Duration::from_millis(200));
     let (signalled, asked) = (Instant::now(), server.count());
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
@@ -408,17 +401,12 @@ fn waits_between_tries_end_when_asked_to() {
 fn a_second_request_to_end_is_obeyed_at_once() {
     let desk = Desk::new();
     desk.write("items.csv", &items(4));
-    let server = Server::start(|asked| {
-        Reply::Slow(Duration::from_secs(30), Box::new(Reply::Chat(answer(asked))))
-    });
+    let server = honest_after(Duration::from_secs(30));
     let url = server.url();
     let arguments = labels(&url, &["--output", "z.csv"]);
     let start = Instant::now();
     let mut child = desk.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
-    while server.count() < 4 {
-        assert!(start.elapsed() < Duration::from_mins(1), "too slow");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until(|| server.count() >= 4);
     let signal = |name: &str| {
         Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
     };

@@ -1,5 +1,7 @@
 //! The whole plan as one script, from files to scores, for an engine that caz does not speak to.
 
+use std::path::Path;
+
 use super::correlated::{agreements, pairs, prefix, reports, sizes, terms};
 use super::crowd::{first_samples, majority, order_of_samples, workers};
 use super::dawid_skene;
@@ -7,6 +9,7 @@ use super::pairs::{covered, output_agreement};
 use super::{Dialect, Step};
 use crate::data::label_reader::{LABEL, SAMPLE, SOURCE, TASK, WORKER};
 use crate::data::rows::Column;
+use crate::data::source::stem_of;
 use crate::engine::{EngineError, PLANNED, Strata};
 use crate::mechanism::MechanismName;
 
@@ -154,7 +157,7 @@ fn views(files: &Files, dialect: Dialect) -> String {
         let (before, from) = read(&format!("z_file_{number}"), file, dialect);
         text += &before;
         let [task, label] = [TASK, LABEL].map(|column| file.column(&column, dialect));
-        let source = file.column_or(&SOURCE, stem(&file.path), dialect);
+        let source = file.column_or(&SOURCE, &stem_of(Path::new(&file.path)), dialect);
         let sample = file.column_or(&SAMPLE, "", dialect);
         selects.push(format!("SELECT {task}, {label}, {source}, {sample} FROM {from}"));
     }
@@ -232,12 +235,6 @@ fn read(name: &str, file: &TableFile, dialect: Dialect) -> (String, String) {
     (String::new(), from)
 }
 
-/// The name of a file without folder and endings.
-fn stem(file: &str) -> &str {
-    let name = file.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or(file);
-    name.split('.').next().unwrap_or(name)
-}
-
 /// The rows of one mechanism in the relation `scores`.
 fn of_mechanism(name: MechanismName, asked: &Script) -> String {
     let &Script { renormalize_strata, iterations, dialect, .. } = asked;
@@ -312,7 +309,7 @@ mod tests {
         };
         Files {
             labels: file("it's/labels.tsv.gz", &["Item", "annotator", "value"]),
-            z: vec![file("gpt.csv", &[]), file("z/", &["task", "label", "model", "sample"])],
+            z: vec![file(".gpt.csv", &[]), file("z/", &["task", "label", "model", "sample"])],
         }
     }
 
@@ -323,7 +320,7 @@ mod tests {
             "SELECT TRIM(CAST(\"Item\" AS VARCHAR)) AS task, TRIM(CAST(\"annotator\" AS VARCHAR)) AS \
              worker, TRIM(CAST(\"value\" AS VARCHAR)) AS label FROM read_csv('it''s/labels.tsv.gz', \
              all_varchar = true, header = true, delim = '\\t');",
-            "'gpt' AS source, '' AS sample FROM read_csv('gpt.csv'",
+            "'gpt' AS source, '' AS sample FROM read_csv('.gpt.csv'",
             "COALESCE(NULLIF(TRIM(CAST(\"model\" AS VARCHAR)), ''), 'z') AS source",
             "FROM read_parquet('z/**/*.parquet', hive_partitioning = true);",
         ] {
