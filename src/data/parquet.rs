@@ -84,14 +84,15 @@ mod reading {
     pub(super) fn lines(source: Source) -> Result<Source, DataError> {
         let Source { path, sha256, bytes, has_nameable_columns, listener, .. } = source;
         let bytes = bytes::Bytes::from(bytes);
-        let (content, format, places) = match rows(&bytes, &path, tab_separated)? {
-            // The header has the place of no row.
-            Some((lines, rows)) if rows > 0 => (lines, Format::Tsv, 0..=rows),
-            _ => {
-                let (lines, rows) = rows(&bytes, &path, json_lines)?.unwrap_or_default();
-                (lines, Format::JsonLines, 1..=rows)
-            }
-        };
+        let (content, format, places) =
+            match rows(&bytes, &path, |batch, _, lines| Ok(tab_separated(batch, lines)))? {
+                // The header has the place of no row.
+                Some((lines, rows)) if rows > 0 => (lines, Format::Tsv, 0..=rows),
+                _ => {
+                    let (lines, rows) = rows(&bytes, &path, json_lines)?.unwrap_or_default();
+                    (lines, Format::JsonLines, 1..=rows)
+                }
+            };
         let places = Places { format: "Parquet", by_line: false, rows: places.collect() };
         Ok(Source {
             path,
@@ -145,28 +146,24 @@ mod reading {
         !text.bytes().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b'"'))
     }
 
-    /// Rows between tabs, with a header before the first.
-    fn tab_separated(
-        batch: &RecordBatch,
-        _: &Path,
-        lines: &mut Vec<u8>,
-    ) -> Result<bool, DataError> {
+    /// Rows between tabs, with a header before the first; `false` if they cannot be written so.
+    fn tab_separated(batch: &RecordBatch, lines: &mut Vec<u8>) -> bool {
         let schema = batch.schema();
         let fields = schema.fields();
         let is_flat = |of: &DataType| matches!(kind(of), Some(Kind::Integer | Kind::Text));
         // An empty line of a table with one column would be no row.
         if fields.len() < 2 || !fields.iter().all(|field| is_flat(field.data_type())) {
-            return Ok(false);
+            return false;
         }
         let mut columns = Vec::with_capacity(fields.len());
         for column in batch.columns() {
-            let Ok(texts) = cast(column, &DataType::Utf8) else { return Ok(false) };
+            let Ok(texts) = cast(column, &DataType::Utf8) else { return false };
             columns.push(texts);
         }
-        let columns: Vec<_> = columns.iter().map(|column| column.as_string::<i32>()).collect();
+        let columns: Vec<_> = columns.iter().map(AsArray::as_string::<i32>).collect();
         let texts = columns.iter().flat_map(|column| column.iter().flatten());
         if !fields.iter().all(|field| is_plain(field.name())) || !texts.into_iter().all(is_plain) {
-            return Ok(false);
+            return false;
         }
         let end = |lines: &mut Vec<u8>, at: usize| {
             lines.push(if at + 1 < columns.len() { b'\t' } else { b'\n' });
@@ -185,7 +182,7 @@ mod reading {
                 end(lines, at);
             }
         }
-        Ok(true)
+        true
     }
 
     fn json_lines(
