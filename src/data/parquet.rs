@@ -29,7 +29,7 @@ pub(super) fn unfolded(source: Source) -> Result<Source, DataError> {
 }
 
 #[cfg(feature = "parquet")]
-mod reading {
+pub(crate) mod reading {
     use std::path::Path;
 
     use arrow_array::cast::AsArray;
@@ -38,6 +38,7 @@ mod reading {
     use arrow_cast::display::{ArrayFormatter, FormatOptions};
     use arrow_schema::DataType;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use parquet::file::reader::ChunkReader;
 
     use crate::data::problem::DataError;
     use crate::data::source::{Format, MAX_INPUT_BYTES, Places, Source};
@@ -105,27 +106,40 @@ mod reading {
         })
     }
 
+    /// A file, from which columns and row groups can be chosen.
+    pub(crate) fn opened<R: ChunkReader + 'static>(
+        path: &Path,
+        file: R,
+    ) -> Result<ParquetRecordBatchReaderBuilder<R>, DataError> {
+        ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| broken(path, None, &error))
+    }
+
+    /// The rows of the row group `group`, from 0; what cannot be read is an error that names it.
+    pub(crate) fn row_group<R: ChunkReader + 'static>(
+        path: &Path,
+        file: ParquetRecordBatchReaderBuilder<R>,
+        group: usize,
+    ) -> Result<impl Iterator<Item = Result<RecordBatch, DataError>>, DataError> {
+        let broken = move |error: &dyn std::fmt::Display| broken(path, Some(group + 1), error);
+        let reader = file.with_row_groups(vec![group]).build().map_err(|error| broken(&error))?;
+        Ok(reader.map(move |batch| batch.map_err(|error| broken(&error))))
+    }
+
+    fn broken(path: &Path, row_group: Option<usize>, reason: &dyn std::fmt::Display) -> DataError {
+        DataError::BrokenParquet { path: path.to_owned(), row_group, reason: reason.to_string() }
+    }
+
     /// All rows and their number; `None` if `write` cannot write them.
     fn rows(
         bytes: &bytes::Bytes,
         path: &Path,
         write: Writer,
     ) -> Result<Option<(Vec<u8>, u64)>, DataError> {
-        let broken = |row_group, reason: &dyn std::fmt::Display| {
-            let reason = reason.to_string();
-            DataError::BrokenParquet { path: path.to_owned(), row_group, reason }
-        };
-        let opened = ParquetRecordBatchReaderBuilder::try_new(bytes.clone());
-        let groups = opened.map_err(|error| broken(None, &error))?.metadata().num_row_groups();
+        let groups = opened(path, bytes.clone())?.metadata().num_row_groups();
         let (mut lines, mut rows) = (Vec::new(), 0);
         for group in 0..groups {
-            let broken = |error: &dyn std::fmt::Display| broken(Some(group + 1), error);
-            let builder = ParquetRecordBatchReaderBuilder::try_new(bytes.clone())
-                .map_err(|error| broken(&error))?;
-            let reader =
-                builder.with_row_groups(vec![group]).build().map_err(|error| broken(&error))?;
-            for batch in reader {
-                let batch = batch.map_err(|error| broken(&error))?;
+            for batch in row_group(path, opened(path, bytes.clone())?, group)? {
+                let batch = batch?;
                 if !write(&batch, path, &mut lines)? {
                     return Ok(None);
                 }

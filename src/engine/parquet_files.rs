@@ -7,8 +7,8 @@ use arrow_array::{Array, ArrayRef};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
+use crate::data::parquet::reading::{opened, row_group};
 use crate::data::problem::{DataError, Problem, Problems};
 use crate::data::rows::Column;
 use crate::error::Error;
@@ -68,15 +68,10 @@ fn look(
     columns: &[Column],
     problems: &mut Problems,
 ) -> Result<Vec<(String, DataType)>, DataError> {
-    let broken = |row_group, reason: &dyn std::fmt::Display| DataError::BrokenParquet {
-        path: path.to_owned(),
-        row_group,
-        reason: reason.to_string(),
-    };
     let open = || {
         let file = File::open(path)
             .map_err(|source| DataError::Unreadable { path: path.to_owned(), source })?;
-        ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| broken(None, &error))
+        opened(path, file)
     };
     let builder = open()?;
     let wanted: Vec<usize> = (builder.schema().fields().iter().enumerate())
@@ -91,15 +86,9 @@ fn look(
     for group in 0..builder.metadata().num_row_groups() {
         let builder = open()?;
         let mask = ProjectionMask::roots(builder.parquet_schema(), wanted.iter().copied());
-        let reader = builder
-            .with_row_groups(vec![group])
-            .with_projection(mask)
-            .build()
-            .map_err(|error| broken(Some(group + 1), &error))?;
         let mut empty = vec![0; found.len()];
-        for batch in reader {
-            let batch = batch.map_err(|error| broken(Some(group + 1), &error))?;
-            for (count, column) in empty.iter_mut().zip(batch.columns()) {
+        for batch in row_group(path, builder.with_projection(mask), group)? {
+            for (count, column) in empty.iter_mut().zip(batch?.columns()) {
                 *count += blank(column);
             }
         }
