@@ -400,27 +400,26 @@ mod tests {
         })
     }
 
+    /// Without Z and with it.
+    fn assert_is_as_defined(Crowd { table, z }: &Crowd) {
+        let plain = values(&OutputAgreement::default().score(table).unwrap());
+        assert_close(&plain, &by_definition(table, None), 1e-12);
+        let conditioned = OutputAgreement::new(Conditioning::on(z.clone()));
+        let conditioned = values(&conditioned.score(table).unwrap());
+        assert_close(&conditioned, &by_definition(table, Some(z)), 1e-12);
+    }
+
     proptest! {
         #[test]
         fn who_shares_only_the_largest_task_is_counted_as_the_definition_says(
             crowd in crowd_around_a_task(),
         ) {
-            let Crowd { table, z } = &crowd;
-            let plain = values(&OutputAgreement::default().score(table).unwrap());
-            assert_close(&plain, &by_definition(table, None), 1e-12);
-            let conditioned = OutputAgreement::new(Conditioning::on(z.clone()));
-            let conditioned = values(&conditioned.score(table).unwrap());
-            assert_close(&conditioned, &by_definition(table, Some(z)), 1e-12);
+            assert_is_as_defined(&crowd);
         }
 
         #[test]
         fn sparse_scores_equal_the_definition(crowd in random_crowd()) {
-            let Crowd { table, z } = &crowd;
-            let plain = values(&OutputAgreement::default().score(table).unwrap());
-            assert_close(&plain, &by_definition(table, None), 1e-12);
-            let conditioned = OutputAgreement::new(Conditioning::on(z.clone()));
-            let conditioned = values(&conditioned.score(table).unwrap());
-            assert_close(&conditioned, &by_definition(table, Some(z)), 1e-12);
+            assert_is_as_defined(&crowd);
         }
 
         #[test]
