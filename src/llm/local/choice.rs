@@ -110,7 +110,8 @@ impl LocalModel {
         let found = self.read_branches(&asked, &mut kept)?;
         reservation.cost(usage);
         let log_probability = |spelling: &Spelling| -> f64 {
-            spelling.iter().map(|place| found.get(place).unwrap_or(&f64::NAN)).sum()
+            // What is asked for is read.
+            spelling.iter().map(|place| found[place]).sum()
         };
         let log_probabilities = asked.options.iter().map(|options| {
             let of_option = |spellings: &Vec<Spelling>| {
