@@ -341,10 +341,11 @@ fn normalize_logs(logs: &mut [f64]) -> f64 {
 }
 
 /// Whether an iterative fit may stop: the last step gained at most `tolerance` times the
-/// absolute value of the objective.
+/// absolute value of the objective, or times 1 where that is smaller. An objective of 0, of a model
+/// that explains every label, has no relative gain: rounding alone would decide.
 pub(crate) fn has_converged(objective: &[f64], tolerance: f64) -> bool {
     match objective {
-        [.., before, last] => last - before <= tolerance * last.abs(),
+        [.., before, last] => last - before <= tolerance * last.abs().max(1.0),
         _ => false,
     }
 }

@@ -49,7 +49,8 @@ pub const MAX_ITERATIONS: usize = 200;
 /// When a fit by expectation maximisation stops.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EmSettings {
-    /// Least gain of the objective in one iteration, relative to its absolute value.
+    /// Least gain of the objective in one iteration, relative to its absolute value, or to 1 where that
+    /// is smaller.
     pub tolerance: f64,
     /// Most iterations; a fit that stops here has not converged and says so.
     pub max_iterations: usize,

@@ -105,6 +105,18 @@ proptest! {
 }
 
 #[test]
+fn a_crowd_whose_labels_are_all_explained_stands_still() {
+    // Everybody has one label: from the second iteration on all posteriors are alike and every label
+    // has probability 1, so that the log-likelihood is 0 and its relative gain rounding alone.
+    let rows = [(0, 0, 0), (0, 2, 1), (1, 0, 0), (2, 1, 0), (3, 1, 0)];
+    let settings = EmSettings { max_iterations: 3, ..EmSettings::default() };
+    let scores = DawidSkene { settings }.score(&numbered((4, 3, 2), &rows)).unwrap();
+    let fit = scores.fit.unwrap();
+    assert!(fit.converged && fit.objective.len() == 3, "{fit:?}");
+    assert!(fit.objective[1].abs() < 1e-12 && fit.objective[2].abs() < 1e-12, "{fit:?}");
+}
+
+#[test]
 fn a_fixed_point_by_hand() {
     // Task 0: a and b say 0. Task 1: a says 0, b says 1. Votes: T = (1, 0), (1/2, 1/2), so
     // prior (3/4, 1/4), Γ^a rows (1, 0), (1, 0), Γ^b rows (2/3, 1/3), (0, 1). Task 0 has
