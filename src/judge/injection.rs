@@ -67,41 +67,44 @@ impl InjectionDetector {
             r#"[{{,]\s*["'“]?(?:{})["'”]?\s*:\s*(?:["'“]|[+-]?\d|\{{|true\b|false\b|yes\b|no\b)"#,
             names.join("|")
         );
-        let patterns = [
-            ("override", override_pattern()),
-            ("override", override_all_pattern()),
-            ("command", score_pattern()),
-            ("command", answer_pattern()),
-            ("command", label_pattern()),
-            ("command", fixed_answer_pattern()),
-            ("machine", address_pattern()),
-            ("machine", identity_pattern()),
-            ("forged-answer", forged),
-            ("role-marker", role_pattern()),
-            ("role-marker", boundary_pattern()),
-            ("prompt-leak", leak_pattern()),
-            ("machine", request_pattern()),
-            ("hidden-text", hidden_text_pattern()),
-            ("override", foreign_pattern()),
-        ];
-        let robust = [
-            ("override", override_pattern()),
-            ("override", override_all_pattern()),
-            ("override", loose_override_pattern()),
-            ("override", foreign_pattern()),
-            ("command", score_pattern()),
-            ("machine", address_pattern()),
-            ("machine", request_pattern()),
-        ];
-        let compile = |pattern: &str| {
+        let compiled = |pattern: &str| {
             RegexBuilder::new(pattern)
                 .multi_line(true)
                 .dfa_size_limit(MOST_REMEMBERED)
                 .build()
                 .expect("the patterns are constants and escaped names")
         };
-        let rules = patterns.iter().map(|(name, pattern)| (*name, compile(pattern))).collect();
-        let robust = robust.iter().map(|(name, pattern)| (*name, compile(pattern))).collect();
+        // Large classes of characters take milliseconds each: what both lists have is compiled once.
+        let [instead, all, foreign] =
+            [override_pattern(), override_all_pattern(), foreign_pattern()].map(|p| compiled(&p));
+        let [score, address, request] =
+            [score_pattern(), address_pattern(), request_pattern()].map(|p| compiled(&p));
+        let robust = vec![
+            ("override", instead.clone()),
+            ("override", all.clone()),
+            ("override", compiled(&loose_override_pattern())),
+            ("override", foreign.clone()),
+            ("command", score.clone()),
+            ("machine", address.clone()),
+            ("machine", request.clone()),
+        ];
+        let rules = vec![
+            ("override", instead),
+            ("override", all),
+            ("command", score),
+            ("command", compiled(&answer_pattern())),
+            ("command", compiled(&label_pattern())),
+            ("command", compiled(&fixed_answer_pattern())),
+            ("machine", address),
+            ("machine", compiled(&identity_pattern())),
+            ("forged-answer", compiled(&forged)),
+            ("role-marker", compiled(&role_pattern())),
+            ("role-marker", compiled(&boundary_pattern())),
+            ("prompt-leak", compiled(&leak_pattern())),
+            ("machine", request),
+            ("hidden-text", compiled(&hidden_text_pattern())),
+            ("override", foreign),
+        ];
         Self { rules, robust, categories }
     }
 
