@@ -539,14 +539,16 @@ mod tests {
         fn vectors_depend_on_neither_batch_nor_threads_and_equal_the_definition(
             texts in prop::collection::vec("([a-zA-Z ,.]|\\PC){0,60}", 0..200),
         ) {
-            let model = StaticModel::bundled();
+            static MODEL: std::sync::LazyLock<StaticModel> =
+                std::sync::LazyLock::new(StaticModel::bundled);
+            let model: &StaticModel = &MODEL;
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let together = rows(&model, &texts);
+            let together = rows(model, &texts);
             let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-            prop_assert_eq!(&one.install(|| rows(&model, &texts)), &together);
+            prop_assert_eq!(&one.install(|| rows(model, &texts)), &together);
             for (text, row) in texts.iter().zip(&together) {
-                prop_assert_eq!(&rows(&model, &[text])[0], row);
-                for (entry, expected) in row.iter().zip(by_definition(&model, text)) {
+                prop_assert_eq!(&rows(model, &[text])[0], row);
+                for (entry, expected) in row.iter().zip(by_definition(model, text)) {
                     prop_assert!((entry - expected).abs() < 1e-5);
                 }
             }

@@ -14,8 +14,17 @@ const PAPERS: &str = "{\"paper\":\"p\",\"title\":\"Sorting by counting\",\"abstr
                       counting how often each occurs, and compare the time with that of quicksort.\"}\n";
 const REVIEWS: &str = "{\"paper\":\"p\",\"reviewer\":\"r\",\"text\":\"The idea is old, the experiments are \
                        small, and the writing is clear.\"}\n";
+/// A prompt and a rubric that unoptimised arithmetic reads in a second; the real model reads long ones.
+const SHORT: &str = "kind = \"labels\"\ndescription = \"d\"\nmax_tokens = 8\n\
+    [variables.text]\ndescription = \"t\"\n\
+    [[fields]]\nname = \"toxic\"\ndefinition = \"t\"\nlabels = [\"yes\", \"no\"]\n\
+    [messages]\nsystem = \"s\"\nuser = \"{{ fence_note }} {{ text }} {{ answer_format }}\"\n";
+const RUBRIC: &str = "description = \"d\"\nvalues = [-1, 0, 1]\n\
+    [[categories]]\nname = \"Clarity\"\ndefinition = \"c\"\n\
+    [[categories]]\nname = \"Novelty\"\ndefinition = \"n\"\n\
+    [[categories]]\nname = \"Ethics\"\ndefinition = \"e\"\n";
 const LABELS: [&str; 7] =
-    ["annotate", "labels", "items.csv", "--prompt", "label-toxicity", "--question", "toxic"];
+    ["annotate", "labels", "items.csv", "--prompt", "short.toml", "--question", "toxic"];
 
 /// A desk with a server that must not be asked.
 struct Alone {
@@ -30,6 +39,8 @@ impl Alone {
         desk.write("items.csv", ITEMS);
         desk.write("papers.jsonl", PAPERS);
         desk.write("reviews.jsonl", REVIEWS);
+        desk.write("short.toml", SHORT);
+        desk.write("rubric.toml", RUBRIC);
         Self { desk, server }
     }
 
@@ -228,10 +239,12 @@ impl Real {
 fn a_real_model_labels_without_a_server() {
     let real = Real::new();
     real.alone.desk.write("items.csv", "task,text\nb,I hate you.\n");
-    let labels = real.done_or_told(&LABELS);
-    let again = real.alone.caz(&[&LABELS[..], &real.model()].concat(), "1");
+    let labels = ["annotate", "labels", "items.csv", "--prompt", "label-toxicity"];
+    let labels = [&labels[..], &["--question", "toxic"]].concat();
+    let written = real.done_or_told(&labels);
+    let again = real.alone.caz(&[&labels[..], &real.model()].concat(), "1");
     // From the cache, or asked for again where an answer was of no use.
-    assert_eq!(again.stdout, labels);
+    assert_eq!(again.stdout, written);
 }
 
 #[test]
@@ -239,13 +252,14 @@ fn choices_of_a_model_in_a_file_are_the_same_on_any_number_of_threads() {
     let alone = Alone::new();
     alone.tiny();
     let judge = ["annotate", "judgments", "reviews.jsonl", "--model", "local:tiny.gguf"];
-    let judge = [&judge[..], &["--judge", "choice", "--no-cache", "--offline"]].concat();
+    let judge = [&judge[..], &["--rubric", "rubric.toml", "--judge", "choice"]].concat();
+    let judge = [&judge[..], &["--no-cache", "--offline"]].concat();
     let first = alone.caz(&judge, "1");
     assert_eq!(first.code, Some(0), "{}", first.stderr);
     // It finds letters as likely as any.
     assert!(first.stderr.contains("wanted to say something else"), "{}", first.stderr);
     let row: Value = serde_json::from_str(&first.stdout).unwrap();
-    assert_eq!(row["judgments"].as_object().unwrap().len(), 19);
+    assert_eq!(row["judgments"].as_object().unwrap().len(), 3);
     let second = alone.caz(&judge, "3");
     assert_eq!(second.stdout, first.stdout);
 }

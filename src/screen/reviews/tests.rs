@@ -310,7 +310,7 @@ fn venue_of(texts: &[(u8, u8, Vec<u8>)]) -> Reviews {
 }
 
 proptest::proptest! {
-    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(40))]
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(20))]
     #[test]
     fn vectors_that_are_not_kept_give_the_same_scores_to_the_last_bit(
         texts in texts(),
