@@ -33,6 +33,8 @@ pub mod rows;
 pub mod side;
 pub mod source;
 mod strict_json;
+#[cfg(any(feature = "bert", feature = "local"))]
+pub(crate) mod tensors;
 pub mod texts;
 pub mod warning;
 pub mod work;

@@ -8,18 +8,16 @@ use std::path::{Path, PathBuf};
 use candle_core::pickle::PthTensors;
 use candle_core::{DType, Device, Tensor};
 use safetensors::Dtype;
-use safetensors::tensor::Metadata;
 
 use super::error::BertError;
 use super::json::JsonFile;
+use crate::data::tensors::{self, Unreadable, contents};
 
 /// Weight files in the order they are looked for; an index names the shards of a split model.
 const SAFETENSORS: &str = "model.safetensors";
 const SAFETENSORS_INDEX: &str = "model.safetensors.index.json";
 const PYTORCH: &str = "pytorch_model.bin";
 const PYTORCH_INDEX: &str = "pytorch_model.bin.index.json";
-/// Longest table of contents; that of a model with a thousand tensors has 100 kB.
-const MOST_HEADER_BYTES: u64 = 100_000_000;
 
 const WANTED: &str = "model.safetensors or pytorch_model.bin";
 
@@ -35,7 +33,7 @@ pub(super) struct Weight {
 }
 
 enum Place {
-    Safetensors { file: usize, dtype: Dtype, shape: Vec<usize>, start: u64, bytes: usize },
+    Safetensors { file: usize, at: tensors::Place },
     Pytorch { file: usize, stored_name: String, shape: Vec<usize> },
 }
 
@@ -88,38 +86,15 @@ impl Weights {
         stored: &mut BTreeMap<String, Place>,
     ) -> Result<(), BertError> {
         let unreadable = |source| BertError::Read { path: path.clone(), source };
-        let damaged = |reason: String| BertError::DamagedWeights { path: path.clone(), reason };
         let mut file = File::open(&path).map_err(unreadable)?;
-        let total = file.metadata().map_err(unreadable)?.len();
-        let mut length = [0; 8];
-        file.read_exact(&mut length).map_err(unreadable)?;
-        let header_end = u64::from_le_bytes(length)
-            .checked_add(8)
-            .filter(|&end| end <= total)
-            .ok_or_else(|| damaged("its header is longer than the file".to_owned()))?;
-        if header_end > MOST_HEADER_BYTES {
-            return Err(damaged(format!("its header has {header_end} bytes")));
-        }
-        let mut header = vec![0; usize::try_from(header_end - 8).unwrap_or(usize::MAX)];
-        file.read_exact(&mut header).map_err(unreadable)?;
-        let metadata: Metadata =
-            serde_json::from_slice(&header).map_err(|error| damaged(error.to_string()))?;
-        let expected = header_end.saturating_add(metadata.data_len() as u64);
-        if expected != total {
-            return Err(damaged(format!("it has {total} bytes instead of {expected}")));
-        }
-        for name in metadata.offset_keys() {
-            let Some(info) = metadata.info(&name) else { continue };
-            let (start, end) = info.data_offsets;
-            let place = Place::Safetensors {
-                file: self.files.len(),
-                dtype: info.dtype,
-                shape: info.shape.clone(),
-                start: header_end + start as u64,
-                bytes: end - start,
-            };
-            stored.insert(name, place);
-        }
+        let places = contents(&mut file).map_err(|problem| match problem {
+            Unreadable::Io(source) => unreadable(source),
+            Unreadable::Damaged(reason) => BertError::DamagedWeights { path: path.clone(), reason },
+        })?;
+        let number = self.files.len();
+        stored.extend(
+            places.into_iter().map(|(name, at)| (name, Place::Safetensors { file: number, at })),
+        );
         self.files.push(WeightFile::Safetensors { path, file });
         Ok(())
     }
@@ -196,9 +171,8 @@ impl Weights {
     pub(super) fn take(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, BertError> {
         // Before it is read: a table of contents may claim more than there is memory for.
         let found = match self.places.get(name) {
-            Some(Place::Safetensors { shape, .. } | Place::Pytorch { shape, .. }) => {
-                Some(shape.as_slice())
-            }
+            Some(Place::Safetensors { at, .. }) => Some(at.shape.as_slice()),
+            Some(Place::Pytorch { shape, .. }) => Some(shape.as_slice()),
             None => None,
         };
         if let Some(found) = found.filter(|found| *found != shape) {
@@ -216,17 +190,11 @@ impl Weights {
         let place = self.places.get(name).ok_or_else(|| self.missing(name))?;
         self.used.insert(name.to_owned());
         match place {
-            Place::Safetensors { file, dtype, shape, start, bytes } => {
+            Place::Safetensors { file, at } => {
                 let WeightFile::Safetensors { path, file } = &self.files[*file] else {
                     unreachable!("a place points into the file it was read from")
                 };
-                let values = read_safetensor(
-                    file,
-                    path,
-                    &Span { dtype: *dtype, start: *start, bytes: *bytes },
-                    shape,
-                )?;
-                Ok(Weight { shape: shape.clone(), values })
+                Ok(Weight { shape: at.shape.clone(), values: read_safetensor(file, path, at)? })
             }
             Place::Pytorch { file, stored_name, .. } => {
                 let WeightFile::Pytorch { path, tensors } = &self.files[*file] else {
@@ -259,23 +227,16 @@ impl Weights {
     }
 }
 
-struct Span {
-    dtype: Dtype,
-    start: u64,
-    bytes: usize,
-}
-
 fn read_safetensor(
     mut file: &File,
     path: &Path,
-    span: &Span,
-    shape: &[usize],
+    at: &tensors::Place,
 ) -> Result<Vec<f32>, BertError> {
     let unreadable = |source| BertError::Read { path: path.into(), source };
-    let mut bytes = vec![0; span.bytes];
-    file.seek(SeekFrom::Start(span.start)).map_err(unreadable)?;
+    let mut bytes = vec![0; at.bytes];
+    file.seek(SeekFrom::Start(at.start)).map_err(unreadable)?;
     file.read_exact(&mut bytes).map_err(unreadable)?;
-    let dtype = match span.dtype {
+    let dtype = match at.dtype {
         Dtype::F32 => {
             let (values, _) = bytes.as_chunks::<4>();
             return Ok(values.iter().map(|&value| f32::from_le_bytes(value)).collect());
@@ -289,7 +250,7 @@ fn read_safetensor(
             return Err(BertError::DamagedWeights { path: path.into(), reason });
         }
     };
-    Tensor::from_raw_buffer(&bytes, dtype, shape, &Device::Cpu)
+    Tensor::from_raw_buffer(&bytes, dtype, &at.shape, &Device::Cpu)
         .and_then(|tensor| tensor_values(&tensor))
         .map_err(|source| BertError::Weights { path: path.into(), source })
 }
