@@ -16,6 +16,8 @@ pub mod chat;
 pub mod choice;
 pub mod embedding_model;
 pub mod error;
+#[cfg(any(feature = "hub", feature = "local"))]
+pub(crate) mod families;
 pub mod fence;
 pub mod form;
 pub mod prompt;

@@ -13,7 +13,7 @@ pub(super) mod avx2;
 
 use pulp::{Simd, WithSimd};
 
-use super::halves::half;
+use super::halves::{brain, half};
 use crate::stats::exponential::multiply_add;
 use crate::stats::lanes::{LANES, fold};
 
@@ -79,7 +79,7 @@ impl Block for BF16 {
     const COUNT: usize = 32;
     #[inline(always)]
     fn decode(bytes: &[u8], out: &mut [f32]) {
-        each(bytes, out, |bytes| f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16));
+        each(bytes, out, brain);
     }
 }
 

@@ -1,21 +1,44 @@
-//! The sizes of a model, from the metadata of its file.
+//! The sizes of a model, and how they are read from the metadata of a GGUF file.
 
 use super::error::ModelFault;
 use super::gguf::{Header, bad};
+use crate::llm::families::FAMILIES;
 
 /// Largest size that any single dimension may have: far above every model, and small enough that
 /// products of two do not overflow.
-const MOST: usize = 1 << 24;
+pub(super) const MOST: usize = 1 << 24;
 
 /// The families that are implemented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
-    /// Pairs of neighbouring values are rotated.
+    /// Nothing of what follows.
     Llama,
-    /// Biases on queries, keys and values; halves are rotated.
+    /// Biases on queries, keys and values.
     Qwen2,
-    /// Queries and keys are normalised per head; halves are rotated.
+    /// Queries and keys are normalised per head.
     Qwen3,
+}
+
+impl Family {
+    /// The family of a name, which is the same in GGUF files and in config.json.
+    pub(super) fn of(name: &str) -> Result<Self, ModelFault> {
+        let known = [Self::Llama, Self::Qwen2, Self::Qwen3];
+        let family = known.into_iter().find(|family| family.name() == name);
+        family.ok_or_else(|| ModelFault::Architecture { name: name.to_owned() })
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        FAMILIES[self as usize]
+    }
+}
+
+/// Which values of a head are rotated together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rotation {
+    /// Neighbours.
+    Neighbours,
+    /// One of the first half with one of the second.
+    Halves,
 }
 
 /// The sizes.
@@ -32,20 +55,22 @@ pub(super) struct Config {
     /// Length of a head's queries, keys and values.
     pub(super) head: usize,
     pub(super) epsilon: f32,
+    pub(super) rotation: Rotation,
     /// Base of the rotations' frequencies.
     pub(super) base: f64,
 }
 
 impl Config {
+    /// Bytes that each token takes while it is remembered.
+    pub(super) fn bytes_per_token(&self) -> usize {
+        let values = self.layers.saturating_mul(2 * self.key_heads * self.head);
+        values.saturating_mul(size_of::<u16>())
+    }
+
     /// Reads them, and refuses what would be computed differently.
     pub(super) fn read(header: &Header) -> Result<Self, ModelFault> {
         let name = header.text("general.architecture")?;
-        let family = match name {
-            "llama" => Family::Llama,
-            "qwen2" => Family::Qwen2,
-            "qwen3" => Family::Qwen3,
-            _ => return Err(ModelFault::Architecture { name: name.to_owned() }),
-        };
+        let family = Family::of(name)?;
         let key = |rest: &str| format!("{name}.{rest}");
         let optional = |rest: &str| {
             let key = key(rest);
@@ -118,6 +143,11 @@ impl Config {
             key_heads,
             head,
             epsilon,
+            // Files of the family llama have their rows in an order of their own.
+            rotation: match family {
+                Family::Llama => Rotation::Neighbours,
+                Family::Qwen2 | Family::Qwen3 => Rotation::Halves,
+            },
             base: positive(header, &base)?.unwrap_or(10_000.0),
         })
     }

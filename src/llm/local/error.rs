@@ -55,13 +55,25 @@ pub enum LocalError {
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
-/// What is wrong with a model file.
+/// What is wrong with a file of a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelFault {
     /// It does not start as a GGUF file does.
     #[error("it is no GGUF file")]
     NotGguf,
+    /// It is no safetensors file, or a damaged one.
+    #[error("it is no safetensors file, or a damaged one: {reason}")]
+    NotSafetensors {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It is no JSON, or holds no object.
+    #[error("it is no JSON that a model has: {reason}")]
+    Json {
+        /// What is wrong with it.
+        reason: String,
+    },
     /// It is of a version that is not read, or of a machine with the other byte order.
     #[error("GGUF version {version} is not supported, only 2 and 3 in little-endian order are")]
     Version {
@@ -127,6 +139,29 @@ pub enum ModelFault {
         found: Vec<usize>,
         /// Shape that the model needs.
         expected: Vec<usize>,
+    },
+    /// The numbers of a tensor are of a type that is not known.
+    #[error(
+        "the tensor `{name}` holds numbers of type {kind}, which is not supported; F32, F16 and \
+         BF16 are"
+    )]
+    NumberType {
+        /// Its name.
+        name: String,
+        /// The name of the type in the file.
+        kind: String,
+    },
+    /// An index says that a file holds a tensor, and it does not.
+    #[error("the tensor `{name}` is not in it, where the index of the weights puts it")]
+    NotInShard {
+        /// Its name.
+        name: String,
+    },
+    /// config.json says that the embedding is the head, too, and there is another head.
+    #[error("`tie_word_embeddings` in config.json says that there is no `{name}` of its own")]
+    HeadNotTied {
+        /// Its name.
+        name: String,
     },
     /// A tensor that the architecture does not know, so that leaving it out would change answers.
     #[error("the tensor `{name}` is not known in this architecture")]

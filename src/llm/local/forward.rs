@@ -16,7 +16,7 @@ use std::cell::Cell;
 
 use rayon::prelude::*;
 
-use super::config::{Config, Family};
+use super::config::{Config, Rotation};
 use super::elements::{attend_one, rms_norm, silu_times, softmax};
 use super::error::LocalError;
 use super::halves::{Half, Kept, Rows, round};
@@ -272,9 +272,9 @@ impl Network {
         let (tokens, half) = (batch.tokens, self.config.head / 2);
         let (cos, sin) = &batch.rotations;
         for pair in 0..half {
-            let (first, second) = match self.config.family {
-                Family::Llama => (2 * pair, 2 * pair + 1),
-                Family::Qwen2 | Family::Qwen3 => (pair, pair + half),
+            let (first, second) = match self.config.rotation {
+                Rotation::Neighbours => (2 * pair, 2 * pair + 1),
+                Rotation::Halves => (pair, pair + half),
             };
             let (left, right) = head.split_at_mut(second * tokens);
             let angles = cos[pair * tokens..].iter().zip(&sin[pair * tokens..]);

@@ -1,8 +1,9 @@
-//! Models that run on this machine, from GGUF files. Nothing is sent anywhere.
+//! Models that run on this machine, from GGUF files and from folders with safetensors files as the
+//! Hugging Face hub has them. Nothing is sent anywhere.
 //!
 //! The families llama, qwen2 and qwen3 with byte-level tokenizers; whatever would be computed
 //! differently is refused by name. One request at a time: each uses all threads. Answers depend on
-//! the file, the request and the processor's kind, not on the number of threads, and no answer
+//! the files, the request and the processor's kind, not on the number of threads, and no answer
 //! depends on another.
 //!
 //! A form ([`ResponseFormat::JsonSchema`](crate::llm::ResponseFormat)) is not enforced; prompts say
@@ -13,11 +14,15 @@ mod choice;
 mod config;
 mod elements;
 mod error;
+mod folder;
 mod forward;
 mod gguf;
+mod gguf_file;
+mod gguf_tokenizer;
 mod halves;
 mod matrix;
 mod sample;
+mod source;
 mod template;
 mod tokenizer;
 mod weights;
@@ -26,7 +31,7 @@ mod weights;
 mod tests;
 
 use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -37,21 +42,20 @@ use sha2::{Digest, Sha256};
 pub use self::error::{LocalError, ModelFault};
 
 use self::choice::Kept;
-use self::config::Config;
 use self::forward::{CHUNK, Memory, Network, States};
-use self::gguf::{Header, Stopped};
+use self::gguf_file::GgufFile;
 use self::halves::Half;
 use self::sample::Sampler;
+use self::source::Parts;
 use self::template::ChatTemplate;
 use self::tokenizer::Tokenizer;
-use self::weights::Weights;
 use crate::data::hexadecimal::hexadecimal;
 use crate::data::interruption::Interruption;
 use crate::llm::budget::Budget;
 use crate::llm::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason, Message, Usage};
 use crate::llm::error::ChatError;
 
-/// How the name of a model on this machine begins: `local:FILE.gguf`.
+/// How the name of a model on this machine begins: `local:FILE.gguf`, `local:FOLDER`.
 pub const PREFIX: &str = "local:";
 
 /// Digits of a file's hash in a model's name: 64 bits.
@@ -60,10 +64,10 @@ const NAME_DIGITS: usize = 16;
 /// Bytes of a file that are read at once.
 const READ_BYTES: usize = 1 << 20;
 
-/// What a model file needs besides itself.
+/// What a model needs besides itself.
 #[derive(Debug, Clone, Default)]
 pub struct LocalSettings {
-    /// The file.
+    /// The GGUF file, or the folder with safetensors files, configuration and tokenizer.
     pub path: PathBuf,
     /// Threads that compute; `None` for all cores. They never change an answer.
     pub threads: Option<usize>,
@@ -86,18 +90,18 @@ pub struct LocalModel {
     turn: Mutex<Kept>,
 }
 
-/// What a model file says about itself.
+/// What a model says about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// Family, e.g. `llama`.
     pub architecture: String,
-    /// Bytes of the file.
+    /// Bytes of the file, or of the files with weights.
     pub bytes: u64,
     /// Tokens that the model reads at most.
     pub context: usize,
     /// Bytes of memory that each token takes while it is remembered.
     pub bytes_per_token: usize,
-    /// The licence, if the file names one.
+    /// The licence, if a file names one; those of folders do not.
     pub license: Option<String>,
 }
 
@@ -118,19 +122,8 @@ impl LocalModel {
     /// [`LocalError::File`] if the file cannot be read, [`LocalError::Model`] if it cannot be run.
     pub fn open(settings: LocalSettings) -> Result<Self, LocalError> {
         let path = settings.path.clone();
-        let failed = |stopped| failed(&path, stopped);
-        let wrong = |fault| LocalError::Model { path: path.clone(), fault };
         let name = name_of(&path)?;
-        let (mut reader, header, _) = opened(&path)?;
-        let config = Config::read(&header).map_err(wrong)?;
-        let tokenizer = Tokenizer::read(&header).map_err(wrong)?;
-        let source = header.text("tokenizer.chat_template").map_err(wrong)?;
-        let template = ChatTemplate::new(source, &tokenizer.first_text, &tokenizer.end_text)
-            .map_err(|error| {
-                wrong(gguf::bad("tokenizer.chat_template", format!("cannot be read: {error}")))
-            })?;
-        let weights =
-            Weights::load(&header, &mut reader, &config, tokenizer.vocabulary()).map_err(failed)?;
+        let Parts { config, tokenizer, template, weights } = Parts::read(&path)?;
         let network = Network { config, weights };
         // Weights that are no numbers are found out before any text is read.
         let pool = ThreadPoolBuilder::new()
@@ -142,28 +135,31 @@ impl LocalModel {
             network.logits(&states, &[0])
         });
         match checked {
-            Err(LocalError::NotFinite) => return Err(wrong(ModelFault::NotFinite)),
+            Err(LocalError::NotFinite) => {
+                return Err(LocalError::Model { path, fault: ModelFault::NotFinite });
+            }
             checked => checked.map(drop)?,
         }
         Ok(Self { name, settings, tokenizer, template, network, pool, turn: Mutex::default() })
     }
 
-    /// What the file says about itself.
+    /// What the model says about itself.
     ///
     /// # Errors
     ///
     /// As [`Self::open`].
     pub fn describe(path: &Path) -> Result<Description, LocalError> {
-        let wrong = |fault| LocalError::Model { path: path.to_owned(), fault };
-        let (_, header, bytes) = opened(path)?;
-        let config = Config::read(&header).map_err(wrong)?;
-        let values = config.layers.saturating_mul(2 * config.key_heads * config.head);
+        if path.is_dir() {
+            return folder::describe(path);
+        }
+        let file = GgufFile::open(path)?;
+        let config = file.config()?;
         Ok(Description {
-            architecture: header.text("general.architecture").map_err(wrong)?.to_owned(),
-            bytes,
+            architecture: config.family.name().to_owned(),
+            bytes: file.bytes,
             context: config.context,
-            bytes_per_token: values.saturating_mul(size_of::<u16>()),
-            license: header.text("general.license").ok().map(str::to_owned),
+            bytes_per_token: config.bytes_per_token(),
+            license: file.header.text("general.license").ok().map(str::to_owned),
         })
     }
 
@@ -255,8 +251,7 @@ impl LocalModel {
 }
 
 impl ChatModel for LocalModel {
-    /// `local:`, the file's name and the start of its SHA-256, so that answers of another file are
-    /// never taken for this one's.
+    /// As [`name_of`] says, so that answers of other files are never taken for those of these.
     fn model(&self) -> &str {
         &self.name
     }
@@ -286,12 +281,22 @@ impl ChatModel for LocalModel {
     }
 }
 
-/// The name of the model in a file: `local:`, the file's name, `@` and the start of its SHA-256.
+/// The name of the model in a file: `local:`, the file's name, `@` and the start of its SHA-256. That
+/// of a folder has the SHA-256 of what `sha256sum` writes of the files that are read, in the order of
+/// their names.
 ///
 /// # Errors
 ///
-/// [`LocalError::File`] if it cannot be read.
+/// [`LocalError::File`] if a file cannot be read, [`LocalError::Model`] if a folder does not say which
+/// files are read.
 pub fn name_of(path: &Path) -> Result<String, LocalError> {
+    let (name, digits) =
+        if path.is_dir() { folder::identity(path)? } else { (file_name(path), sha256_of(path)?) };
+    Ok(format!("{PREFIX}{name}@{}", &digits[..NAME_DIGITS]))
+}
+
+/// The SHA-256 of a file.
+fn sha256_of(path: &Path) -> Result<String, LocalError> {
     let failed = |source| LocalError::File { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(failed)?;
     let mut hash = Sha256::new();
@@ -302,25 +307,10 @@ pub fn name_of(path: &Path) -> Result<String, LocalError> {
             length => hash.update(&buffer[..length]),
         }
     }
-    let digits = hexadecimal(&hash.finalize());
-    let file = path.file_name().unwrap_or_default().to_string_lossy();
-    Ok(format!("{PREFIX}{file}@{}", &digits[..NAME_DIGITS]))
+    Ok(hexadecimal(&hash.finalize()))
 }
 
-/// Opens a file, reads its header and says how long it is.
-fn opened(path: &Path) -> Result<(BufReader<File>, Header, u64), LocalError> {
-    let io = |source| LocalError::File { path: path.to_owned(), source };
-    let file = File::open(path).map_err(io)?;
-    let size = file.metadata().map_err(io)?.len();
-    let mut reader = BufReader::with_capacity(READ_BYTES, file);
-    let header = Header::read(&mut reader, size).map_err(|stopped| failed(path, stopped))?;
-    reader.rewind().map_err(io)?;
-    Ok((reader, header, size))
-}
-
-fn failed(path: &Path, stopped: Stopped) -> LocalError {
-    match stopped {
-        Stopped::Io(source) => LocalError::File { path: path.to_owned(), source },
-        Stopped::Fault(fault) => LocalError::Model { path: path.to_owned(), fault },
-    }
+/// The last part of a path.
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -8,7 +8,7 @@ use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Tensor};
 use proptest::prelude::*;
 
-use super::gguf::Header;
+use super::gguf::{Header, Stopped};
 use super::halves::{Half, Kept, Rows, round};
 use super::matrix::{Weight, products};
 use super::*;
@@ -17,7 +17,7 @@ use crate::llm::choice::ChoiceModel;
 use crate::llm::question::Question;
 
 #[path = "../../../tests/fixtures/local/tiny.rs"]
-mod tiny;
+pub(super) mod tiny;
 
 use self::tiny::Tiny;
 

@@ -1,8 +1,4 @@
-//! Text to tokens and back, from the tokenizer that a model file holds.
-//!
-//! Byte-level pairs ("gpt2") with the ways to split text that a test compares with llama.cpp; other
-//! tokenizers are refused, since tokens that are nearly right give answers that are nearly right.
-//! As in llama.cpp, text is not normalised.
+//! Text to tokens and back, by byte-level pairs.
 //!
 //! **What strangers write never becomes a control token.** [`Tokenizer::guarded`] breaks every place
 //! where one could begin, before a chat template sees the text; [`Tokenizer::encode`] finds control
@@ -10,15 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tokenizers::models::bpe::BPE;
-use tokenizers::pre_tokenizers::byte_level::ByteLevel;
-use tokenizers::pre_tokenizers::digits::Digits;
-use tokenizers::pre_tokenizers::sequence::Sequence;
-use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
-use tokenizers::tokenizer::SplitDelimiterBehavior;
-
 use super::error::{LocalError, ModelFault};
-use super::gguf::{Header, Value, bad};
+use super::gguf::bad;
 
 /// A character that no text holds (Unicode sets it aside for use inside programs): where a control
 /// token must not begin.
@@ -37,13 +26,33 @@ const ENDS: [&str; 9] = [
     "</s>",
 ];
 
-const QWEN2: &str = r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-const LLAMA3: &str = r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+/// What a token is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A part of texts.
+    Text,
+    /// What stands for what is not known.
+    Unknown,
+    /// Templates alone may write it.
+    Control,
+    /// Found whole, and text.
+    UserDefined,
+}
 
-/// What a token is for, as GGUF numbers it.
-const UNKNOWN: i64 = 2;
-const CONTROL: i64 = 3;
-const USER_DEFINED: i64 = 4;
+/// What a tokenizer is made of.
+pub(super) struct Tokens {
+    /// Merges pairs of bytes, and finds no token whole.
+    pub(super) pairs: tokenizers::Tokenizer,
+    /// By id; empty where an id has no token.
+    pub(super) by_id: Vec<(String, Kind)>,
+    /// Tokens that end an answer, besides those with a common name.
+    pub(super) ends: Vec<u32>,
+    /// What every conversation begins with, if the template did not write it.
+    pub(super) first: Option<u32>,
+    /// Texts of the tokens that begin and end a text, for templates.
+    pub(super) begin: String,
+    pub(super) end: String,
+}
 
 /// The tokenizer of a model.
 #[derive(Debug)]
@@ -63,83 +72,43 @@ pub(super) struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// The tokenizer in the metadata.
-    pub(super) fn read(header: &Header) -> Result<Self, ModelFault> {
-        let model = header.text("tokenizer.ggml.model")?;
-        if model != "gpt2" {
-            let reason = format!("is `{model}`, which is not supported; gpt2 is");
-            return Err(bad("tokenizer.ggml.model", reason));
-        }
-        let tokens = header.texts("tokenizer.ggml.tokens")?;
-        let kinds = match header.get("tokenizer.ggml.token_type") {
-            Some(Value::Integers(kinds)) if kinds.len() == tokens.len() => kinds.clone(),
-            None => vec![1; tokens.len()],
-            Some(_) => return Err(bad("tokenizer.ggml.token_type", "does not fit the tokens")),
-        };
-        let mut ids: BTreeMap<&str, u32> = BTreeMap::new();
-        for (id, token) in (0..).zip(tokens) {
-            if ids.insert(token, id).is_some() {
-                return Err(ModelFault::Duplicate { name: token.clone() });
-            }
-        }
-        let splitter = header.text("tokenizer.ggml.pre")?;
-        let is_llama3 = splitter == "llama-bpe";
-        let pairs = pairs(header, &ids, splitter)?;
+    /// The tokenizer of tokens that have been read.
+    pub(super) fn new(tokens: Tokens) -> Result<Self, ModelFault> {
+        let Tokens { pairs, by_id, ends, first, begin, end } = tokens;
         let mut special = Vec::new();
-        for ((token, kind), id) in tokens.iter().zip(&kinds).zip(0..) {
-            if !matches!(*kind, UNKNOWN | CONTROL | USER_DEFINED) {
-                continue;
-            }
-            match token.chars().count() {
-                // A break inside it would not be possible.
-                1 if *kind == CONTROL => {
-                    let reason = format!("holds the control token `{token}` of one character");
-                    return Err(bad("tokenizer.ggml.tokens", reason));
+        let letters = byte_letters();
+        let mut bytes = Vec::with_capacity(by_id.len());
+        for ((token, kind), id) in by_id.iter().zip(0..) {
+            if *kind != Kind::Text {
+                match token.chars().count() {
+                    // A break inside it would not be possible.
+                    1 if *kind == Kind::Control => {
+                        return Err(bad(token, "is a control token of one character"));
+                    }
+                    0 | 1 => {}
+                    _ => special.push((token.clone(), id)),
                 }
-                0 | 1 => {}
-                _ => special.push((token.clone(), id)),
             }
+            bytes.push(match kind {
+                Kind::Text => bytes_of(token, &letters),
+                Kind::Unknown | Kind::Control => Vec::new(),
+                Kind::UserDefined => token.clone().into_bytes(),
+            });
         }
         special.sort_by(|(a, i), (b, j)| b.len().cmp(&a.len()).then(i.cmp(j)));
-        let id = |key: &str| -> Result<Option<u32>, ModelFault> {
-            match header.count(key)? {
-                Some(id) if id >= tokens.len() => Err(bad(key, "is no token")),
-                id => Ok(id.and_then(|id| u32::try_from(id).ok())),
-            }
+        let named = |(token, kind): &(String, Kind)| {
+            *kind == Kind::Control && ENDS.contains(&token.as_str())
         };
-        let begin = id("tokenizer.ggml.bos_token_id")?;
-        let end = id("tokenizer.ggml.eos_token_id")?
-            .ok_or_else(|| ModelFault::MissingKey { key: "tokenizer.ggml.eos_token_id".into() })?;
-        let mut ends: BTreeSet<u32> =
-            [Some(end), id("tokenizer.ggml.eot_token_id")?].into_iter().flatten().collect();
-        for name in ENDS {
-            if let Some(&id) = ids.get(name)
-                && kinds[id as usize] == CONTROL
-            {
-                ends.insert(id);
-            }
-        }
-        let adds = header.flag("tokenizer.ggml.add_bos_token")?.unwrap_or(is_llama3);
-        let text = |id: Option<u32>| id.map_or("", |id| &tokens[id as usize]).to_owned();
-        let letters = byte_letters();
-        let bytes = tokens
-            .iter()
-            .zip(&kinds)
-            .map(|(token, kind)| match *kind {
-                UNKNOWN | CONTROL => Vec::new(),
-                USER_DEFINED => token.clone().into_bytes(),
-                _ => bytes_of(token, &letters),
-            })
-            .collect();
+        let by_name = (0..).zip(&by_id).filter(|(_, token)| named(token)).map(|(id, _)| id);
         Ok(Self {
             pairs,
             bytes,
             beginnings: special.iter().filter_map(|(token, _)| token.chars().next()).collect(),
             special,
-            ends,
-            first: begin.filter(|_| adds),
-            first_text: text(begin),
-            end_text: text(Some(end)),
+            ends: by_name.chain(ends).collect(),
+            first,
+            first_text: begin,
+            end_text: end,
         })
     }
 
@@ -223,46 +192,6 @@ impl<'a> Piece<'a> {
         }
         pieces
     }
-}
-
-/// The merging of byte pairs, with the file's way to split texts.
-fn pairs(
-    header: &Header,
-    ids: &BTreeMap<&str, u32>,
-    splitter: &str,
-) -> Result<tokenizers::Tokenizer, ModelFault> {
-    let failed = |reason: String| bad("tokenizer.ggml.merges", reason);
-    let merges = header
-        .texts("tokenizer.ggml.merges")?
-        .iter()
-        .map(|merge| merge.split_once(' ').map(|(a, b)| (a.to_owned(), b.to_owned())))
-        .collect::<Option<Vec<_>>>()
-        .ok_or_else(|| failed("holds a line without two parts".into()))?;
-    let words = |use_regex| ByteLevel::new(false, false, use_regex).into();
-    let split = |pattern: &str| {
-        Split::new(SplitPattern::Regex(pattern.into()), SplitDelimiterBehavior::Isolated, false)
-            .map_err(|error| failed(error.to_string()))
-    };
-    let steps = match splitter {
-        "gpt-2" => vec![words(true)],
-        "smollm" => vec![Digits::new(true).into(), words(true)],
-        "qwen2" => vec![split(QWEN2)?.into(), words(false)],
-        "llama-bpe" => vec![split(LLAMA3)?.into(), words(false)],
-        _ => return Err(ModelFault::Splitter { name: splitter.to_owned() }),
-    };
-    let vocabulary: Vec<(String, u32)> =
-        ids.iter().map(|(token, id)| ((*token).to_owned(), *id)).collect();
-    let model = BPE::builder()
-        .vocab_and_merges(
-            vocabulary.into_iter().collect::<tokenizers::models::bpe::Vocab>(),
-            merges,
-        )
-        .ignore_merges(splitter == "llama-bpe")
-        .build()
-        .map_err(|error| failed(format!("cannot be used: {error}")))?;
-    let mut pairs = tokenizers::Tokenizer::new(model);
-    pairs.with_pre_tokenizer(Some(Sequence::new(steps)));
-    Ok(pairs)
 }
 
 /// The letter that stands for each byte, as GPT-2 wrote them: bytes that can be seen stand for

@@ -1,14 +1,13 @@
 //! The weights of a model, each checked for its shape.
 
-use std::collections::BTreeSet;
-use std::io::{BufRead, Seek};
-
 use candle_core::quantized::GgmlDType;
 
 use super::config::{Config, Family};
-use super::error::ModelFault;
-use super::gguf::{Header, Stopped};
+use super::error::{LocalError, ModelFault};
+use super::gguf::bad;
+use super::halves::{brain, half};
 use super::matrix::Weight;
+use super::source::Tensors;
 
 /// A matrix with an optional bias.
 #[derive(Debug)]
@@ -47,21 +46,20 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// Loads all tensors of the file, and fails if one is missing or left over.
-    pub(super) fn load<R: BufRead + Seek>(
-        header: &Header,
-        reader: &mut R,
+    /// Loads all tensors, and fails if one is missing or left over.
+    pub(super) fn load<T: Tensors>(
+        tensors: &mut T,
         config: &Config,
         vocabulary: usize,
-    ) -> Result<Self, Stopped> {
-        let mut file = Loader { header, reader, used: BTreeSet::new() };
+    ) -> Result<Self, LocalError> {
+        let mut file = Loader(tensors);
         let (hidden, inner) = (config.hidden, config.inner);
         let (queries, keys) = (config.heads * config.head, config.key_heads * config.head);
         let embedding = file.matrix("token_embd.weight", vocabulary, hidden)?;
         let mut layers = Vec::new();
         for layer in 0..config.layers {
             let name = |rest: &str| format!("blk.{layer}.{rest}");
-            let head_norm = |file: &mut Loader<'_, R>, rest: &str| match config.family {
+            let head_norm = |file: &mut Loader<'_, T>, rest: &str| match config.family {
                 Family::Qwen3 => file.vector(&name(rest), config.head).map(Some),
                 Family::Llama | Family::Qwen2 => Ok(None),
             };
@@ -80,59 +78,57 @@ impl Weights {
             });
         }
         let last_norm = file.vector("output_norm.weight", hidden)?;
-        let head = if header.tensors.contains_key("output.weight") {
+        let head = if file.0.has("output.weight") {
             Some(file.matrix("output.weight", vocabulary, hidden)?)
         } else {
             None
         };
         let factors = "rope_freqs.weight";
         let frequency_factors = match config.family {
-            Family::Llama if header.tensors.contains_key(factors) => {
+            Family::Llama if file.0.has(factors) => {
                 let values = file.vector(factors, config.head / 2)?;
                 if values.iter().any(|factor| *factor <= 0.0) {
-                    return Err(super::gguf::bad(factors, "holds what is not above 0").into());
+                    let fault = |name: String| bad(&name, "holds what is not above 0");
+                    return Err(file.0.wrong(factors, &fault));
                 }
                 Some(values)
             }
             _ => None,
         };
-        if let Some(name) = header.tensors.keys().find(|name| !file.used.contains(*name)) {
-            return Err(ModelFault::UnexpectedTensor { name: name.clone() }.into());
-        }
+        file.0.refuse_left_over()?;
         Ok(Self { embedding, layers, last_norm, head, frequency_factors })
     }
 }
 
-fn load(name: &str, reason: &str) -> ModelFault {
-    ModelFault::Load { name: name.to_owned(), reason: reason.to_owned() }
-}
+/// Loads tensors as what they are for.
+struct Loader<'a, T>(&'a mut T);
 
-/// Loads tensors and remembers which.
-struct Loader<'a, R> {
-    header: &'a Header,
-    reader: &'a mut R,
-    used: BTreeSet<String>,
-}
+impl<T: Tensors> Loader<'_, T> {
+    /// What is wrong with a tensor, in words.
+    fn wrong(&self, name: &str, reason: &str) -> LocalError {
+        self.0.wrong(name, &|name| ModelFault::Load { name, reason: reason.to_owned() })
+    }
 
-impl<R: BufRead + Seek> Loader<'_, R> {
-    fn matrix(&mut self, name: &str, rows: usize, columns: usize) -> Result<Weight, Stopped> {
-        self.used.insert(name.to_owned());
-        let (kind, bytes) = self.header.load(self.reader, name, &[rows, columns])?;
-        let weight = Weight::new(kind, bytes, rows, columns);
-        Ok(weight.ok_or_else(|| load(name, "its rows are no multiple of 32"))?)
+    fn matrix(&mut self, name: &str, rows: usize, columns: usize) -> Result<Weight, LocalError> {
+        let (kind, bytes) = self.0.load(name, &[rows, columns])?;
+        Weight::new(kind, bytes, rows, columns)
+            .ok_or_else(|| self.wrong(name, "its rows are no multiple of 32"))
     }
 
     /// A vector as numbers, all of them finite.
-    fn vector(&mut self, name: &str, length: usize) -> Result<Vec<f32>, Stopped> {
-        self.used.insert(name.to_owned());
-        let (kind, bytes) = self.header.load(self.reader, name, &[length])?;
-        if kind != GgmlDType::F32 {
-            return Err(load(name, "vectors have to be numbers of 32 bits").into());
-        }
-        let numbers = bytes.as_chunks().0.iter();
-        let values: Vec<f32> = numbers.map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    fn vector(&mut self, name: &str, length: usize) -> Result<Vec<f32>, LocalError> {
+        let (kind, bytes) = self.0.load(name, &[length])?;
+        let halves = || bytes.as_chunks().0.iter();
+        let values: Vec<f32> = match kind {
+            GgmlDType::F32 => {
+                bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+            }
+            GgmlDType::F16 => halves().map(|bytes| half(*bytes)).collect(),
+            GgmlDType::BF16 => halves().map(|bytes| brain(*bytes)).collect(),
+            _ => return Err(self.wrong(name, "vectors have to be numbers of 16 or 32 bits")),
+        };
         if values.iter().any(|value| !value.is_finite()) {
-            return Err(ModelFault::NotFinite.into());
+            return Err(self.0.wrong(name, &|_| ModelFault::NotFinite));
         }
         Ok(values)
     }
@@ -144,11 +140,11 @@ impl<R: BufRead + Seek> Loader<'_, R> {
         rows: usize,
         columns: usize,
         family: Family,
-    ) -> Result<Linear, Stopped> {
+    ) -> Result<Linear, LocalError> {
         let weight = self.matrix(&format!("{name}.weight"), rows, columns)?;
         let bias = format!("{name}.bias");
         let has_bias = match family {
-            Family::Llama => self.header.tensors.contains_key(&bias),
+            Family::Llama => self.0.has(&bias),
             Family::Qwen2 => true,
             Family::Qwen3 => false,
         };
