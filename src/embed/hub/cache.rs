@@ -10,7 +10,7 @@ use crate::embed::bert;
 /// Files without which a folder is no model for `bert:`.
 const NEEDED: [&str; 2] = ["config.json", "tokenizer.json"];
 
-/// A model in the cache that `bert:` can load.
+/// A model in the cache that is a folder: one that `bert:` can load, or a language model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelSnapshot {
     /// Its name on the hub.
@@ -19,7 +19,7 @@ pub struct ModelSnapshot {
     pub commit: String,
     /// The branches and tags that pointed at the commit when it was fetched, sorted.
     pub revisions: Vec<String>,
-    /// The encoder family, `model_type` in config.json.
+    /// The family, `model_type` in config.json.
     pub family: String,
     /// Size of its files in bytes.
     pub bytes: u64,
@@ -144,7 +144,7 @@ fn revisions(folder: &Path) -> Result<BTreeMap<String, String>, HubError> {
 }
 
 /// The bytes of all files below `folder`, through symbolic links.
-fn size(folder: &Path) -> Result<u64, HubError> {
+pub(super) fn size(folder: &Path) -> Result<u64, HubError> {
     let mut bytes = 0;
     for (_, path) in entries(folder)? {
         if path.is_dir() {

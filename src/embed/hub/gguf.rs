@@ -1,11 +1,13 @@
-//! Language models in one file of the format GGUF: `OWNER/REPOSITORY[/FILE][@REVISION]`.
+//! Language models, `OWNER/REPOSITORY[/FILE][@REVISION]`: one file of the format GGUF, or the folder of
+//! a repository that has none.
 
 use std::path::{Path, PathBuf};
 
 use super::cache::{self, ModelCache};
 use super::error::HubError;
 use super::gguf_names::{ENDING, is_file_name, is_part, is_whole};
-use super::repository::{RemoteFile, Repository};
+use super::language::language_family;
+use super::repository::Repository;
 use super::settings::HubSettings;
 use super::{DEFAULT_REVISION, HubModel, is_name, is_revision};
 
@@ -14,7 +16,8 @@ use super::{DEFAULT_REVISION, HubModel, is_name, is_revision};
 pub struct GgufReference {
     /// The repository.
     pub model: HubModel,
-    /// The file in it, with folders; `None` for the only one there is.
+    /// The file in it, with folders; `None` for the only one there is, or for the folder if there is
+    /// none.
     pub file: Option<String>,
 }
 
@@ -71,7 +74,7 @@ impl GgufReference {
         }
     }
 
-    /// The file in the cache; no request is made.
+    /// The file or folder in the cache; no request is made.
     ///
     /// # Errors
     ///
@@ -91,6 +94,7 @@ impl GgufReference {
         }
         let mut files = files_below(&folder, "")?;
         match files.len() {
+            0 if language_family(&folder).is_some() => Ok(folder),
             0 => Err(not_pulled()),
             1 => Ok(files.remove(0).2),
             _ => Err(HubError::SeveralFiles {
@@ -108,8 +112,8 @@ impl GgufReference {
         file.map_or_else(|| cache.looked_at(&self.model.revision), |file| vec![file])
     }
 
-    /// Asks the hub for the repository and the file in it.
-    pub(super) fn ask(&self, settings: &HubSettings) -> Result<(Repository, RemoteFile), HubError> {
+    /// Asks the hub for the repository.
+    pub(super) fn ask(&self, settings: &HubSettings) -> Result<Repository, HubError> {
         if settings.offline {
             return Err(HubError::NotCached {
                 model: self.name(),
@@ -117,27 +121,30 @@ impl GgufReference {
                 looked_at: self.looked_at(settings),
             });
         }
-        let repository = Repository::ask(&self.model, settings)?;
-        let file = repository.gguf_file(self.file.as_deref())?;
-        Ok((repository, file))
+        Repository::ask(&self.model, settings)
     }
 }
 
-/// The file that a user names: a path if there is such a file, else one of the cache. No request
-/// is made.
+/// The file or folder that a user names: a path if there is such a model, else one of the cache. No
+/// request is made.
 ///
 /// # Errors
 ///
 /// As [`GgufReference::parse`] and [`GgufReference::find`].
 pub fn locate_gguf(reference: &str, settings: &HubSettings) -> Result<PathBuf, HubError> {
     let path = Path::new(reference);
-    if path.is_file() {
+    if is_language_model(path) {
         return Ok(path.to_owned());
     }
     GgufReference::parse(reference)?.find(settings)
 }
 
-/// The language models in the cache, sorted by repository, commit and name.
+/// Whether a path is a file, or a folder with the configuration of a model.
+pub(super) fn is_language_model(path: &Path) -> bool {
+    path.is_file() || path.join("config.json").is_file()
+}
+
+/// The language models in the cache that are one file, sorted by repository, commit and name.
 ///
 /// A cache that does not exist is empty.
 ///
@@ -162,7 +169,10 @@ pub fn cached_gguf(settings: &HubSettings) -> Result<Vec<GgufFile>, HubError> {
 }
 
 /// Names, sizes and paths of the models below a folder.
-fn files_below(folder: &Path, above: &str) -> Result<Vec<(String, u64, PathBuf)>, HubError> {
+pub(super) fn files_below(
+    folder: &Path,
+    above: &str,
+) -> Result<Vec<(String, u64, PathBuf)>, HubError> {
     let mut found = Vec::new();
     for (name, path) in cache::entries(folder)? {
         let name = format!("{above}{name}");

@@ -13,6 +13,7 @@ mod download;
 mod error;
 mod gguf;
 mod gguf_names;
+mod language;
 mod pull;
 mod repository;
 mod requests;
@@ -24,6 +25,7 @@ pub use cache::{ModelSnapshot, cached_models};
 pub use download::Download;
 pub use error::{HubError, megabytes};
 pub use gguf::{GgufFile, GgufReference, cached_gguf, locate_gguf};
+pub use language::cached_language_models;
 pub use pull::{ModelKind, Planned, pull};
 pub use settings::{HubSettings, Token, Waits};
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::download::Download;
 use super::error::HubError;
-use super::gguf::GgufReference;
+use super::gguf::{GgufReference, is_language_model};
 use super::repository::{RemoteFile, Repository};
 use super::settings::HubSettings;
 use super::{ModelFolder, ModelReference};
@@ -15,7 +15,7 @@ use crate::data::progress::Progress;
 pub enum ModelKind {
     /// It makes vectors.
     Encoder,
-    /// It is a language model in one file of the format GGUF.
+    /// It is a language model: one file of the format GGUF, or a folder with safetensors files.
     Language,
 }
 
@@ -30,8 +30,8 @@ pub struct Planned<'a> {
     pub licence: Option<&'a str>,
 }
 
-/// Fetches a model if it is not on this machine, and says where it is: a folder for an encoder, the
-/// file for a language model.
+/// Fetches a model if it is not on this machine, and says where it is: a folder, or the file of a
+/// language model that is one.
 ///
 /// Without a `kind`, a name with a file is a language model; any other is an encoder if the
 /// repository has what an encoder needs, else a language model if it has one. `begin` is called as
@@ -49,7 +49,9 @@ pub fn pull(
     let language = || GgufReference::parse(reference);
     let language = match kind {
         Some(ModelKind::Encoder) => None,
-        Some(ModelKind::Language) if Path::new(reference).is_file() => return Ok(reference.into()),
+        Some(ModelKind::Language) if is_language_model(Path::new(reference)) => {
+            return Ok(reference.into());
+        }
         Some(ModelKind::Language) => Some(language()?),
         None if Path::new(reference).is_dir() => None,
         // What is no such name is said of it as of an encoder's, unless a file is named.
@@ -64,7 +66,12 @@ pub fn pull(
         if let Ok(path) = language.find(settings) {
             return Ok(path);
         }
-        let (repository, file) = language.ask(settings)?;
+        let repository = language.ask(settings)?;
+        if language.file.is_none() && !repository.has_gguf() {
+            let (files, name) = (repository.language_files()?, language.name());
+            return Ok(fetched(repository, files, name, begin)?.folder);
+        }
+        let file = repository.gguf_file(language.file.as_deref())?;
         return fetched_file(repository, file, begin);
     }
     let model = match ModelReference::parse(reference)? {

@@ -6,18 +6,27 @@ use super::HubModel;
 use super::cache::is_commit;
 use super::error::HubError;
 use super::gguf_names::is_whole;
+use super::language::family_of;
 use super::requests::{Client, Failure};
 use super::settings::HubSettings;
 
-/// Files of the repository's top folder that `bert:` may read, weights apart.
-const SETTINGS_FILES: [&str; 6] = [
+/// Files of the repository's top folder that `bert:` and `local:` may read, weights apart.
+const SETTINGS_FILES: [&str; 8] = [
     "config.json",
     "tokenizer.json",
     "tokenizer_config.json",
     "modules.json",
     "sentence_bert_config.json",
     "config_sentence_transformers.json",
+    "generation_config.json",
+    "chat_template.jinja",
 ];
+
+/// Kinds of files with weights, by what their names begin and end with, the best first.
+const WEIGHTS: [(&str, &str); 2] = [("model", "safetensors"), ("pytorch_model", "bin")];
+
+/// Bytes of a config.json at most; that of the largest model has some thousands.
+const MOST_CONFIG_BYTES: u64 = 1 << 20;
 
 /// One file of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +76,30 @@ impl Repository {
 
     /// The files that an encoder needs.
     pub(super) fn encoder_files(&self) -> Result<Vec<RemoteFile>, HubError> {
-        needed_files(&self.files, &self.model.name)
+        needed_files(&self.files, &self.model.name, &WEIGHTS)
+    }
+
+    /// The files that a language model in safetensors files needs.
+    ///
+    /// # Errors
+    ///
+    /// [`HubError::NotUsable`] if the repository has no such model, or one of another family; errors
+    /// of the request for its configuration.
+    pub(super) fn language_files(&self) -> Result<Vec<RemoteFile>, HubError> {
+        let not_usable = || HubError::NotUsable {
+            model: self.model.name.clone(),
+            wanted: "language model, neither in one file of the format GGUF nor in safetensors \
+                     files with config.json and tokenizer.json of the families llama, qwen2 and qwen3",
+        };
+        let files = needed_files(&self.files, &self.model.name, &WEIGHTS[..1]);
+        let files = files.map_err(|_| not_usable())?;
+        let failed = |failure| network(&self.model, &self.settings, failure);
+        let address = format!("{}/resolve/{}/config.json", self.model.name, self.commit);
+        let mut response = self.client.get(&address, 0).map_err(failed)?;
+        let config = response.body_mut().with_config().limit(MOST_CONFIG_BYTES).read_to_string();
+        let config = config.map_err(|error| failed(Failure::Connection(Box::new(error))))?;
+        family_of(&config).ok_or_else(not_usable)?;
+        Ok(files)
     }
 
     /// Whether there is a language model in one file.
@@ -174,15 +206,19 @@ fn remote_files(info: &Value, settings: &HubSettings) -> Result<Vec<RemoteFile>,
         .collect()
 }
 
-/// Chooses the files to fetch: settings, then safetensors or else PyTorch weights.
-fn needed_files(all: &[RemoteFile], model: &str) -> Result<Vec<RemoteFile>, HubError> {
+/// Chooses the files to fetch: settings, then the weights of the first of `kinds` that is there.
+fn needed_files(
+    all: &[RemoteFile],
+    model: &str,
+    kinds: &[(&str, &str)],
+) -> Result<Vec<RemoteFile>, HubError> {
     let has = |name: &str| all.iter().any(|file| file.name == name);
     for wanted in ["config.json", "tokenizer.json"] {
         if !has(wanted) {
             return Err(HubError::NotUsable { model: model.to_owned(), wanted });
         }
     }
-    let weights: Vec<&RemoteFile> = [("model", "safetensors"), ("pytorch_model", "bin")]
+    let weights: Vec<&RemoteFile> = kinds
         .iter()
         .map(|(stem, extension)| {
             all.iter().filter(|f| is_weight(&f.name, stem, extension)).collect()

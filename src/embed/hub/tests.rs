@@ -687,6 +687,109 @@ fn a_language_model_that_breaks_off_or_is_damaged_is_none_and_is_completed() {
     assert_eq!(std::fs::read(path).unwrap(), language_models()["big/b.Q8_0.gguf"]);
 }
 
+/// A language model in safetensors files, and what is not needed.
+fn language_folder() -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/local/llama");
+    files_below(&folder, "", &mut files);
+    files.insert("README.md".into(), b"a model".to_vec());
+    files.insert("original/params.json".into(), b"{}".to_vec());
+    files
+}
+
+#[test]
+fn a_language_model_in_a_folder_is_fetched_once_and_found_without_a_network() {
+    // With and without saying what it is.
+    for kind in [Some(ModelKind::Language), None] {
+        let hub = FakeHub::of(language_folder(), None);
+        let cache = tempfile::tempdir().unwrap();
+        let settings = hub.settings(cache.path());
+        let error = locate_gguf(MODEL, &settings).unwrap_err();
+        assert!(matches!(error, HubError::NotPulled { .. }), "{error}");
+        assert_eq!(hub.asked(), 0, "looking up asks nobody");
+        let needed = [
+            "chat_template.jinja",
+            "config.json",
+            "generation_config.json",
+            "model-00001-of-00002.safetensors",
+            "model-00002-of-00002.safetensors",
+            "model.safetensors.index.json",
+            "tokenizer.json",
+            "tokenizer_config.json",
+        ];
+        let files = language_folder();
+        let expected: Vec<&str> =
+            needed.into_iter().filter(|name| files.contains_key(*name)).collect();
+        assert_eq!(expected.len(), 7);
+        let bytes: usize = expected.iter().map(|name| files[*name].len()).sum();
+        let begin = |planned: &Planned<'_>| -> Box<dyn Progress> {
+            assert_eq!((planned.name.as_str(), planned.bytes), (MODEL, bytes as u64));
+            assert_eq!(planned.licence, Some("apache-2.0"));
+            Box::new(NoProgress)
+        };
+        let folder = pull(MODEL, kind, &settings, &begin).unwrap();
+        let mut fetched = BTreeMap::new();
+        files_below(&folder, "", &mut fetched);
+        assert_eq!(fetched.keys().collect::<Vec<_>>(), expected);
+        for (name, content) in fetched {
+            assert_eq!(content, files[&name], "{name}");
+        }
+
+        let asked = hub.asked();
+        let offline = HubSettings { offline: true, ..settings.clone() };
+        for kind in [Some(ModelKind::Language), None] {
+            assert_eq!(pull(MODEL, kind, &offline, &nothing_planned).unwrap(), folder);
+        }
+        assert_eq!(locate_gguf(MODEL, &offline).unwrap(), folder);
+        assert_eq!(locate_gguf(&format!("{MODEL}@{COMMIT}"), &offline).unwrap(), folder);
+        assert_eq!(locate_gguf(folder.to_str().unwrap(), &offline).unwrap(), folder);
+        let error = locate_gguf(&format!("{MODEL}/a.gguf"), &offline).unwrap_err();
+        assert!(matches!(error, HubError::NotPulled { .. }), "{error}");
+        assert_eq!(hub.asked(), asked);
+        let found = cached_language_models(&offline).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].model.as_str(), found[0].family.as_str()), (MODEL, "llama"));
+        assert_eq!((found[0].bytes, &found[0].folder), (bytes as u64, &folder));
+        assert_eq!(found[0].revisions, ["main"]);
+        assert!(cached_gguf(&offline).unwrap().is_empty());
+        assert!(cached_models(&offline).unwrap().is_empty(), "it is no encoder");
+
+        // Without all of its weights it is none.
+        std::fs::remove_file(folder.join("model-00002-of-00002.safetensors")).unwrap();
+        assert!(cached_language_models(&offline).unwrap().is_empty());
+        assert!(locate_gguf(MODEL, &offline).is_err());
+    }
+}
+
+#[test]
+fn a_repository_with_a_gguf_file_means_that_and_one_that_no_command_can_run_is_not_fetched() {
+    let cache = tempfile::tempdir().unwrap();
+    let mut both = language_folder();
+    both.insert("a.Q8_0.gguf".into(), vec![7; 100]);
+    let hub = FakeHub::of(both, None);
+    let settings = hub.settings(cache.path());
+    let path = pull(MODEL, Some(ModelKind::Language), &settings, &quiet).unwrap();
+    assert!(path.ends_with("a.Q8_0.gguf"), "{path:?}");
+    assert!(cached_language_models(&settings).unwrap().is_empty());
+
+    let mut other = language_folder();
+    other.insert("config.json".into(), br#"{"model_type": "gemma3"}"#.to_vec());
+    let mut torch = language_folder();
+    torch.retain(|name, _| !name.contains("safetensors"));
+    torch.insert("pytorch_model.bin".into(), vec![0; 100]);
+    let mut untold = language_folder();
+    untold.remove("tokenizer.json");
+    for files in [other, torch, untold] {
+        let hub = FakeHub::of(files, None);
+        let cache = tempfile::tempdir().unwrap();
+        let settings = hub.settings(cache.path());
+        let error =
+            pull(MODEL, Some(ModelKind::Language), &settings, &nothing_planned).unwrap_err();
+        assert!(matches!(error, HubError::NotUsable { .. }), "{error}");
+        assert!(error.to_string().contains("llama, qwen2 and qwen3"), "{error}");
+    }
+}
+
 #[test]
 fn references_to_language_models_are_repositories_with_or_without_a_file() {
     for (reference, name, file, revision) in [
