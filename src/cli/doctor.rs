@@ -14,7 +14,7 @@ use crate::report::{Cell, Report, Table};
 #[derive(Debug, Args)]
 pub(super) struct DoctorArgs {
     /// Load this model and say what it needs and how fast it is
-    #[arg(long, value_name = "local:FILE.gguf")]
+    #[arg(long, value_name = "local:FILE.gguf|FOLDER")]
     model: Option<String>,
 }
 
@@ -59,7 +59,10 @@ fn examined(name: &str, common: &Common) -> Result<Vec<(&'static str, String)>> 
     use crate::llm::local::{LocalModel, LocalSettings, PREFIX};
     use crate::llm::{Budget, ChatModel};
     let path = name.strip_prefix(PREFIX).ok_or_else(|| {
-        UsageError("doctor --model takes a model in a file, local:FILE.gguf".into())
+        UsageError(
+            "doctor --model takes a model in a file or folder, local:FILE.gguf or local:FOLDER"
+                .into(),
+        )
     })?;
     let path = super::local_file::local_path(path, common)?;
     let about = LocalModel::describe(&path)?;
@@ -70,7 +73,7 @@ fn examined(name: &str, common: &Common) -> Result<Vec<(&'static str, String)>> 
         interruption: common.interruption.clone(),
     })?;
     let speed = model.speed()?;
-    let licence = about.license.unwrap_or_else(|| "not said in the file".into());
+    let licence = about.license.unwrap_or_else(|| "not said by the model".into());
     let megabytes = |bytes: f64| bytes / 1e6;
     Ok(vec![
         ("model", model.model().to_owned()),
@@ -80,7 +83,7 @@ fn examined(name: &str, common: &Common) -> Result<Vec<(&'static str, String)>> 
         (
             "memory",
             format!(
-                "{:.0} MB for the file, {:.0} MB for 1,000 tokens, and what computing takes",
+                "{:.0} MB for the weights, {:.0} MB for 1,000 tokens, and what computing takes",
                 megabytes(about.bytes as f64),
                 megabytes(about.bytes_per_token as f64 * 1e3)
             ),

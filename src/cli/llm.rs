@@ -32,7 +32,7 @@ pub(super) struct LlmArgs {
     /// left out [env: `OPENAI_BASE_URL`] [default: <https://api.openai.com/v1>]
     #[arg(long, value_name = "URL,...", value_delimiter = ',')]
     pub base_url: Vec<String>,
-    /// The model's name as the server knows it; local:FILE.gguf or local:OWNER/REPO/FILE.gguf (see
+    /// The model's name at the server; local:FILE.gguf, local:FOLDER or local:OWNER/REPO[/FILE] (see
     /// `caz models pull`) runs in this program and sends nothing; nothing is sent unless a model is
     /// named
     #[arg(long, value_name = "NAME")]
@@ -400,7 +400,7 @@ impl Connection {
     }
 }
 
-/// The model in the file that `name` names; a run for show does not load it.
+/// The model in the file or folder that `name` names; a run for show does not load it.
 #[cfg(feature = "local")]
 fn open_local(name: &str, budget: &Arc<Budget>, common: &Common, for_show: bool) -> Result<Opened> {
     use crate::llm::{LocalModel, LocalSettings};
@@ -426,7 +426,7 @@ fn recorded_name(name: &str, common: &Common) -> Result<String> {
     #[cfg(feature = "local")]
     if let Some(name) = name.strip_prefix(LOCAL)
         && let Ok(path) = super::local_file::local_path(name, common)
-        && path.is_file()
+        && path.exists()
     {
         return Ok(crate::llm::local::name_of(&path)?);
     }

@@ -1,12 +1,12 @@
-//! Where the file of a model is that runs on this machine.
+//! Where the file or folder of a model is that runs on this machine.
 
 use std::path::PathBuf;
 
 use super::common::Common;
 use crate::error::Result;
 
-/// The file that is meant by what follows `local:`: a path, or the name of a repository, and of a
-/// file in it, looked up in the hub's cache. Nothing is downloaded: which model reads confidential
+/// The file or folder that is meant by what follows `local:`: a path, or the name of a repository, and
+/// of a file in it, looked up in the hub's cache. Nothing is downloaded: which model reads confidential
 /// texts, and what is fetched for it, is for `caz models pull` to be told.
 pub(super) fn local_path(name: &str, common: &Common) -> Result<PathBuf> {
     let path = PathBuf::from(name);

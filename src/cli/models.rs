@@ -1,7 +1,7 @@
 //! `caz models`: the models at hand, getting more, and making a static one.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Context, Result};
 use clap::{Args, Subcommand};
@@ -14,7 +14,7 @@ use super::output::{emit, say};
 use super::progress::Bar;
 use crate::embed::distill::{DistillOptions, distill, vocabulary_size};
 use crate::embed::hub::{
-    GgufFile, HubSettings, ModelKind, cached_gguf, cached_models, locate, locate_gguf,
+    HubSettings, ModelKind, cached_gguf, cached_language_models, cached_models, locate, locate_gguf,
 };
 use crate::embed::static_model::StaticModel;
 use crate::report::{Cell, Report, Table};
@@ -33,10 +33,11 @@ enum ModelsCommand {
     /// Download a model into the Hugging Face cache
     ///
     /// Size and licence are said before. What a break or Ctrl-C left over is fetched by the same
-    /// command. A language model is one file of the format GGUF; where its repository has several,
-    /// the message lists them with their sizes.
+    /// command. A language model is one file of the format GGUF, or the safetensors files of a
+    /// repository without one; where a repository has several GGUF files, the message lists them with
+    /// their sizes.
     Pull {
-        /// Name on the hub: OWNER/MODEL, or OWNER/MODEL/FILE.gguf for a language model; either with
+        /// Name on the hub: OWNER/MODEL, or OWNER/MODEL/FILE.gguf for one file; either with
         /// @REVISION. `bert:` or `local:` before it says which kind is meant
         model: String,
     },
@@ -87,13 +88,23 @@ fn kind_and_name(model: &str) -> (Option<ModelKind>, &str) {
     (None, model)
 }
 
-/// How `--model` takes a language model of the cache.
-fn local_name(model: &GgufFile) -> String {
-    let name = format!("local:{}/{}", model.model, model.file);
-    if model.revisions.iter().any(|revision| revision == "main") {
-        return name;
-    }
-    format!("{name}@{}", model.revisions.first().unwrap_or(&model.commit))
+/// The language models of the cache, files before folders: how `--model` takes one, its bytes and
+/// where it is.
+fn language_models(settings: &HubSettings) -> Result<Vec<(String, u64, PathBuf)>> {
+    let name = |name: String, revisions: &[String], commit: &String| {
+        if revisions.iter().any(|revision| revision == "main") {
+            return format!("local:{name}");
+        }
+        format!("local:{name}@{}", revisions.first().unwrap_or(commit))
+    };
+    let files = cached_gguf(settings)?.into_iter().map(|one| {
+        let path = format!("{}/{}", one.model, one.file);
+        (name(path, &one.revisions, &one.commit), one.bytes, one.path)
+    });
+    let folders = cached_language_models(settings)?
+        .into_iter()
+        .map(|one| (name(one.model, &one.revisions, &one.commit), one.bytes, one.folder));
+    Ok(files.chain(folders).collect())
 }
 
 fn list(common: &Common) -> Result<ExitStatus> {
@@ -117,12 +128,12 @@ fn list(common: &Common) -> Result<ExitStatus> {
             embedder.into(),
         ]);
     }
-    for file in cached_gguf(&settings)? {
+    for (name, bytes, path) in language_models(&settings)? {
         table.push(vec![
-            local_name(&file).into(),
+            name.into(),
             Cell::Missing,
-            file.bytes.into(),
-            file.path.display().to_string().into(),
+            bytes.into(),
+            path.display().to_string().into(),
             model.into(),
         ]);
     }
@@ -192,9 +203,9 @@ fn cached(settings: &HubSettings) -> Result<Vec<(String, String)>> {
     let encoders = cached_models(settings)?
         .into_iter()
         .map(|model| (format!("model bert:{}", model.model), model.folder.display().to_string()));
-    let language = cached_gguf(settings)?
+    let language = language_models(settings)?
         .into_iter()
-        .map(|model| (format!("model {}", local_name(&model)), model.path.display().to_string()));
+        .map(|(name, _, path)| (format!("model {name}"), path.display().to_string()));
     Ok(encoders.chain(language).collect())
 }
 

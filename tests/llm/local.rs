@@ -1,5 +1,7 @@
 //! A model in a file, through the command line: no server is asked, whatever the settings name.
 
+use std::path::Path;
+
 use candle_core::quantized::GgmlDType;
 use serde_json::{Value, json};
 
@@ -112,6 +114,123 @@ fn a_dry_run_counts_and_a_file_that_is_no_model_is_named() {
         assert_eq!(run.code, Some(code), "{name}: {}", run.stderr);
         assert!(run.stderr.contains(&name["local:".len()..]), "{}", run.stderr);
     }
+}
+
+/// The files of a tiny model in a folder, with room for the prompts.
+fn folder_files() -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/local/qwen3");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let mut bytes = std::fs::read(path).unwrap();
+        if name == "config.json" {
+            let mut config: Value = serde_json::from_slice(&bytes).unwrap();
+            config["max_position_embeddings"] = json!(20_000);
+            bytes = config.to_string().into_bytes();
+        }
+        (name, bytes)
+    });
+    files.collect()
+}
+
+#[test]
+fn a_model_in_a_folder_is_asked_as_one_in_a_file_is() {
+    let alone = Alone::new();
+    std::fs::create_dir(alone.desk.path("tiny")).unwrap();
+    for (name, bytes) in folder_files() {
+        std::fs::write(alone.desk.path("tiny").join(name), bytes).unwrap();
+    }
+    let model = ["--model", "local:tiny", "--max-tokens", "3", "--concurrency", "1"];
+    let mut logs = Vec::new();
+    for threads in ["1", "3"] {
+        let log = format!("{threads}.jsonl");
+        let more = ["--no-cache", "--record", &log, "--offline"];
+        let run = alone.caz(&[&LABELS[..], &model, &more].concat(), threads);
+        // It writes letters at random: no label, which is told and not turned into one.
+        assert_eq!(run.code, Some(1), "{}", run.stderr);
+        assert!(run.stderr.contains("on this machine for 2 answers"), "{}", run.stderr);
+        logs.push(alone.desk.read(&log));
+    }
+    assert!(logs[0].contains("\"model\":\"local:tiny@"), "{}", logs[0]);
+    assert_eq!(logs[0], logs[1]);
+    let replay = [&LABELS[..], &model[..4], &["--replay", "1.jsonl"]].concat();
+    let replayed = alone.caz(&replay, "1");
+    assert_eq!(replayed.code, Some(1), "{}", replayed.stderr);
+    assert!(!replayed.stderr.contains("does not hold"), "{}", replayed.stderr);
+    let dry = alone.caz(&[&LABELS[..], &["--model", "local:tiny", "--dry-run"]].concat(), "1");
+    assert_eq!(dry.code, Some(0), "{}", dry.stderr);
+
+    let judge = ["annotate", "judgments", "reviews.jsonl", "--model", "local:tiny"];
+    let judge = [&judge[..], &["--judge", "choice", "--no-cache", "--offline"]].concat();
+    let run = alone.caz(&judge, "2");
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let row: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(row["judgments"].as_object().unwrap().len(), 19);
+
+    let run = alone.caz(&["doctor", "--model", "local:./tiny/", "--format", "csv"], "2");
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    for part in ["local:tiny@", "architecture,qwen3", "20000 tokens", "tokens a second"] {
+        assert!(run.stdout.contains(part), "no `{part}` in: {}", run.stdout);
+    }
+
+    // What is wrong is said by file.
+    std::fs::remove_file(alone.desk.path("tiny/tokenizer.json")).unwrap();
+    let run = alone.caz(&[&LABELS[..], &model].concat(), "1");
+    assert_eq!(run.code, Some(4), "{}", run.stderr);
+    assert!(run.stderr.contains("tokenizer.json"), "{}", run.stderr);
+    std::fs::write(alone.desk.path("tiny/config.json"), r#"{"model_type": "gemma3"}"#).unwrap();
+    let run = alone.caz(&[&LABELS[..], &model].concat(), "1");
+    assert_eq!(run.code, Some(3), "{}", run.stderr);
+    for part in ["config.json", "gemma3", "llama, qwen2 and qwen3"] {
+        assert!(run.stderr.contains(part), "no `{part}` in: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_folder_of_the_hub_runs_once_it_was_pulled() {
+    let alone = Alone::new();
+    let hub = Server::start(|asked| {
+        let path = asked.head.split(' ').nth(1).unwrap_or_default();
+        let mut files = folder_files();
+        if path.starts_with("/api/models/org/tiny/revision/main") {
+            let siblings: Vec<Value> = files
+                .iter()
+                .map(|(name, bytes)| json!({"rfilename": name, "size": bytes.len()}))
+                .collect();
+            let tags = json!(["license:apache-2.0"]);
+            let info = json!({"sha": COMMIT, "siblings": siblings, "tags": tags});
+            return Reply::Body(info.to_string().into_bytes());
+        }
+        let name = path.strip_prefix(&format!("/org/tiny/resolve/{COMMIT}/"));
+        match files.iter().position(|(file, _)| Some(file.as_str()) == name) {
+            Some(place) => Reply::Body(files.swap_remove(place).1),
+            None => Reply::status(404),
+        }
+    });
+    let (endpoint, cache) = (format!("http://{}", hub.address()), alone.desk.path("hub"));
+    let caz = |arguments: &[&str]| -> Run {
+        let mut command = alone.desk.command(arguments);
+        command.env("HF_ENDPOINT", &endpoint).env("HF_HUB_CACHE", &cache);
+        command.output().unwrap().into()
+    };
+    let labels = [&LABELS[..], &["--model", "local:org/tiny", "--max-tokens", "3"]].concat();
+    let run = caz(&labels);
+    assert_eq!((run.code, hub.count()), (Some(4), 0), "{}", run.stderr);
+    assert!(run.stderr.contains("models pull"), "{}", run.stderr);
+    let run = caz(&["models", "pull", "local:org/tiny"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stderr.contains("licence: apache-2.0"), "{}", run.stderr);
+
+    let asked = hub.count();
+    let path = caz(&["models", "path", "local:org/tiny"]);
+    assert_eq!(path.stdout, run.stdout, "{}", path.stderr);
+    let listed = caz(&["models", "list", "--format", "csv"]);
+    assert!(listed.stdout.contains("local:org/tiny,"), "{}", listed.stdout);
+    let run = caz(&[&labels[..], &["--offline", "--no-cache", "--record", "log"]].concat());
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    let log = alone.desk.read("log");
+    assert!(log.contains("\"model\":\"local:tiny@"), "{log}");
+    assert_eq!(hub.count(), asked, "the cache was to be enough");
 }
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
