@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use candle_core::quantized::GgmlDType;
 use candle_core::quantized::gguf_file::Value as Raw;
 use candle_core::{Device, Tensor};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -697,4 +698,24 @@ fn an_index_names_files_beside_it_that_hold_what_it_says() {
     let from = twice.path(&holder("lm_head.weight"));
     std::fs::copy(from, twice.path("model-00003-of-00003.safetensors")).unwrap();
     assert!(matches!(twice.fault().1, ModelFault::Duplicate { .. }));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    #[test]
+    fn a_damaged_folder_is_an_error_or_a_model(
+        file in 0_usize..7, at in any::<prop::sample::Index>(), byte in any::<u8>(),
+    ) {
+        let copy = Copy::of("llama");
+        let mut paths: Vec<PathBuf> =
+            std::fs::read_dir(copy.0.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        // Of the files of weights the start alone says what they are.
+        let mut bytes = std::fs::read(&paths[file]).unwrap();
+        let end = bytes.len().min(9_000);
+        bytes[at.index(end)] = byte;
+        std::fs::write(&paths[file], bytes).unwrap();
+        // It may still be a model; it must not be a panic, and take no time.
+        let _ = copy.open();
+    }
 }

@@ -6,11 +6,13 @@
 //! pairs is refused by name.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
 use super::super::error::{LocalError, ModelFault};
+use super::super::gguf::bad;
 use super::super::tokenizer::{Kind, Tokenizer, Tokens};
 use super::TOKENIZER;
 use super::json::Json;
@@ -25,15 +27,16 @@ pub(super) fn read(
     let file = Json::read(&folder.join(TOKENIZER))?;
     refuse_unknown(&file)?;
     let by_id = tokens(&file, vocabulary)?;
-    let pairs = pairs(&file, &by_id)?;
+    let path = file.path.clone();
+    let wrong = |fault| LocalError::Model { path: path.clone(), fault };
+    let pairs = pairs(file, &by_id)?;
     let begin = special(settings, "bos_token")?;
     let end = special(settings, "eos_token")?;
     ends.extend((0..).zip(&by_id).filter(|(_, (token, _))| *token == end).map(|(id, _)| id));
     if ends.is_empty() {
-        return Err(file.fault(ModelFault::MissingKey { key: "eos_token".into() }));
+        return Err(wrong(ModelFault::MissingKey { key: "eos_token".into() }));
     }
-    Tokenizer::new(Tokens { pairs, by_id, ends, first: None, begin, end })
-        .map_err(|fault| file.fault(fault))
+    Tokenizer::new(Tokens { pairs, by_id, ends, first: None, begin, end }).map_err(wrong)
 }
 
 /// The text of a token that the settings name, empty if they do not.
@@ -173,31 +176,30 @@ fn tokens(file: &Json, vocabulary: usize) -> Result<Vec<(String, Kind)>, LocalEr
 }
 
 /// What merges the bytes of a text without any token that is found whole.
-fn pairs(file: &Json, tokens: &[(String, Kind)]) -> Result<tokenizers::Tokenizer, LocalError> {
+fn pairs(file: Json, tokens: &[(String, Kind)]) -> Result<tokenizers::Tokenizer, LocalError> {
     let control: BTreeSet<&str> = tokens
         .iter()
         .filter(|(_, kind)| *kind == Kind::Control)
         .map(|(token, _)| token.as_str())
         .collect();
-    let mut model = file.value["model"].clone();
-    if let Some(vocabulary) = model.get_mut("vocab").and_then(Value::as_object_mut) {
+    let Json { path, mut value } = file;
+    let wrong = |error: &dyn Display| LocalError::Model {
+        path: path.clone(),
+        fault: bad("model", format!("cannot be used: {error}")),
+    };
+    if let Some(vocabulary) = value.pointer_mut("/model/vocab").and_then(Value::as_object_mut) {
         // No merge can make one then, and no word can be one.
         vocabulary.retain(|token, _| !control.contains(token.as_str()));
     }
     // A control token, in most; bytes without a token are left out.
-    model["unk_token"] = Value::Null;
-    model["type"] = json!("BPE");
-    let bare = json!({
-        "version": "1.0",
-        "truncation": null,
-        "padding": null,
-        "added_tokens": [],
-        "normalizer": file.value["normalizer"],
-        "pre_tokenizer": file.value["pre_tokenizer"],
-        "post_processor": null,
-        "decoder": null,
-        "model": model,
-    });
-    serde_json::from_value(bare)
-        .map_err(|error| file.wrong("model", format!("cannot be used: {error}")))
+    value["model"]["unk_token"] = Value::Null;
+    value["model"]["type"] = json!("BPE");
+    value["added_tokens"] = json!([]);
+    for key in ["truncation", "padding", "post_processor", "decoder"] {
+        value[key] = Value::Null;
+    }
+    let text = serde_json::to_vec(&value).map_err(|error| wrong(&error))?;
+    // A large vocabulary takes more memory as JSON than as anything else.
+    drop(value);
+    tokenizers::Tokenizer::from_bytes(text).map_err(|error| wrong(&error))
 }
