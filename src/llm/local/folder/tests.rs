@@ -156,6 +156,21 @@ fn tokens_and_conversations_are_those_of_transformers() {
 }
 
 #[test]
+fn steps_of_normalising_may_stand_in_a_list() {
+    for (family, steps) in [("qwen2", json!([{"type": "NFC"}])), ("qwen3", json!([]))] {
+        let copy = Copy::of(family);
+        copy.change("tokenizer.json", |file| {
+            file["normalizer"] = json!({"type": "Sequence", "normalizers": steps});
+        });
+        let model = copy.open().unwrap();
+        for case in expected()[family]["tokens"].as_array().unwrap() {
+            let found = model.tokenizer.encode_plain(case["text"].as_str().unwrap()).unwrap();
+            assert_eq!(found, ids_of(&case["plain"]), "{family}");
+        }
+    }
+}
+
+#[test]
 fn settings_as_older_versions_wrote_them_mean_the_same() {
     let expected = expected();
     for family in FAMILIES {
@@ -485,6 +500,11 @@ fn tokenizers_that_do_something_else_are_refused_by_name() {
     let spaced = json!({"type": "ByteLevel", "add_prefix_space": true, "use_regex": true});
     for (pointer, value, key) in [
         ("/normalizer", json!({"type": "Lowercase"}), "normalizer"),
+        (
+            "/normalizer",
+            json!({"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Lowercase"}]}),
+            "normalizer",
+        ),
         ("/pre_tokenizer", json!({"type": "Metaspace"}), "pre_tokenizer"),
         ("/pre_tokenizer", spaced, "pre_tokenizer"),
         ("/pre_tokenizer/pretokenizers/0", split("Removed"), "pre_tokenizer"),

@@ -52,11 +52,11 @@ fn special(settings: Option<&Json>, key: &str) -> Result<String, LocalError> {
     }
 }
 
-/// The steps of splitting a text, in their order.
-fn steps(file: &Json) -> Vec<&Value> {
-    match file.get("pre_tokenizer") {
+/// The steps of normalising or splitting a text, in their order.
+fn steps<'a>(file: &'a Json, key: &str, list: &str) -> Vec<&'a Value> {
+    match file.get(key) {
         Some(value) if value["type"] == "Sequence" => {
-            value["pretokenizers"].as_array().into_iter().flatten().collect()
+            value[list].as_array().into_iter().flatten().collect()
         }
         value => value.into_iter().collect(),
     }
@@ -71,12 +71,12 @@ fn refuse_unknown(file: &Json) -> Result<(), LocalError> {
         let reason = format!("is {}, which is not supported; {known}", kind(value));
         file.wrong(key, reason)
     };
-    if let Some(value) = file.get("normalizer")
-        && value["type"] != "NFC"
+    if let Some(step) =
+        steps(file, "normalizer", "normalizers").into_iter().find(|step| step["type"] != "NFC")
     {
-        return Err(unsupported("normalizer", value, "NFC is"));
+        return Err(unsupported("normalizer", step, "NFC is"));
     }
-    let steps = steps(file);
+    let steps = steps(file, "pre_tokenizer", "pretokenizers");
     let (last, others) = match steps.split_last() {
         Some((last, others)) if last["type"] == "ByteLevel" => (*last, others),
         Some((last, _)) => {
