@@ -107,15 +107,14 @@ impl EngineRun {
         }
     }
 
-    /// What an engine leaves out.
+    /// What an engine leaves out, and what the mechanisms say of their fits.
     pub fn warnings(&self) -> Vec<Warning> {
         let without = |name: &MechanismName| matches!(name, MechanismName::CaZ | MechanismName::Ca);
         let count = self.settings.mechanism.iter().filter(|name| without(name)).count();
         let message = "ca and ca_z have no standard errors where an engine counts: no flag but \
                        too_few says anything";
-        (count > 0)
-            .then(|| Warning::new("no_standard_errors", count, message))
-            .into_iter()
-            .collect()
+        let left_out = (count > 0).then(|| Warning::new("no_standard_errors", count, message));
+        let of_fits = self.scored.iter().flat_map(|scored| scored.warnings.clone());
+        left_out.into_iter().chain(of_fits).collect()
     }
 }
