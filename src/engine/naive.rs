@@ -1,11 +1,16 @@
+mod copy_mixture;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::copy_mixture::Mixture;
 use super::{
-    Agreement, Covered, Crowd, Engine, PairCount, PeerSum, Right, SizeCount, Strata, TermSum,
+    Agreement, Attempt, AttemptFit, Covered, Crowd, Engine, LikeLlm, Mixed, PairCount, PeerSum,
+    Right, SizeCount, Strata, TermSum,
 };
 use crate::error::Result;
 
 /// Labels as rows, and what each LLM says of each task.
+#[derive(Default)]
 pub(super) struct Naive {
     /// Task, worker, label.
     pub(super) labels: Vec<(String, String, String)>,
@@ -14,6 +19,10 @@ pub(super) struct Naive {
     pub(super) sources: Vec<String>,
     /// Of Dawid-Skene: how probable a class is on a task.
     pub(super) posteriors: BTreeMap<(String, String), f64>,
+    /// Of the copy mixture.
+    pub(super) mixtures: BTreeMap<Attempt, Mixture>,
+    /// Whether it is like a cluster.
+    pub(super) forgets: bool,
 }
 
 /// Source, stratum, task, worker, label.
@@ -214,6 +223,10 @@ impl Engine for Naive {
         Ok(sums.into_iter().map(row).collect())
     }
 
+    fn keeps(&self) -> bool {
+        !self.forgets
+    }
+
     fn dawid_skene(&mut self, number: usize) -> Result<f64> {
         let (tasks, classes) = (self.distinct(|row| &row.0), self.distinct(|row| &row.2));
         let on = |task: &str| self.labels.iter().filter(|row| row.0 == task).collect::<Vec<_>>();
@@ -258,5 +271,28 @@ impl Engine for Naive {
             worker,
         };
         Ok(self.distinct(|row| &row.1).into_iter().map(right).collect())
+    }
+
+    fn copy_mixture(&mut self, number: usize, ended: &[Attempt]) -> Result<Vec<AttemptFit>> {
+        if number == 1 {
+            self.start_mixtures();
+        }
+        let mut mixtures = std::mem::take(&mut self.mixtures);
+        mixtures.retain(|attempt, _| !ended.contains(attempt));
+        let mut fits = Vec::new();
+        for (attempt, mixture) in &mut mixtures {
+            let objective = self.mix(&attempt.source, mixture);
+            fits.push(AttemptFit { attempt: attempt.clone(), objective });
+        }
+        self.mixtures = mixtures;
+        Ok(fits)
+    }
+
+    fn mixed(&mut self, attempts: &[Attempt]) -> Result<Vec<Mixed>> {
+        Ok(attempts.iter().flat_map(|attempt| self.mixed_workers(attempt)).collect())
+    }
+
+    fn like_llm(&mut self, attempts: &[Attempt]) -> Result<Vec<LikeLlm>> {
+        Ok(attempts.iter().filter_map(|attempt| self.llm_repeated(attempt)).collect())
     }
 }

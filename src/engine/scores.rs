@@ -1,10 +1,14 @@
 //! From the answers of an engine to scores, with the code of the local mechanisms.
 
+mod mixture;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::mixture::mixtures;
 use super::{
     Agreement, Engine, EngineError, MOST_PAIRS_PER_LABEL, PLANNED, PairCount, SizeCount, Strata,
 };
+use crate::data::warning::Warning;
 use crate::error::Result;
 use crate::mechanism::{
     EmSettings, Fit, Joint, MechanismName, MechanismOptions, Scores, StratifiedMean, WorkerScore,
@@ -55,10 +59,7 @@ pub fn score(
     name: MechanismName,
     options: &MechanismOptions,
 ) -> Result<EngineScores> {
-    if !PLANNED.contains(&name) {
-        return Err(EngineError::NotPlanned { name }.into());
-    }
-    let renormalize = options.correlated_agreement.renormalize_strata;
+    check_planned(engine, name)?;
     let strata = Strata::of(name);
     let sources: Vec<String> = match strata {
         Strata::Z => crowd.sources.clone(),
@@ -84,14 +85,33 @@ pub fn score(
         }
     }
     let mut fit = None;
+    let mut warnings: BTreeMap<&str, Vec<Warning>> = BTreeMap::new();
     match name {
         MechanismName::Ds => {
-            fit = Some(fitted(engine, options.em)?);
+            let fitted = fitted(engine, options.em)?;
+            warnings.insert("", convergence_warning(name.as_str(), &fitted).into_iter().collect());
+            fit = Some(fitted);
             for row in engine.right()? {
                 if let Some(score) = place(&mut each, &numbers, "", &row.worker) {
                     score.estimate = Some(point(row.share));
                     score.n_used = score.n_tasks;
                 }
+            }
+        }
+        MechanismName::DsZ => {
+            let mut mixtures = mixtures(engine, options.em)?;
+            for source in &sources {
+                let Some(mixture) = mixtures.remove(source) else { continue };
+                for row in &mixture.workers {
+                    if let Some(score) = place(&mut each, &numbers, source, &row.worker) {
+                        score.estimate = Some(point(row.score));
+                        score.lambda = Some(row.copied);
+                        score.n_used = count(row.tasks);
+                    }
+                }
+                let said = convergence_warning(name.as_str(), &mixture.fit).into_iter();
+                warnings.insert(source, said.chain(mixture.llm_is_truth).collect());
+                fit = fit.or(Some(mixture.fit));
             }
         }
         MechanismName::NegZ => {
@@ -120,38 +140,60 @@ pub fn score(
             }
         }
         _ => {
-            let sizes = engine.sizes(strata)?;
-            let agreements = agreements(&sizes, engine.pairs(strata)?);
-            let weights = weights(&sizes);
-            // Strata are added in one order, so that the sums do not depend on that of the answer.
-            let mut terms = engine.terms(strata, &agreements)?;
-            terms.sort_by(|a, b| {
-                (&a.source, &a.worker, &a.stratum).cmp(&(&b.source, &b.worker, &b.stratum))
-            });
-            for rows in terms.chunk_by(|a, b| a.source == b.source && a.worker == b.worker) {
-                let mut sum = StratifiedMean::default();
-                for row in rows {
-                    let mean = row.total / row.tasks as f64;
-                    let weight = weights[&(row.source.as_str(), row.stratum.as_str())];
-                    sum.add(weight, &Moments::of(row.tasks, mean, 0.0));
-                }
-                if let Some(score) = place(&mut each, &numbers, &rows[0].source, &rows[0].worker) {
-                    score.estimate =
-                        sum.estimate(renormalize).map(|estimate| point(estimate.value));
+            for (source, worker, sum) in stratified(engine, strata)? {
+                if let Some(score) = place(&mut each, &numbers, &source, &worker) {
+                    let estimate = sum.estimate(options.correlated_agreement.renormalize_strata);
+                    score.estimate = estimate.map(|estimate| point(estimate.value));
                     score.n_used = sum.tasks();
                 }
             }
         }
     }
     let mut scores = sources.iter().filter_map(|source| {
-        Some(Scores { workers: each.remove(source.as_str())?, ..Scores::default() })
+        let warnings = warnings.remove(source.as_str()).unwrap_or_default();
+        Some(Scores { workers: each.remove(source.as_str())?, warnings, ..Scores::default() })
     });
     let mut least = scores.next().unwrap_or_default();
     scores.for_each(|other| keep_lowest(&mut least, other));
-    least.warnings.extend(fit.as_ref().and_then(|fit| convergence_warning(name.as_str(), fit)));
     least.fit = fit;
     let zero_is_chance = matches!(name, MechanismName::Ca | MechanismName::CaZ);
     Ok(EngineScores { scores: least, zero_is_chance })
+}
+
+fn check_planned(engine: &dyn Engine, name: MechanismName) -> Result<(), EngineError> {
+    if !PLANNED.contains(&name) {
+        return Err(EngineError::NotPlanned { name });
+    }
+    if name.is_fitted() && !engine.keeps() {
+        return Err(EngineError::KeepsRelations { name });
+    }
+    Ok(())
+}
+
+/// Correlated agreement of every worker by source.
+fn stratified(
+    engine: &mut dyn Engine,
+    strata: Strata,
+) -> Result<Vec<(String, String, StratifiedMean)>> {
+    let sizes = engine.sizes(strata)?;
+    let agreements = agreements(&sizes, engine.pairs(strata)?);
+    let weights = weights(&sizes);
+    // Strata are added in one order, so that the sums do not depend on that of the answer.
+    let mut terms = engine.terms(strata, &agreements)?;
+    terms.sort_by(|a, b| {
+        (&a.source, &a.worker, &a.stratum).cmp(&(&b.source, &b.worker, &b.stratum))
+    });
+    let mut sums = Vec::new();
+    for rows in terms.chunk_by(|a, b| a.source == b.source && a.worker == b.worker) {
+        let mut sum = StratifiedMean::default();
+        for row in rows {
+            let mean = row.total / row.tasks as f64;
+            let weight = weights[&(row.source.as_str(), row.stratum.as_str())];
+            sum.add(weight, &Moments::of(row.tasks, mean, 0.0));
+        }
+        sums.push((rows[0].source.clone(), rows[0].worker.clone(), sum));
+    }
+    Ok(sums)
 }
 
 /// Iterations of Dawid-Skene until the log-likelihood stands still.

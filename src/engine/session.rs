@@ -16,6 +16,7 @@ use std::time::Duration;
 use arrow_array::RecordBatch;
 use datafusion::common::DataFusionError;
 use datafusion::dataframe::DataFrameWriteOptions;
+use datafusion::datasource::empty::EmptyTable;
 use datafusion::prelude::SessionContext;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -24,10 +25,10 @@ use url::Url;
 use self::answer::{Row, Values, values};
 pub use self::place::Place;
 use self::place::context;
-use super::sql::{self, Dialect, Step, dawid_skene, quoted};
+use super::sql::{self, Dialect, Step, copy_mixture, dawid_skene, quoted};
 use super::{
-    Agreement, Covered, Crowd, Engine, EngineError, PairCount, PeerSum, Right, SizeCount, Strata,
-    TermSum,
+    Agreement, Attempt, AttemptFit, Covered, Crowd, Engine, LikeLlm, Mixed, PairCount, PeerSum,
+    Right, SizeCount, Strata, TermSum,
 };
 use crate::data::excerpt::excerpt;
 use crate::data::ids::alike;
@@ -41,7 +42,7 @@ use crate::data::rows::Column;
 use crate::data::source::stem_of;
 use crate::data::z::by_name;
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::mechanism::{MechanismError, MechanismName};
+use crate::mechanism::MechanismError;
 
 /// What `DataFusion` understands.
 const DIALECT: Dialect = Dialect::DuckDb;
@@ -61,6 +62,8 @@ pub struct Session<'a> {
     inputs: Vec<Input>,
     /// Of Dawid-Skene.
     iterations: usize,
+    /// Of the copy mixture.
+    mixtures: usize,
     place: Place,
 }
 
@@ -91,9 +94,18 @@ impl<'a> Session<'a> {
         };
         let made = BTreeSet::new();
         let (sources, inputs) = (Vec::new(), Vec::new());
-        let iterations = 0;
-        let mut session =
-            Self { observer, runtime, context, folder, made, sources, inputs, iterations, place };
+        let mut session = Self {
+            observer,
+            runtime,
+            context,
+            folder,
+            made,
+            sources,
+            inputs,
+            iterations: 0,
+            mixtures: 0,
+            place,
+        };
         session.register("labels_file", labels)?;
         let columns = session.columns("labels_file", labels, &[TASK, WORKER, LABEL])?;
         let select = format!("SELECT {} FROM labels_file", columns.join(", "));
@@ -389,14 +401,24 @@ impl<'a> Session<'a> {
             }
             Some(folder) => {
                 let place = folder.path().join(&step.name);
-                let place = format!("{}/", place.display());
-                self.wait(async {
+                let shown = format!("{}/", place.display());
+                let schema = self.wait(async {
                     let frame = self.context.sql(&step.select).await?;
+                    let schema = frame.schema().inner().clone();
                     let options = DataFrameWriteOptions::new();
-                    frame.write_parquet(&place, options, None).await
+                    frame.write_parquet(&shown, options, None).await?;
+                    Ok(schema)
                 })?;
                 let name = &step.name;
-                let place = quoted(&place);
+                // Nothing is written of a relation without rows.
+                let files = std::fs::read_dir(&place);
+                if files.map_or(true, |mut files| files.next().is_none()) {
+                    let empty = Arc::new(EmptyTable::new(schema));
+                    let registered = self.context.register_table(name.as_str(), empty);
+                    registered.map_err(|error| self.error(&error))?;
+                    return Ok(());
+                }
+                let place = quoted(&shown);
                 self.run(&format!(
                     "CREATE EXTERNAL TABLE {name} STORED AS PARQUET LOCATION {place}"
                 ))?;
@@ -406,10 +428,19 @@ impl<'a> Session<'a> {
     }
 
     /// Gives back the disk of a relation that is kept.
-    fn drop(&self, name: &str) -> Result<()> {
+    fn drop(&mut self, name: &str) -> Result<()> {
+        self.made.remove(name);
         let Some(folder) = &self.folder else { return Ok(()) };
         self.run(&format!("DROP TABLE {name}"))?;
-        std::fs::remove_dir_all(folder.path().join(name)).context("removing what was counted")
+        let place = folder.path().join(name);
+        if !place.exists() {
+            return Ok(());
+        }
+        std::fs::remove_dir_all(place).context("removing what was counted")
+    }
+
+    fn drop_all(&mut self, names: &[String]) -> Result<()> {
+        names.iter().try_for_each(|name| self.drop(name))
     }
 
     fn make_all(&mut self, steps: impl IntoIterator<Item = Step>) -> Result<()> {
@@ -583,11 +614,15 @@ impl Engine for Session<'_> {
         Ok(rows.iter().map(row).collect())
     }
 
+    fn keeps(&self) -> bool {
+        self.folder.is_some()
+    }
+
     fn dawid_skene(&mut self, number: usize) -> Result<f64> {
-        if self.folder.is_none() {
-            return Err(EngineError::KeepsRelations { name: MechanismName::Ds }.into());
-        }
         if number == 1 {
+            if self.iterations > 0 {
+                self.drop_all(&dawid_skene::left(self.iterations))?;
+            }
             self.make_all([sql::workers()])?;
             self.make_all(sql::majority())?;
             self.make_all(dawid_skene::start(DIALECT))?;
@@ -596,7 +631,7 @@ impl Engine for Session<'_> {
         self.make_all(dawid_skene::iteration(number))?;
         let likelihood = self.rows(&dawid_skene::likelihood(number))?;
         self.make_all(dawid_skene::confusion(number))?;
-        dawid_skene::over(number).iter().try_for_each(|name| self.drop(name))?;
+        self.drop_all(&dawid_skene::over(number))?;
         self.iterations = number;
         Ok(likelihood.first().map_or(0.0, |row| row.float(0)))
     }
@@ -606,6 +641,59 @@ impl Engine for Session<'_> {
         let row = |row: &Row| Right { worker: row.text(1), share: row.float(2) };
         Ok(rows.iter().map(row).collect())
     }
+
+    fn copy_mixture(&mut self, number: usize, ended: &[Attempt]) -> Result<Vec<AttemptFit>> {
+        if number == 1 {
+            if self.mixtures > 0 {
+                self.drop_all(&copy_mixture::left(self.mixtures))?;
+            }
+            self.make_all(copy_mixture::start(DIALECT, self.iterations))?;
+        }
+        let kept = (!ended.is_empty()).then(|| format!("NOT ({})", any_of(ended)));
+        self.make_all(copy_mixture::iteration(number, kept.as_deref()))?;
+        let name = format!("mixture_objective_{number}");
+        let rows = self.relation(&name, "source, attempt, objective")?;
+        self.drop_all(&copy_mixture::over(number))?;
+        self.mixtures = number;
+        let row = |row: &Row| AttemptFit { attempt: attempt(row), objective: row.float(2) };
+        Ok(rows.iter().map(row).collect())
+    }
+
+    fn mixed(&mut self, attempts: &[Attempt]) -> Result<Vec<Mixed>> {
+        let steps = copy_mixture::scores(self.mixtures, Some(&any_of(attempts)));
+        let [matrices, scores] = steps.each_ref().map(|step| step.name.clone());
+        self.make_all(steps)?;
+        let rows = self.relation(&scores, "source, attempt, worker, copied, score, tasks")?;
+        self.drop_all(&[matrices, scores])?;
+        let row = |row: &Row| Mixed {
+            attempt: attempt(row),
+            worker: row.text(2),
+            copied: row.float(3),
+            score: row.float(4),
+            tasks: row.count(5),
+        };
+        Ok(rows.iter().map(row).collect())
+    }
+
+    fn like_llm(&mut self, attempts: &[Attempt]) -> Result<Vec<LikeLlm>> {
+        let rows = self.rows(&copy_mixture::like_llm(self.mixtures, &any_of(attempts)))?;
+        let row =
+            |row: &Row| LikeLlm { attempt: attempt(row), tasks: row.count(2), same: row.count(3) };
+        Ok(rows.iter().map(row).collect())
+    }
+}
+
+/// The attempt that the first two columns of a row name.
+fn attempt(row: &Row) -> Attempt {
+    Attempt { source: row.text(0), start: row.count(1) }
+}
+
+/// The condition that `q` is one of these attempts.
+fn any_of(attempts: &[Attempt]) -> String {
+    let one = |attempt: &Attempt| {
+        format!("(q.source = {} AND q.attempt = {})", quoted(&attempt.source), attempt.start)
+    };
+    attempts.iter().map(one).collect::<Vec<_>>().join(" OR ")
 }
 
 /// The error of reading local Parquet files with the file and the row group, if these can be

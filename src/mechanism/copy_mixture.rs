@@ -63,17 +63,23 @@ use crate::data::labels::{Label, LabelTable};
 use crate::data::warning::Warning;
 use crate::data::z::ZSource;
 
+/// Probability that a copy has the label of Z, where samples do not tell.
+pub(crate) const COPY_FIDELITY: f64 = 0.95;
+
 /// Pseudo-observations that pull each row of a worker's confusion matrix to the pooled one.
-const CONFUSION_WEIGHT: f64 = 4.0;
+pub(crate) const CONFUSION_WEIGHT: f64 = 4.0;
 
 /// Pseudo-observations behind the prior of each worker's share of copies.
-const COPYING_WEIGHT: f64 = 1.0;
+pub(crate) const COPYING_WEIGHT: f64 = 1.0;
 
 /// Prior mean of each worker's share of copies, and its value at the start.
-const COPYING_START: f64 = 0.2;
+pub(crate) const COPYING_START: f64 = 0.2;
 
 /// Pseudo-observations, spread evenly, behind each row of the confusion matrix of an LLM.
-const LLM_WEIGHT: f64 = 1.0;
+pub(crate) const LLM_WEIGHT: f64 = 1.0;
+
+/// A start has to be better than another by this share of the log-posterior: less is rounding.
+pub(crate) const ROUNDING: f64 = 1e-12;
 
 /// The mechanism `ds_z`.
 #[derive(Debug, Clone)]
@@ -96,15 +102,15 @@ pub(super) const ENTRY: Entry = Entry {
 };
 /// Where EM starts.
 #[derive(Debug, Clone, Copy)]
-struct Start {
+pub(crate) struct Start {
     /// Share of copies of every worker.
-    copying: f64,
+    pub(crate) copying: f64,
     /// Posteriors of the tasks.
-    truth: StartTruth,
+    pub(crate) truth: StartTruth,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum StartTruth {
+pub(crate) enum StartTruth {
     /// Shares of the votes.
     Votes,
     /// What Dawid-Skene says without Z.
@@ -114,7 +120,7 @@ enum StartTruth {
 /// EM finds the nearest optimum. From the first start alone it ends, with a third of the crowd
 /// copying, where the LLM is the truth and the others are wrong; from a start with many copies it
 /// finds the better one.
-const STARTS: [Start; 4] = [
+pub(crate) const STARTS: [Start; 4] = [
     Start { copying: COPYING_START, truth: StartTruth::Votes },
     Start { copying: 0.5, truth: StartTruth::Votes },
     Start { copying: 0.8, truth: StartTruth::Votes },
@@ -143,8 +149,8 @@ impl CopyMixture {
         Self { sources, settings, starts: STARTS.to_vec() }
     }
 
-    /// Fits the model from several starts and keeps the best log-posterior (of equal ones the first
-    /// start); `None` if the table has no report.
+    /// Fits the model from several starts and keeps the best log-posterior (of ones that are equal up
+    /// to rounding the first start); `None` if the table has no report.
     ///
     /// # Errors
     ///
@@ -168,8 +174,7 @@ impl CopyMixture {
         let mut best: Option<CopyMixtureFit> = None;
         for start in &self.starts {
             let fitted = self.fit_from(fresh.clone(), *start, table)?;
-            let last = |fitted: &CopyMixtureFit| fitted.fit.objective.last().copied();
-            if best.as_ref().is_none_or(|best| last(&fitted) > last(best)) {
+            if best.as_ref().is_none_or(|best| is_better(&fitted.fit, &best.fit)) {
                 best = Some(fitted);
             }
         }
@@ -222,17 +227,31 @@ impl CopyMixture {
             (all > 0).then(|| f64::from(equal) / f64::from(all))
         };
         let largest = self.sources.iter().filter_map(share).fold(0.0, f64::max);
-        (largest >= LLM_IS_TRUTH).then(|| {
-            let message = format!(
-                "`ds_z` takes the LLM for the truth: its most probable label is that of the LLM on \
-                 {:.1} % of the tasks; either the LLM is nearly always right, or so many workers \
-                 copied it that the scores may be the wrong way round; trust `ca_z` and \
-                 `excess_z` instead",
-                100.0 * largest
-            );
-            Warning::new("llm_is_truth", 1, message)
-        })
+        llm_is_truth_warning(largest)
     }
+}
+
+/// Whether a fit ended higher than another, by more than rounding.
+pub(crate) fn is_better(fit: &Fit, than: &Fit) -> bool {
+    match (fit.objective.last(), than.objective.last()) {
+        (Some(fit), Some(than)) => fit - than > ROUNDING * than.abs(),
+        (fit, None) => fit.is_some(),
+        (None, Some(_)) => false,
+    }
+}
+
+/// What to say where the most probable label is that of an LLM on this share of its tasks.
+pub(crate) fn llm_is_truth_warning(share: f64) -> Option<Warning> {
+    (share >= LLM_IS_TRUTH).then(|| {
+        let message = format!(
+            "`ds_z` takes the LLM for the truth: its most probable label is that of the LLM on \
+             {:.1} % of the tasks; either the LLM is nearly always right, or so many workers \
+             copied it that the scores may be the wrong way round; trust `ca_z` and \
+             `excess_z` instead",
+            100.0 * share
+        );
+        Warning::new("llm_is_truth", 1, message)
+    })
 }
 
 impl Mechanism for CopyMixture {

@@ -9,7 +9,7 @@ mod catalogue;
 mod chunks;
 mod consensus;
 mod copy_excess;
-mod copy_mixture;
+pub(crate) mod copy_mixture;
 mod correlated_agreement;
 mod dawid_skene;
 mod entry;

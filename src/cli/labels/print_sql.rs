@@ -7,7 +7,8 @@ use std::path::Path;
 use clap::ValueEnum;
 use flate2::read::MultiGzDecoder;
 
-use super::ScoreLabelsArgs;
+use super::by_engine::EngineChoice;
+use super::{ScoreLabelsArgs, SeveralSourcesChoice};
 use crate::cli::common::Common;
 use crate::cli::exit::{ExitStatus, UsageError};
 use crate::cli::mechanism_choice::chosen;
@@ -76,9 +77,15 @@ pub(super) fn run(args: &ScoreLabelsArgs, dialect: Dialect, common: &Common) -> 
 }
 
 impl ScoreLabelsArgs {
-    /// The mechanisms asked for; `all` is those that have a plan.
+    /// The mechanisms asked for; `all` is those that have a plan where they are to be counted.
     pub(super) fn planned(&self) -> Vec<MechanismName> {
-        let usable = |name: &MechanismName| !self.z.is_empty() || !name.needs_z();
+        let on_a_cluster = matches!(self.engine, EngineChoice::Ballista(_));
+        let with_z = !self.z.is_empty();
+        let usable = |name: &MechanismName| {
+            // A cluster keeps nothing between iterations.
+            let kept = !on_a_cluster || !name.is_fitted();
+            kept && (with_z || !name.needs_z())
+        };
         chosen(&self.mechanism, &PLANNED.into_iter().filter(usable).collect::<Vec<_>>())
     }
 
@@ -91,8 +98,11 @@ impl ScoreLabelsArgs {
             ("bootstrap", self.bootstrap.is_some()),
             ("posteriors", self.posteriors.is_some()),
         ];
-        match refused.iter().find(|(_, given)| *given) {
-            Some((flag, _)) => {
+        let together = self.z_combine == SeveralSourcesChoice::Together
+            && self.planned().contains(&MechanismName::DsZ);
+        let found = refused.iter().find(|(_, given)| *given).map(|(flag, _)| *flag);
+        match found.or(together.then_some("z-combine together")) {
+            Some(flag) => {
                 let message =
                     format!("--{flag} is not part of the plan of an engine; leave it out");
                 Err(UsageError(message).into())

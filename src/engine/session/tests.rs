@@ -10,7 +10,7 @@ use crate::data::Labels;
 use crate::data::observer::Silent;
 use crate::engine::{PLANNED, score};
 use crate::mechanism::tests::{assert_close, values};
-use crate::mechanism::{EmSettings, MechanismOptions, build};
+use crate::mechanism::{EmSettings, MechanismName, MechanismOptions, build};
 
 const HERE: Place = Place::Here { memory_limit: None };
 
@@ -106,6 +106,31 @@ fn the_engine_scores_as_the_mechanisms_do() {
 fn under_a_memory_limit_the_numbers_are_the_same() {
     let (labels, z) = (data("data/labels.csv"), [data("data/llm-labels.csv")]);
     compare_files(&labels, &z, &Place::Here { memory_limit: Some(64 << 20) });
+}
+
+/// Each start stops by itself, and a second fit begins afresh.
+#[test]
+fn fits_stop_where_the_local_ones_do() {
+    let (labels, z) = (data("data/labels.csv"), [data("data/llm-labels.csv")]);
+    let local = Labels::from_files(&labels, &z).unwrap();
+    let mut session = Session::open(&labels, &z, false, HERE, &Silent).unwrap();
+    let crowd = session.crowd().unwrap();
+    for (name, tolerance) in
+        [(MechanismName::DsZ, 1e-2), (MechanismName::Ds, 1e-2), (MechanismName::DsZ, 0.1)]
+    {
+        let em = EmSettings { tolerance, ..EmSettings::default() };
+        let options = MechanismOptions { em, ..MechanismOptions::default() };
+        let wanted = build(name, &local.z.sources, &options).unwrap().score(&local.table).unwrap();
+        let got = score(&mut session, &crowd, name, &options).unwrap().scores;
+        assert_close(&values(&got), &values(&wanted), 1e-9);
+        let (got_fit, wanted_fit) = (got.fit.unwrap(), wanted.fit.unwrap());
+        assert!(got_fit.converged && wanted_fit.converged);
+        let steps = |fit: &[f64]| fit.iter().copied().map(Some).collect::<Vec<_>>();
+        assert_close(&steps(&got_fit.objective), &steps(&wanted_fit.objective), 1e-9);
+        for (got, wanted) in got.workers.iter().zip(&wanted.workers) {
+            assert_close(&[got.lambda], &[wanted.lambda], 1e-9);
+        }
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use super::{Dialect, Step};
 
 /// What all iterations read, and the posteriors they start from: the shares of the votes.
-pub(in crate::engine) fn start(dialect: Dialect) -> [Step; 4] {
+pub(in crate::engine) fn start(dialect: Dialect) -> [Step; 5] {
     let float = dialect.float();
     [
         Step::table(
@@ -26,6 +26,11 @@ pub(in crate::engine) fn start(dialect: Dialect) -> [Step; 4] {
             "ds_classes",
             "How many classes there are.",
             format!("SELECT CAST(COUNT(*) AS {float}) AS classes FROM ds_shares"),
+        ),
+        Step::table(
+            "ds_given",
+            "Which labels a worker gives at all.",
+            "SELECT DISTINCT worker, label FROM labels".into(),
         ),
         Step::table(
             "ds_posteriors_0",
@@ -68,7 +73,7 @@ const GIVES: &str =
     "CASE WHEN m.total > 0 THEN COALESCE(f.weight, 0) / m.total ELSE 1 / k.classes END";
 
 /// Posteriors of iteration `number` from those of the one before.
-pub(in crate::engine) fn iteration(number: usize) -> [Step; 3] {
+pub(in crate::engine) fn iteration(number: usize) -> [Step; 5] {
     let before = number - 1;
     [
         Step::table(
@@ -80,70 +85,101 @@ pub(in crate::engine) fn iteration(number: usize) -> [Step; 3] {
             ),
         ),
         Step::table(
-            format!("ds_logs_{number}"),
-            "The logarithm of the probability of class and labels of a task, where it is possible.",
+            format!("ds_gives_{number}"),
+            "The logarithm of the probability that a worker gives a label to a task of a class, or \
+             that it is impossible.",
             format!(
-                "SELECT task, class, LN(MIN(prior)) + SUM(CASE WHEN gives > 0 THEN LN(gives) ELSE 0 END) AS log_p\n\
+                "SELECT worker, label, class, CASE WHEN gives > 0 THEN LN(gives) ELSE 0 END AS log_p,\n\
+                 \x20 CASE WHEN gives > 0 THEN 0 ELSE 1 END AS impossible\n\
                  FROM (\n\
-                 \x20 SELECT l.task, c.class, c.p AS prior, {GIVES} AS gives\n\
-                 \x20 FROM labels AS l\n\
+                 \x20 SELECT l.worker, l.label, c.class, {GIVES} AS gives\n\
+                 \x20 FROM ds_given AS l\n\
                  \x20 CROSS JOIN ds_prior_{number} AS c\n\
                  \x20 CROSS JOIN ds_classes AS k\n\
                  \x20 LEFT JOIN ds_met_{before} AS m ON m.worker = l.worker AND m.class = c.class\n\
                  \x20 LEFT JOIN ds_confusion_{before} AS f\n\
                  \x20   ON f.worker = l.worker AND f.class = c.class AND f.label = l.label\n\
                  \x20 WHERE c.p > 0\n\
-                 ) AS given\n\
-                 GROUP BY task, class HAVING MIN(gives) > 0"
+                 ) AS given"
+            ),
+        ),
+        Step::table(
+            format!("ds_logs_{number}"),
+            "The logarithm of the probability of class and labels of a task, where it is possible.",
+            format!(
+                "SELECT j.task, j.class, LN(c.p) + j.log_p AS log_p\n\
+                 FROM (\n\
+                 \x20 SELECT l.task, g.class, SUM(g.log_p) AS log_p\n\
+                 \x20 FROM labels AS l\n\
+                 \x20 JOIN ds_gives_{number} AS g ON g.worker = l.worker AND g.label = l.label\n\
+                 \x20 GROUP BY l.task, g.class HAVING SUM(g.impossible) = 0\n\
+                 ) AS j\n\
+                 JOIN ds_prior_{number} AS c ON c.class = j.class"
+            ),
+        ),
+        Step::table(
+            format!("ds_wholes_{number}"),
+            "The labels of a task over all classes: the logarithm of the largest part, and the sum of \
+             all parts as a multiple of it.",
+            format!(
+                "SELECT a.task, MIN(b.most) AS most, SUM({}) AS whole\n\
+                 FROM ds_logs_{number} AS a\n\
+                 JOIN (SELECT task, MAX(log_p) AS most FROM ds_logs_{number} GROUP BY task) AS b\n\
+                 \x20 ON b.task = a.task\n\
+                 GROUP BY a.task",
+                part("b.most")
             ),
         ),
         Step::table(
             format!("ds_posteriors_{number}"),
             "How probable a class is on a task.",
             format!(
-                "SELECT s.task, s.class, s.part / w.whole AS p\n\
+                "SELECT task, class, p\n\
                  FROM (\n\
-                 \x20 SELECT a.task, a.class, EXP(a.log_p - b.most) AS part FROM ds_logs_{number} AS a\n\
-                 \x20 JOIN (SELECT task, MAX(log_p) AS most FROM ds_logs_{number} GROUP BY task) AS b\n\
-                 \x20   ON b.task = a.task\n\
+                 \x20 SELECT a.task, a.class, {} / w.whole AS p\n\
+                 \x20 FROM ds_logs_{number} AS a JOIN ds_wholes_{number} AS w ON w.task = a.task\n\
                  ) AS s\n\
-                 JOIN (\n\
-                 \x20 SELECT a.task, SUM(EXP(a.log_p - b.most)) AS whole FROM ds_logs_{number} AS a\n\
-                 \x20 JOIN (SELECT task, MAX(log_p) AS most FROM ds_logs_{number} GROUP BY task) AS b\n\
-                 \x20   ON b.task = a.task\n\
-                 \x20 GROUP BY a.task\n\
-                 ) AS w ON w.task = s.task\n\
-                 WHERE s.part > 0"
+                 WHERE p > 0",
+                part("w.most")
             ),
         ),
     ]
 }
 
+/// A part of the whole as a multiple of the largest: `a.log_p` against the logarithm of that. Below
+/// the smallest number it is 0, which some engines would call an error.
+pub(super) fn part(most: &str) -> String {
+    format!("CASE WHEN a.log_p - {most} < -708 THEN 0 ELSE EXP(a.log_p - {most}) END")
+}
+
 /// The log-likelihood by what iteration `number` began with.
 #[cfg(feature = "distributed")]
 pub(in crate::engine) fn likelihood(number: usize) -> String {
-    format!(
-        "SELECT SUM(b.most + LN(w.whole)) AS likelihood\n\
-         FROM (SELECT task, MAX(log_p) AS most FROM ds_logs_{number} GROUP BY task) AS b\n\
-         JOIN (\n\
-         \x20 SELECT a.task, SUM(EXP(a.log_p - b.most)) AS whole FROM ds_logs_{number} AS a\n\
-         \x20 JOIN (SELECT task, MAX(log_p) AS most FROM ds_logs_{number} GROUP BY task) AS b\n\
-         \x20   ON b.task = a.task\n\
-         \x20 GROUP BY a.task\n\
-         ) AS w ON w.task = b.task"
-    )
+    format!("SELECT SUM(most + LN(whole)) AS likelihood FROM ds_wholes_{number}")
 }
 
 /// Relations that nothing reads any more once iteration `number` is over.
 #[cfg(feature = "distributed")]
-pub(in crate::engine) fn over(number: usize) -> [String; 5] {
+pub(in crate::engine) fn over(number: usize) -> [String; 7] {
     let before = number - 1;
     [
         format!("ds_prior_{number}"),
+        format!("ds_gives_{number}"),
         format!("ds_logs_{number}"),
+        format!("ds_wholes_{number}"),
         format!("ds_posteriors_{before}"),
         format!("ds_confusion_{before}"),
         format!("ds_met_{before}"),
+    ]
+}
+
+/// Relations that iteration `number` left.
+#[cfg(feature = "distributed")]
+pub(in crate::engine) fn left(number: usize) -> [String; 3] {
+    [
+        format!("ds_posteriors_{number}"),
+        format!("ds_confusion_{number}"),
+        format!("ds_met_{number}"),
     ]
 }
 

@@ -4,10 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::COPY_FIDELITY;
 use crate::data::labels::{Label, LabelTable};
-
-/// Probability that a copy has the label of Z, where samples do not tell.
-const COPY_FIDELITY: f64 = 0.95;
 
 /// What one LLM said, by task.
 #[derive(Debug, Clone)]
