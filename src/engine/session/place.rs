@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::config::SpillCompression;
+use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 #[cfg(feature = "ballista")]
@@ -26,6 +27,16 @@ pub enum Place {
     },
 }
 
+/// How many spilled files a sort merges in one pass. Each takes a megabyte or two, which nobody can take
+/// back: without a bound a merge opens as many as there is memory, and the sorts that feed the same
+/// join find none. A query of the plan has up to eight sorts at a time, so these take half of the
+/// limit at most; where there are more files, they are merged in several passes.
+fn files_merged_at_once(memory_limit: usize) -> usize {
+    const BYTES_A_FILE: usize = 2 << 20;
+    const SORTS: usize = 8;
+    (memory_limit / 2 / (SORTS * BYTES_A_FILE)).max(8)
+}
+
 /// A session that runs its queries there.
 pub(super) async fn context(place: &Place) -> Result<SessionContext> {
     let config = SessionConfig::new().with_information_schema(false);
@@ -38,7 +49,13 @@ pub(super) async fn context(place: &Place) -> Result<SessionContext> {
                 config.options_mut().optimizer.prefer_hash_join = false;
                 // Labels repeat themselves: what is spilled takes a fraction of the disk so.
                 config.options_mut().execution.spill_compression = SpillCompression::Lz4Frame;
-                runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(*limit)));
+                // The disk is what limits the disk.
+                let disk = DiskManagerBuilder::default()
+                    .with_max_spill_merge_fan_in(files_merged_at_once(*limit))
+                    .with_max_temp_directory_size(u64::MAX);
+                runtime = runtime
+                    .with_memory_pool(Arc::new(FairSpillPool::new(*limit)))
+                    .with_disk_manager_builder(disk);
             }
             let runtime = runtime.build_arc().map_err(|error| {
                 Error::of(ErrorKind::Missing, error).context("starting the engine")
@@ -62,5 +79,17 @@ pub(super) async fn context(place: &Place) -> Result<SessionContext> {
             let message = "this build of caz does not speak to Ballista; build it with the feature `ballista`";
             Err(Error::usage(message))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::files_merged_at_once;
+
+    #[test]
+    fn merges_leave_half_of_the_memory() {
+        // 4 GiB / 2 / (8 * 2 MiB) = 128; little memory needs several passes anyway.
+        assert_eq!(files_merged_at_once(4 << 30), 128);
+        assert_eq!(files_merged_at_once(64 << 20), 8);
     }
 }
