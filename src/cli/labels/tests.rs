@@ -92,6 +92,26 @@ fn columns_are_the_contract_and_follow_the_mechanisms_asked_for() {
 }
 
 #[test]
+fn who_is_not_judged_has_the_reason_in_the_last_column() {
+    // Of few only q counts; of a, b and c everybody else says what the LLM says.
+    let rows = ["q,a,x", "q,b,x", "q,c,x", "r,a,y", "r,b,y", "r,c,y", "q,few,x"];
+    let files = [("l.csv", &*crowd(&rows)), ("gpt.csv", "task,label\nq,x\nr,y\n")];
+    let arguments = ["l.csv", "--z", "gpt.csv", "--truth", "gpt.csv", "--min-tasks", "2"];
+    let report = labels(&files, &[&arguments[..], &["--mechanism", "own,oa"]].concat()).unwrap();
+    let first = report["results"][0].as_object().unwrap();
+    let expected = ["n_truth_tasks", "accuracy", "consensus_accuracy", "reason"];
+    assert!(first.keys().skip(18).eq(expected), "{first:?}");
+    let all_agree = json!("all others say what the LLM says");
+    let too_few = json!("too few tasks that the LLM and somebody else labelled");
+    let reasons = column(&report, "reason");
+    let of = |row: &str| reasons[row].clone();
+    assert_eq!(["own/a", "own/b", "own/c", "own/few"].map(of), {
+        [all_agree.clone(), all_agree.clone(), all_agree, too_few]
+    });
+    assert_eq!([of("oa/a"), of("oa/few")], [Value::Null, Value::Null]);
+}
+
+#[test]
 fn scores_without_a_meaningful_zero_have_no_flag_but_too_few() {
     let files = [("l.csv", &*crowd(&CROWD)), ("gpt.csv", "task,label\nq,x\nr,x\ns,y\n")];
     let flags = |min: &str| {

@@ -7,7 +7,7 @@ use crate::data::Labels;
 use crate::data::import::Imports;
 use crate::data::label_reader::LabelReading;
 use crate::data::warning::first_names;
-use crate::mechanism::{AnswerKind, MechanismName};
+use crate::mechanism::{AnswerKind, MechanismName, NotJudged};
 use crate::report::{Cell, Report, Table, estimate_cells, settings_map};
 
 /// Columns of the result, a contract with scripts.
@@ -34,6 +34,9 @@ const COLUMNS: [&str; 18] = [
 
 /// Columns that follow when the truth is known.
 const TRUTH_COLUMNS: [&str; 3] = ["n_truth_tasks", "accuracy", "consensus_accuracy"];
+
+/// Last column where `own` judges: why it does not judge the worker.
+const REASON: &str = "reason";
 
 /// What a result is made of beside its inputs: the settings, and what was read how.
 #[derive(Serialize)]
@@ -114,13 +117,22 @@ pub(super) fn table_of(all: &[MechanismScores], with_truth: bool) -> Table {
     if with_truth {
         columns.extend(TRUTH_COLUMNS);
     }
+    let with_reason = all.iter().any(|scored| scored.mechanism == MechanismName::Own);
+    columns.extend(with_reason.then_some(REASON));
     let mut table = Table::new(&columns);
     for scored in all {
         for row in &scored.rows {
-            table.push(cells(scored.mechanism.as_str(), row));
+            let mut cells = cells(scored.mechanism.as_str(), row);
+            cells.extend(with_reason.then(|| reason(row)));
+            table.push(cells);
         }
     }
     table
+}
+
+/// Why `own` does not judge the worker.
+fn reason(row: &WorkerRow) -> Cell {
+    row.own.and_then(|own| own.not_judged).map(NotJudged::as_words).into()
 }
 
 /// The cells of a row under [`COLUMNS`] and, if the truth is known, [`TRUTH_COLUMNS`].
