@@ -264,7 +264,7 @@ impl ModelSource for CommandLineModels<'_> {
         let mut place = Map::new();
         place.insert("model".into(), model.model().into());
         place.insert("place".into(), connection.place.as_str().into());
-        Ok(Served { model, concurrency: llm.concurrency, place })
+        Ok(Served { model, concurrency: llm.at_once(), place })
     }
 
     #[cfg(feature = "llm")]

@@ -41,7 +41,7 @@ pub(super) struct LlmArgs {
     /// [default: `OPENAI_API_KEY`, which may be unset for servers other than `OpenAI`'s]
     #[arg(long, value_name = "VARIABLE")]
     pub api_key_env: Option<String>,
-    /// Requests under way at the same time; never changes a result
+    /// Requests under way at the same time, one with a model in a file; never changes a result
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub concurrency: usize,
     /// Seconds that a server may be silent; an answer that keeps coming may take longer
@@ -183,6 +183,13 @@ impl LlmArgs {
             server: Some(server),
             places,
         })
+    }
+
+    /// Requests that are under way at the same time. A model on this machine works on one with all
+    /// threads: others would wait for it, with what they need in memory.
+    pub(super) fn at_once(&self) -> usize {
+        let is_local = self.model.as_deref().is_some_and(|model| model.starts_with(LOCAL));
+        if is_local && self.replay.is_none() { 1 } else { self.concurrency }
     }
 
     /// Where answers are made, for people.

@@ -116,7 +116,7 @@ impl<'a> Output<'a> {
             model: connection.model.as_ref(),
             place: &connection.place,
             budget: &connection.budget,
-            concurrency: self.args.llm.concurrency,
+            concurrency: self.args.llm.at_once(),
             prices: self.args.llm.prices(),
             concessions: &|| connection.concessions(),
         })
