@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::PoisonError;
 
 use super::error::LocalError;
-use super::forward::{CHUNK, Memory, Odds};
+use super::forward::{CHUNK, Memory};
 use super::{LocalModel, Tokenizer};
 use crate::llm::chat::{ChatAnswer, ChatRequest, FinishReason, Message, Usage};
 use crate::llm::choice::{Choices, spellings};
@@ -143,40 +143,37 @@ impl LocalModel {
         }
         let mut found = BTreeMap::new();
         let mut done = 0;
-        let mut note = |odds: &Odds, done: &mut usize| {
-            for (place, total) in odds.log_totals().into_iter().enumerate() {
-                for id in &wanted[*done] {
-                    found.insert((*done, *id), odds.of_token(place, *id) - total);
-                }
-                *done += 1;
-            }
-        };
         while let Some(first) = asked.branches.get(done) {
             self.look()?;
-            if first.len() > CHUNK {
+            let log_probabilities = if first.len() > CHUNK {
                 let mut memory = kept.memory.clone();
                 let states = self.read(first, &mut memory)?;
-                let odds = self.pool.install(|| self.network.logits(&states, &[states.last()]));
-                note(&odds?, &mut done);
-                continue;
-            }
-            // As many as are read together.
-            let mut tokens = 0;
-            let mut places = Vec::new();
-            for branch in &asked.branches[done..] {
-                if tokens + branch.len() > CHUNK {
-                    break;
+                let (network, wanted) = (&self.network, &wanted[done..=done]);
+                let place = [states.last()];
+                self.pool.install(|| network.log_probabilities(&states, &place, wanted))
+            } else {
+                // As many as are read together.
+                let mut tokens = 0;
+                let mut places = Vec::new();
+                for branch in &asked.branches[done..] {
+                    if tokens + branch.len() > CHUNK {
+                        break;
+                    }
+                    tokens += branch.len();
+                    places.push(tokens - 1);
                 }
-                tokens += branch.len();
-                places.push(tokens - 1);
+                let together = done..done + places.len();
+                let parts: Vec<&[u32]> =
+                    asked.branches[together.clone()].iter().map(Vec::as_slice).collect();
+                self.pool.install(|| {
+                    let states = self.network.peek(&parts, &mut kept.memory);
+                    self.network.log_probabilities(&states, &places, &wanted[together])
+                })
+            };
+            for of_branch in log_probabilities? {
+                found.extend(of_branch.into_iter().map(|(id, log)| ((done, id), log)));
+                done += 1;
             }
-            let together = &asked.branches[done..done + places.len()];
-            let parts: Vec<&[u32]> = together.iter().map(Vec::as_slice).collect();
-            let odds = self.pool.install(|| {
-                let states = self.network.peek(&parts, &mut kept.memory);
-                self.network.logits(&states, &places)
-            });
-            note(&odds?, &mut done);
         }
         Ok(found)
     }

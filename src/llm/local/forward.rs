@@ -13,6 +13,7 @@
 //! feature by feature, see [`super::matrix`].
 
 use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
@@ -20,7 +21,7 @@ use super::config::{Config, Rotation};
 use super::elements::{attend_one, rms_norm, silu_times, softmax};
 use super::error::LocalError;
 use super::halves::{Half, Kept, Rows, round};
-use super::matrix::products;
+use super::matrix::{Weight, products};
 use super::weights::{Layer, Linear, Weights};
 use crate::stats::matmul::{Matrix, MatrixMut, multiply};
 
@@ -73,46 +74,31 @@ impl States {
     pub(super) fn last(&self) -> usize {
         self.tokens - 1
     }
+
+    /// Those at some places, `(hidden, places)`.
+    fn at(&self, places: &[usize]) -> Vec<f32> {
+        let rows = self.values.chunks_exact(self.tokens);
+        rows.flat_map(|row| places.iter().map(|place| row[*place])).collect()
+    }
 }
 
-/// Log-odds of every token to come next at some places, `(vocabulary, places)`.
-#[derive(Debug)]
-pub(super) struct Odds {
-    values: Vec<f32>,
-    places: usize,
+/// `sum e^odds` as its largest term and the rest relative to it, so that nothing overflows.
+#[derive(Debug, Clone, Copy)]
+struct Total {
+    most: f64,
+    sum: f64,
 }
 
-impl Odds {
-    /// Those of the only place, token by token.
-    ///
-    /// # Panics
-    ///
-    /// If there are several: a bug of the caller.
-    pub(super) fn only(&self) -> &[f32] {
-        assert_eq!(self.places, 1, "several places");
-        &self.values
+impl Total {
+    fn of(odds: impl Iterator<Item = f64> + Clone) -> Self {
+        let most = odds.clone().fold(f64::NEG_INFINITY, f64::max);
+        Self { most, sum: odds.map(|odds| (odds - most).exp()).sum() }
     }
 
-    /// `ln sum_tokens e^odds` of every place, in 64 bits.
-    pub(super) fn log_totals(&self) -> Vec<f64> {
-        let mut most = vec![f64::NEG_INFINITY; self.places];
-        for row in self.values.chunks_exact(self.places) {
-            for (most, value) in most.iter_mut().zip(row) {
-                *most = most.max(f64::from(*value));
-            }
-        }
-        let mut sums = vec![0.0; self.places];
-        for row in self.values.chunks_exact(self.places) {
-            for ((sum, most), value) in sums.iter_mut().zip(&most).zip(row) {
-                *sum += (f64::from(*value) - most).exp();
-            }
-        }
-        most.iter().zip(sums).map(|(most, sum)| most + sum.ln()).collect()
-    }
-
-    /// That of a token at a place.
-    pub(super) fn of_token(&self, place: usize, id: u32) -> f64 {
-        f64::from(self.values[id as usize * self.places + place])
+    /// `ln` of all of them together.
+    fn ln(totals: impl Iterator<Item = Self> + Clone) -> f64 {
+        let most = totals.clone().map(|total| total.most).fold(f64::NEG_INFINITY, f64::max);
+        most + totals.map(|total| total.sum * (total.most - most).exp()).sum::<f64>().ln()
     }
 }
 
@@ -169,20 +155,57 @@ impl Network {
         self.states(parts, memory, false)
     }
 
-    /// Log-odds of every token to come next, after the tokens at these places.
-    pub(super) fn logits(&self, states: &States, places: &[usize]) -> Result<Odds, LocalError> {
-        let count = places.len();
-        let mut chosen = Vec::with_capacity(self.config.hidden * count);
-        for row in states.values.chunks_exact(states.tokens) {
-            chosen.extend(places.iter().map(|place| row[*place]));
-        }
-        let head = self.weights.head.as_ref().unwrap_or(&self.weights.embedding);
+    /// Log-odds of every token to come next, after the token at this place.
+    pub(super) fn logits(&self, states: &States, place: usize) -> Result<Vec<f32>, LocalError> {
         let mut values = Vec::new();
-        products([(head, &mut values)], &chosen, count);
+        products([(self.head(), &mut values)], &states.at(&[place]), 1);
         if values.iter().any(|logit| !logit.is_finite()) {
             return Err(LocalError::NotFinite);
         }
-        Ok(Odds { values, places: count })
+        Ok(values)
+    }
+
+    /// Log-probabilities of the `wanted` tokens to come next, after each of the tokens at these
+    /// places, in 64 bits. Odds of a whole vocabulary are never held for more than some rows.
+    pub(super) fn log_probabilities(
+        &self,
+        states: &States,
+        places: &[usize],
+        wanted: &[BTreeSet<u32>],
+    ) -> Result<Vec<BTreeMap<u32, f64>>, LocalError> {
+        let count = places.len();
+        let parts = self.head().map_products(&states.at(places), count, |first, odds| {
+            if odds.iter().any(|odds| !odds.is_finite()) {
+                return None;
+            }
+            let of_place = |place: usize| odds[place..].iter().step_by(count).copied();
+            let totals: Vec<Total> =
+                (0..count).map(|place| Total::of(of_place(place).map(f64::from))).collect();
+            let found: Vec<(usize, u32, f64)> = wanted
+                .iter()
+                .enumerate()
+                .flat_map(|(place, ids)| ids.iter().map(move |id| (place, *id)))
+                .filter_map(|(place, id)| {
+                    let row = (id as usize).checked_sub(first)?;
+                    Some((place, id, f64::from(*odds.get(row * count + place)?)))
+                })
+                .collect();
+            Some((totals, found))
+        });
+        let parts: Vec<_> =
+            parts.into_iter().collect::<Option<_>>().ok_or(LocalError::NotFinite)?;
+        let total = |place: usize| Total::ln(parts.iter().map(|(totals, _)| totals[place]));
+        let totals: Vec<f64> = (0..count).map(total).collect();
+        let mut log_probabilities = vec![BTreeMap::new(); count];
+        for (place, id, odds) in parts.into_iter().flat_map(|(_, found)| found) {
+            log_probabilities[place].insert(id, odds - totals[place]);
+        }
+        Ok(log_probabilities)
+    }
+
+    /// What makes odds of states.
+    fn head(&self) -> &Weight {
+        self.weights.head.as_ref().unwrap_or(&self.weights.embedding)
     }
 
     fn states<K: Kept>(&self, parts: &[&[u32]], memory: &mut Memory<K>, keep: bool) -> States {

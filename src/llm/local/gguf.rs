@@ -153,6 +153,11 @@ impl Header {
         }
     }
 
+    /// Forgets all but where tensors are: the lists of tokens take megabytes.
+    pub(super) fn forget_metadata(&mut self) {
+        self.metadata.clear();
+    }
+
     /// A list of texts that has to be there.
     pub(super) fn texts(&self, key: &str) -> Result<&[String], ModelFault> {
         match self.get(key) {

@@ -51,6 +51,7 @@ impl GgufFile {
         let source = self.header.text(key).map_err(|fault| self.fault(fault))?;
         let template = ChatTemplate::new(source, &tokenizer.first_text, &tokenizer.end_text)
             .map_err(|error| self.fault(bad(key, format!("cannot be read: {error}"))))?;
+        self.header.forget_metadata();
         let weights = Weights::load(&mut self, &config, tokenizer.vocabulary())?;
         Ok(Parts { config, tokenizer, template, weights })
     }

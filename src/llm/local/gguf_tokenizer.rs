@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use tokenizers::models::bpe::BPE;
+use tokenizers::models::bpe::{BPE, Vocab};
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 use tokenizers::pre_tokenizers::digits::Digits;
 use tokenizers::pre_tokenizers::sequence::Sequence;
@@ -100,13 +100,9 @@ fn pairs(
         "llama-bpe" => vec![split(LLAMA3)?.into(), words(false)],
         _ => return Err(ModelFault::Splitter { name: splitter.to_owned() }),
     };
-    let vocabulary: Vec<(String, u32)> =
-        ids.iter().map(|(token, id)| ((*token).to_owned(), *id)).collect();
+    let vocabulary: Vocab = ids.iter().map(|(token, id)| ((*token).to_owned(), *id)).collect();
     let model = BPE::builder()
-        .vocab_and_merges(
-            vocabulary.into_iter().collect::<tokenizers::models::bpe::Vocab>(),
-            merges,
-        )
+        .vocab_and_merges(vocabulary, merges)
         .ignore_merges(splitter == "llama-bpe")
         .build()
         .map_err(|error| failed(format!("cannot be used: {error}")))?;

@@ -111,17 +111,20 @@ impl<K: Kept> WithSimd for Round<'_, K> {
 /// Tokens of a block.
 const BLOCK: usize = 64;
 
-/// Rows of numbers, one for each token, in blocks that are never moved.
+/// Rows of numbers, one for each token, in blocks that are never moved. Blocks of forgotten rows are
+/// kept for others: freed and taken again by other threads, they would add up.
 #[derive(Debug, Clone)]
 pub(super) struct Rows<K> {
     /// All but the last of [`BLOCK`] rows.
     blocks: Vec<Vec<K>>,
+    /// Without rows.
+    spare: Vec<Vec<K>>,
     width: usize,
 }
 
 impl<K> Default for Rows<K> {
     fn default() -> Self {
-        Self { blocks: Vec::new(), width: 0 }
+        Self { blocks: Vec::new(), spare: Vec::new(), width: 0 }
     }
 }
 
@@ -132,7 +135,8 @@ impl<K: Kept> Rows<K> {
         self.width = width;
         for token in 0..tokens {
             if self.blocks.last().is_none_or(|block| block.len() == BLOCK * width) {
-                self.blocks.push(Vec::with_capacity(BLOCK * width));
+                let block = self.spare.pop();
+                self.blocks.push(block.unwrap_or_else(|| Vec::with_capacity(BLOCK * width)));
             }
             if let Some(block) = self.blocks.last_mut() {
                 block.extend(columns.iter().skip(token).step_by(tokens).copied().map(K::keep));
@@ -142,7 +146,11 @@ impl<K: Kept> Rows<K> {
 
     /// Forgets all but the first rows.
     pub(super) fn truncate(&mut self, tokens: usize) {
-        self.blocks.truncate(tokens.div_ceil(BLOCK));
+        let forgotten = self.blocks.drain(tokens.div_ceil(BLOCK).min(self.blocks.len())..);
+        self.spare.extend(forgotten.map(|mut block| {
+            block.clear();
+            block
+        }));
         if let Some(last) = self.blocks.get_mut(tokens / BLOCK) {
             last.truncate(tokens % BLOCK * self.width);
         }

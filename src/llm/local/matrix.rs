@@ -89,6 +89,27 @@ impl Weight {
         self.columns / self.kind.block_size() * self.kind.type_size()
     }
 
+    /// What `each` makes of the products of some rows with `x`, `(columns, tokens)`: it is given the
+    /// number of the first row and `(rows, tokens)`. In the order of the rows.
+    pub(super) fn map_products<T: Send>(
+        &self,
+        x: &[f32],
+        tokens: usize,
+        each: impl Fn(usize, &[f32]) -> T + Sync,
+    ) -> Vec<T> {
+        let rows = self.rows_of_task();
+        (0..self.rows.div_ceil(rows))
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|task| {
+                let first = task * rows;
+                let mut out = vec![0.0; rows.min(self.rows - first) * tokens];
+                self.multiply_rows(first, x, tokens, &mut out);
+                each(first, &out)
+            })
+            .collect()
+    }
+
     fn bytes_of(&self, first: usize, rows: usize) -> &[u8] {
         &self.bytes[first * self.row_bytes()..][..rows * self.row_bytes()]
     }

@@ -132,7 +132,7 @@ impl LocalModel {
             .build()?;
         let checked = pool.install(|| {
             let states = network.read(&[0], &mut Memory::<Half>::default());
-            network.logits(&states, &[0])
+            network.logits(&states, 0)
         });
         match checked {
             Err(LocalError::NotFinite) => {
@@ -197,7 +197,7 @@ impl LocalModel {
             self.look()?;
             self.pool.install(|| {
                 let states = self.network.read(&ids[..1], &mut memory);
-                self.network.logits(&states, &[0])
+                self.network.logits(&states, 0)
             })?;
             written += 1;
         }
@@ -235,8 +235,8 @@ impl LocalModel {
         let mut states = self.read(prompt, &mut memory)?;
         let mut written = Vec::new();
         loop {
-            let logits = self.pool.install(|| self.network.logits(&states, &[states.last()]))?;
-            let next = sampler.choose(logits.only());
+            let logits = self.pool.install(|| self.network.logits(&states, states.last()))?;
+            let next = sampler.choose(&logits);
             if self.tokenizer.is_end(next) {
                 return Ok((written, true));
             }

@@ -72,7 +72,7 @@ fn logits_kept<K: Kept>(model: &LocalModel, ids: &[u32], cuts: &[usize]) -> Vec<
         start = end;
     }
     let states = states.unwrap();
-    model.network.logits(&states, &[states.last()]).unwrap().only().to_vec()
+    model.network.logits(&states, states.last()).unwrap()
 }
 
 fn furthest(left: &[f32], right: &[f32]) -> f32 {
@@ -779,9 +779,7 @@ fn templates_and_answers_are_those_of_llama_cpp() {
         assert_eq!(prompt.len() as u64, case["prompt_tokens"].as_u64().unwrap());
         let mut memory: Memory = Memory::default();
         let mut states = model.read(&prompt, &mut memory).unwrap();
-        let of = |states: &States| {
-            model.network.logits(states, &[states.last()]).unwrap().only().to_vec()
-        };
+        let of = |states: &States| model.network.logits(states, states.last()).unwrap();
         let mut logits = of(&states);
         let total: f64 = logits.iter().map(|logit| f64::from(*logit).exp()).sum();
         let first: Vec<(u32, f64)> = serde_json::from_value(case["first"].clone()).unwrap();

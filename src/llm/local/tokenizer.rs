@@ -58,8 +58,10 @@ pub(super) struct Tokens {
 #[derive(Debug)]
 pub(super) struct Tokenizer {
     pairs: tokenizers::Tokenizer,
-    /// Bytes of every token; empty for control tokens, which are no text.
-    bytes: Vec<Vec<u8>>,
+    /// Bytes of all tokens, one after the other; control tokens, which are no text, have none.
+    bytes: Vec<u8>,
+    /// Where those of each token end, by id.
+    ends_of_bytes: Vec<usize>,
     /// Tokens found in templates whole, the longest first.
     special: Vec<(String, u32)>,
     /// First characters of the special tokens.
@@ -77,7 +79,8 @@ impl Tokenizer {
         let Tokens { pairs, by_id, ends, first, begin, end } = tokens;
         let mut special = Vec::new();
         let letters = byte_letters();
-        let mut bytes = Vec::with_capacity(by_id.len());
+        let mut bytes = Vec::new();
+        let mut ends_of_bytes = Vec::with_capacity(by_id.len());
         for ((token, kind), id) in by_id.iter().zip(0..) {
             if *kind != Kind::Text {
                 match token.chars().count() {
@@ -89,12 +92,14 @@ impl Tokenizer {
                     _ => special.push((token.clone(), id)),
                 }
             }
-            bytes.push(match kind {
-                Kind::Text => bytes_of(token, &letters),
-                Kind::Unknown | Kind::Control => Vec::new(),
-                Kind::UserDefined => token.clone().into_bytes(),
-            });
+            match kind {
+                Kind::Text => bytes.extend(bytes_of(token, &letters)),
+                Kind::Unknown | Kind::Control => {}
+                Kind::UserDefined => bytes.extend(token.bytes()),
+            }
+            ends_of_bytes.push(bytes.len());
         }
+        bytes.shrink_to_fit();
         special.sort_by(|(a, i), (b, j)| b.len().cmp(&a.len()).then(i.cmp(j)));
         let named = |(token, kind): &(String, Kind)| {
             *kind == Kind::Control && ENDS.contains(&token.as_str())
@@ -103,6 +108,7 @@ impl Tokenizer {
         Ok(Self {
             pairs,
             bytes,
+            ends_of_bytes,
             beginnings: special.iter().filter_map(|(token, _)| token.chars().next()).collect(),
             special,
             ends: by_name.chain(ends).collect(),
@@ -114,7 +120,7 @@ impl Tokenizer {
 
     /// Tokens that there are.
     pub(super) fn vocabulary(&self) -> usize {
-        self.bytes.len()
+        self.ends_of_bytes.len()
     }
 
     /// Whether a token ends an answer.
@@ -165,9 +171,16 @@ impl Tokenizer {
 
     /// The text of tokens; what is no UTF-8 is replaced.
     pub(super) fn decode(&self, ids: &[u32]) -> String {
-        let bytes: Vec<u8> =
-            ids.iter().filter_map(|id| self.bytes.get(*id as usize)).flatten().copied().collect();
+        let bytes: Vec<u8> = ids.iter().flat_map(|id| self.bytes_of(*id)).copied().collect();
         String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// The bytes of a token.
+    fn bytes_of(&self, id: u32) -> &[u8] {
+        let id = id as usize;
+        let Some(end) = self.ends_of_bytes.get(id) else { return &[] };
+        let start = id.checked_sub(1).map_or(0, |before| self.ends_of_bytes[before]);
+        &self.bytes[start..*end]
     }
 }
 

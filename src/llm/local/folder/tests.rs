@@ -92,9 +92,10 @@ fn log_probabilities<K: Kept>(model: &LocalModel, ids: &[u32]) -> Vec<f64> {
         states = Some(model.network.read(chunk, &mut memory));
     }
     let states = states.unwrap();
-    let odds = model.network.logits(&states, &[states.last()]).unwrap();
-    let total = odds.log_totals()[0];
-    odds.only().iter().map(|odds| f64::from(*odds) - total).collect()
+    let vocabulary = u32::try_from(model.network.weights.embedding.rows).unwrap();
+    let all = [(0..vocabulary).collect()];
+    let found = model.network.log_probabilities(&states, &[states.last()], &all).unwrap();
+    found.into_iter().flat_map(BTreeMap::into_values).collect()
 }
 
 fn furthest(left: &[f64], right: &[f64]) -> f64 {
