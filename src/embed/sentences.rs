@@ -355,7 +355,8 @@ mod tests {
             sentences in prop::collection::vec(
                 ("[A-Z][a-z]{3,9}( [a-z]{4,9}| [0-9]{2}[.][0-9]| [A-Z][a-z]{4}){0,6} [a-z]{9}",
                  "([.]|[!]|[?]|[?][!]|[.][)]|[.]\")( |  |\n|\n\n)"),
-                0..8,
+                // From Rust 1.96 on the other implementation asks for -1 sentences of an empty text.
+                1..8,
             )
         ) {
             let text: String =

@@ -459,7 +459,8 @@ mod tests {
     #[test]
     fn a_cache_that_can_only_be_read_answers_and_pays_for_nothing_more() {
         let folder = tempfile::tempdir().unwrap();
-        let place = folder.path().join("50% #1?");
+        // Windows has no names with question marks.
+        let place = folder.path().join(if cfg!(windows) { "50% #1" } else { "50% #1?" });
         cached(&place, "http://a/v1").complete(&request("q", 0)).unwrap();
         let cache = Arc::new(AnswerCache::open_to_read(&place).unwrap().expect("it is there"));
         let counter = Arc::new(Counter(AtomicUsize::new(7)));

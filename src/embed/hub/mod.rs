@@ -73,7 +73,7 @@ impl ModelReference {
         if path.is_dir() {
             return Ok(Self::Folder(path.into()));
         }
-        let only_a_path = path.is_absolute()
+        let only_a_path = path.has_root()
             || reference.starts_with(['.', '~'])
             || reference.contains('\\')
             || reference.ends_with('/');

@@ -102,7 +102,7 @@ fn send(outgoing: &Outgoing) -> Result<Reply, ureq::Error> {
 #[cfg(test)]
 mod tests {
     use std::io::Read;
-    use std::net::{SocketAddr, TcpListener, TcpStream};
+    use std::net::{SocketAddr, TcpListener};
 
     use super::*;
 
@@ -152,7 +152,9 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let mut queue = Vec::new();
-        while let Ok(stream) = TcpStream::connect_timeout(&address, Duration::from_millis(200)) {
+        while let Ok(stream) =
+            std::net::TcpStream::connect_timeout(&address, Duration::from_millis(200))
+        {
             queue.push(stream);
         }
         let (is_stopped, took) = stopped(address);
