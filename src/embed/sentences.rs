@@ -355,17 +355,18 @@ mod tests {
             sentences in prop::collection::vec(
                 ("[A-Z][a-z]{3,9}( [a-z]{4,9}| [0-9]{2}[.][0-9]| [A-Z][a-z]{4}){0,6} [a-z]{9}",
                  "([.]|[!]|[?]|[?][!]|[.][)]|[.]\")( |  |\n|\n\n)"),
-                // From Rust 1.96 on the other implementation asks for -1 sentences of an empty text.
-                1..8,
+                0..8,
             )
         ) {
             let text: String =
                 sentences.iter().flat_map(|(words, end)| [words.as_str(), end]).collect();
-            let standard: Vec<&str> = text
-                .split_sentence_bounds()
-                .map(str::trim)
-                .filter(|sentence| !sentence.is_empty())
-                .collect();
+            let mut standard = Vec::new();
+            // Not `collect`: of an empty text that asks unicode-segmentation 1.13.3 for -1 sentences with Rust 1.96.
+            for sentence in text.split_sentence_bounds().map(str::trim) {
+                if !sentence.is_empty() {
+                    standard.push(sentence);
+                }
+            }
             prop_assert_eq!(split(&text), standard);
         }
     }

@@ -149,12 +149,12 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_connection_that_is_not_made_is_not_waited_for_either() {
+        use std::net::TcpStream;
+
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let mut queue = Vec::new();
-        while let Ok(stream) =
-            std::net::TcpStream::connect_timeout(&address, Duration::from_millis(200))
-        {
+        while let Ok(stream) = TcpStream::connect_timeout(&address, Duration::from_millis(200)) {
             queue.push(stream);
         }
         let (is_stopped, took) = stopped(address);
