@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 pub enum Place {
     /// In this process.
     Here {
-        /// Bytes that queries may hold before they spill to disk.
+        /// Bytes to keep to: what queries hold beyond four fifths of them is spilled to disk.
         memory_limit: Option<usize>,
     },
     /// On a Ballista cluster.
@@ -27,14 +27,10 @@ pub enum Place {
     },
 }
 
-/// What of the limit queries may take that ask before they take. What does not ask, the rows on their
-/// way and the reading and writing of files, had 0.4 GB beside a limit of 4 at 200 million labels.
-const PARTS_OF_FIVE: usize = 4;
-
 /// How many spilled files a sort merges in one pass. Each takes a megabyte or two, which nobody can take
 /// back: without a bound a merge opens as many as there is memory, and the sorts that feed the same
-/// join find none. A query of the plan has up to eight sorts at a time, so these take half of
-/// that at most; where there are more files, they are merged in several passes.
+/// join find none. A query of the plan has up to eight sorts at a time, so these take half of the
+/// pool at most; where there are more files, they are merged in several passes.
 fn files_merged_at_once(pool: usize) -> usize {
     const BYTES_A_FILE: usize = 2 << 20;
     const SORTS: usize = 8;
@@ -49,7 +45,9 @@ pub(super) async fn context(place: &Place) -> Result<SessionContext> {
             let mut config = config;
             let mut runtime = RuntimeEnvBuilder::new();
             if let Some(limit) = memory_limit {
-                let pool = limit / 5 * PARTS_OF_FIVE;
+                // What asks before it takes. What does not, the rows on their way and the reading and
+                // writing of files, had 0.4 GB beside a limit of 4 at 200 million labels.
+                let pool = limit / 5 * 4;
                 // A hash join cannot spill, a sort can.
                 config.options_mut().optimizer.prefer_hash_join = false;
                 // Labels repeat themselves: what is spilled takes a fraction of the disk so.
