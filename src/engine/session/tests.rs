@@ -8,7 +8,7 @@ use parquet::file::properties::WriterProperties;
 use super::*;
 use crate::data::Labels;
 use crate::data::observer::Silent;
-use crate::engine::{PLANNED, score};
+use crate::engine::{Engine, PLANNED, score};
 use crate::mechanism::tests::{assert_close, values};
 use crate::mechanism::{EmSettings, MechanismName, MechanismOptions, build};
 

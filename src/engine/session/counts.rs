@@ -1,0 +1,185 @@
+//! What the mechanisms ask of an engine, by the queries of the plan.
+
+use super::answer::Row;
+use super::{DIALECT, Session};
+use crate::engine::sql::{self, Step, copy_mixture, dawid_skene, quoted};
+use crate::engine::{
+    Agreement, Attempt, AttemptFit, Covered, Crowd, Engine, LikeLlm, Mixed, PairCount, PeerSum,
+    Right, SizeCount, Strata, TermSum,
+};
+use crate::error::Result;
+
+impl Engine for Session<'_> {
+    fn crowd(&mut self) -> Result<Crowd> {
+        self.make(&sql::workers())?;
+        let workers = self.relation("workers", "worker, tasks")?;
+        let tasks = self.rows("SELECT COUNT(DISTINCT task) FROM labels")?;
+        let mut labels = self.texts("SELECT DISTINCT label FROM labels")?;
+        labels.sort();
+        Ok(Crowd {
+            workers: workers.iter().map(|row| (row.text(0), row.count(1))).collect(),
+            tasks: tasks.first().map_or(0, |row| row.count(0)),
+            labels,
+            sources: self.sources.clone(),
+        })
+    }
+
+    fn sizes(&mut self, strata: Strata) -> Result<Vec<SizeCount>> {
+        let rows = self.counted(strata, &sql::sizes(strata), "source, stratum, reports, tasks")?;
+        let row = |row: &Row| SizeCount {
+            source: row.text(0),
+            stratum: row.text(1),
+            reports: row.count(2),
+            tasks: row.count(3),
+        };
+        Ok(rows.iter().map(row).collect())
+    }
+
+    fn pairs(&mut self, strata: Strata) -> Result<Vec<PairCount>> {
+        let columns = "source, stratum, reports, label, peer_label, pairs";
+        let rows = self.counted(strata, &sql::pairs(strata), columns)?;
+        // A label alone on a task has no pair with itself.
+        let some = rows.iter().filter(|row| row.count(5) > 0);
+        let row = |row: &Row| PairCount {
+            source: row.text(0),
+            stratum: row.text(1),
+            reports: row.count(2),
+            label: row.text(3),
+            peer_label: row.text(4),
+            pairs: row.count(5),
+        };
+        Ok(some.map(row).collect())
+    }
+
+    fn terms(&mut self, strata: Strata, agreements: &[Agreement]) -> Result<Vec<TermSum>> {
+        self.make_all(sql::reports(strata))?;
+        self.make(&sql::given_agreements(strata, agreements))?;
+        self.make_all(sql::terms(strata, DIALECT))?;
+        let name = sql::terms_name(strata);
+        let rows = self.relation(&name, "source, stratum, worker, tasks, total")?;
+        let row = |row: &Row| TermSum {
+            source: row.text(0),
+            stratum: row.text(1),
+            worker: row.text(2),
+            tasks: row.count(3),
+            total: row.float(4),
+        };
+        Ok(rows.iter().map(row).collect())
+    }
+
+    fn covered(&mut self, strata: Strata) -> Result<Vec<Covered>> {
+        let rows =
+            self.counted(strata, &sql::covered(strata), "source, worker, tasks, same, shared")?;
+        let row = |row: &Row| Covered {
+            source: row.text(0),
+            worker: row.text(1),
+            tasks: row.count(2),
+            same: row.count(3),
+            shared: row.count(4),
+        };
+        Ok(rows.iter().map(row).collect())
+    }
+
+    fn output_agreement(&mut self, strata: Strata) -> Result<Vec<PeerSum>> {
+        let step = sql::output_agreement(strata, DIALECT);
+        let rows = self.counted(strata, &step, "source, worker, total")?;
+        let row =
+            |row: &Row| PeerSum { source: row.text(0), worker: row.text(1), total: row.float(2) };
+        Ok(rows.iter().map(row).collect())
+    }
+
+    fn keeps(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    fn dawid_skene(&mut self, number: usize) -> Result<f64> {
+        if number == 1 {
+            if self.iterations > 0 {
+                self.drop_all(&dawid_skene::left(self.iterations))?;
+            }
+            self.make_all([sql::workers()])?;
+            self.make_all(sql::majority())?;
+            self.make_all(dawid_skene::start(DIALECT))?;
+            self.make_all(dawid_skene::confusion(0))?;
+        }
+        self.make_all(dawid_skene::iteration(number))?;
+        let likelihood = self.rows(&dawid_skene::likelihood(number))?;
+        self.make_all(dawid_skene::confusion(number))?;
+        self.drop_all(&dawid_skene::over(number))?;
+        self.iterations = number;
+        Ok(likelihood.first().map_or(0.0, |row| row.float(0)))
+    }
+
+    fn right(&mut self) -> Result<Vec<Right>> {
+        let rows = self.rows(&dawid_skene::scores(self.iterations))?;
+        let row = |row: &Row| Right { worker: row.text(1), share: row.float(2) };
+        Ok(rows.iter().map(row).collect())
+    }
+
+    fn copy_mixture(&mut self, number: usize, ended: &[Attempt]) -> Result<Vec<AttemptFit>> {
+        if number == 1 {
+            if self.mixtures > 0 {
+                self.drop_all(&copy_mixture::left(self.mixtures))?;
+            }
+            self.make_all(copy_mixture::start(DIALECT, self.iterations))?;
+        }
+        let kept = (!ended.is_empty()).then(|| format!("NOT ({})", any_of(ended)));
+        self.make_all(copy_mixture::iteration(number, kept.as_deref()))?;
+        let name = format!("mixture_objective_{number}");
+        let rows = self.relation(&name, "source, attempt, objective")?;
+        self.drop_all(&copy_mixture::over(number))?;
+        self.mixtures = number;
+        let row = |row: &Row| AttemptFit { attempt: attempt(row), objective: row.float(2) };
+        Ok(rows.iter().map(row).collect())
+    }
+
+    fn mixed(&mut self, attempts: &[Attempt]) -> Result<Vec<Mixed>> {
+        let steps = copy_mixture::scores(self.mixtures, Some(&any_of(attempts)));
+        let [matrices, scores] = steps.each_ref().map(|step| step.name.clone());
+        self.make_all(steps)?;
+        let rows = self.relation(&scores, "source, attempt, worker, copied, score, tasks")?;
+        self.drop_all(&[matrices, scores])?;
+        let row = |row: &Row| Mixed {
+            attempt: attempt(row),
+            worker: row.text(2),
+            copied: row.float(3),
+            score: row.float(4),
+            tasks: row.count(5),
+        };
+        Ok(rows.iter().map(row).collect())
+    }
+
+    fn like_llm(&mut self, attempts: &[Attempt]) -> Result<Vec<LikeLlm>> {
+        let rows = self.rows(&copy_mixture::like_llm(self.mixtures, &any_of(attempts)))?;
+        let row =
+            |row: &Row| LikeLlm { attempt: attempt(row), tasks: row.count(2), same: row.count(3) };
+        Ok(rows.iter().map(row).collect())
+    }
+}
+
+impl Session<'_> {
+    /// The rows of a relation of the plan.
+    fn relation(&self, name: &str, columns: &str) -> Result<Vec<Row>> {
+        self.rows(&format!("SELECT {columns} FROM {name}"))
+    }
+
+    /// The rows of a relation that is counted from the labels in their strata.
+    fn counted(&mut self, strata: Strata, step: &Step, columns: &str) -> Result<Vec<Row>> {
+        self.make_all(sql::reports(strata))?;
+        self.make(step)?;
+        self.relation(&step.name, columns)
+    }
+}
+
+/// The attempt that the first two columns of a row name.
+fn attempt(row: &Row) -> Attempt {
+    Attempt { source: row.text(0), start: row.count(1) }
+}
+
+/// The condition that `q` is one of these attempts.
+fn any_of(attempts: &[Attempt]) -> String {
+    let one = |attempt: &Attempt| {
+        format!("(q.source = {} AND q.attempt = {})", quoted(&attempt.source), attempt.start)
+    };
+    attempts.iter().map(one).collect::<Vec<_>>().join(" OR ")
+}
