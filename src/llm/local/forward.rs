@@ -21,7 +21,7 @@ use super::config::{Config, Rotation};
 use super::elements::{attend_one, rms_norm, silu_times, softmax};
 use super::error::LocalError;
 use super::halves::{Half, Kept, Rows, round};
-use super::matrix::{Weight, products};
+use super::matrix::{Weight, combined_products, products};
 use super::weights::{Layer, Linear, Weights};
 use crate::stats::matmul::{Matrix, MatrixMut, multiply};
 
@@ -110,9 +110,8 @@ struct Scratch {
     query: Vec<f32>,
     key: Vec<f32>,
     value: Vec<f32>,
-    attended: Vec<f32>,
-    gate: Vec<f32>,
-    up: Vec<f32>,
+    /// What is attended to, then what is inside the second half of a layer.
+    inner: Vec<f32>,
     /// What a layer remembers, `(tokens, key_heads * head)`.
     keys: Vec<f32>,
     values: Vec<f32>,
@@ -243,7 +242,7 @@ impl Network {
         (batch, keep): (&Batch<'_>, bool),
     ) {
         let (config, tokens) = (&self.config, batch.tokens);
-        let Scratch { h, query, key, value, attended, gate, up, keys, values } = scratch;
+        let Scratch { h, query, key, value, inner, keys, values } = scratch;
         h.clear();
         h.extend_from_slice(x);
         rms_norm(h, &layer.attention_norm, config.epsilon, tokens);
@@ -277,16 +276,15 @@ impl Network {
         }
         rayon::join(|| memory.0.decode(keys), || memory.1.decode(values));
         let own = (!keep).then_some((&key[..], &value[..]));
-        attended.clear();
-        attended.resize(config.heads * config.head * tokens, 0.0);
-        attend(config, query, (keys, values), own, batch, attended);
-        products([(&layer.output, &mut *h)], attended, tokens);
+        inner.clear();
+        inner.resize(config.heads * config.head * tokens, 0.0);
+        attend(config, query, (keys, values), own, batch, inner);
+        products([(&layer.output, &mut *h)], inner, tokens);
         add(x, h);
         h.copy_from_slice(x);
         rms_norm(h, &layer.inner_norm, config.epsilon, tokens);
-        products([(&layer.gate, &mut *gate), (&layer.up, &mut *up)], h, tokens);
-        silu_times(gate, up);
-        products([(&layer.down, &mut *h)], gate, tokens);
+        combined_products(&layer.gate, &layer.up, h, tokens, (silu_times, inner));
+        products([(&layer.down, &mut *h)], inner, tokens);
         add(x, h);
     }
 

@@ -36,6 +36,8 @@ pub(super) struct Weight {
 thread_local! {
     /// Decoded weights of a task.
     static DECODED: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
+    /// What a task combines its products with.
+    static SECOND: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
 }
 
 fn decode<B: Block>(bytes: &[u8], out: &mut [f32]) {
@@ -163,4 +165,33 @@ pub(super) fn products<const N: usize>(
         .into_par_iter()
         .with_max_len(1)
         .for_each(|(weight, first, out)| weight.multiply_rows(first, x, tokens, out));
+}
+
+/// Writes what `combine` makes of the products of `first` and of `second` with `x`, `(columns, tokens)`:
+/// it is given some rows of both, `(rows, tokens)`, and leaves its result in the first. Those of `second`
+/// are never held for more than a task.
+///
+/// # Panics
+///
+/// If the two differ in their shape: a bug of the caller.
+pub(super) fn combined_products(
+    first: &Weight,
+    second: &Weight,
+    x: &[f32],
+    tokens: usize,
+    (combine, out): (impl Fn(&mut [f32], &[f32]) + Sync, &mut Vec<f32>),
+) {
+    assert_eq!((first.rows, first.columns), (second.rows, second.columns), "shapes");
+    // Every entry is written.
+    out.resize(first.rows * tokens, 0.0);
+    // As many tasks as if both were worked on one after the other.
+    let rows = (first.rows_of_task() / 2).next_multiple_of(16);
+    out.par_chunks_mut(rows * tokens).with_max_len(1).enumerate().for_each(|(task, out)| {
+        first.multiply_rows(task * rows, x, tokens, out);
+        SECOND.with_borrow_mut(|others| {
+            others.resize(out.len(), 0.0);
+            second.multiply_rows(task * rows, x, tokens, others);
+            combine(out, others);
+        });
+    });
 }

@@ -214,6 +214,8 @@ impl LocalModel {
         let mut last = None;
         for chunk in ids.chunks(CHUNK) {
             self.look()?;
+            // Before there are others.
+            drop(last.take());
             last = Some(self.pool.install(|| self.network.read(chunk, memory)));
         }
         Ok(last.expect("there is at least one token"))

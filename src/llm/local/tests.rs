@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::gguf::{Header, Stopped};
 use super::halves::{Half, Kept, Rows, round};
-use super::matrix::{Weight, products};
+use super::matrix::{Weight, combined_products, products};
 use super::*;
 use crate::llm::chat::{ResponseFormat, Role};
 use crate::llm::choice::ChoiceModel;
@@ -593,6 +593,35 @@ fn every_type_is_decoded_and_multiplied_as_candle_decodes_it() {
                     assert!(far < 1e-4, "{kind:?}, {tokens} tokens, row {row}: {far}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn products_of_two_matrices_are_combined_entry_by_entry() {
+    // More rows than a task has, and a last task of another size.
+    let (rows, columns) = (70, 64);
+    let values = numbers(2 * rows * columns);
+    let (first, second) = values.split_at(rows * columns);
+    let weight = |values: &[f32]| {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        Weight::new(GgmlDType::F32, bytes, rows, columns).unwrap()
+    };
+    for tokens in [1, 7] {
+        let x = numbers(columns * tokens);
+        // What an earlier call left is overwritten.
+        let mut found = vec![f32::NAN; 5000];
+        let less = |a: &mut [f32], b: &[f32]| a.iter_mut().zip(b).for_each(|(a, b)| *a -= 2.0 * b);
+        combined_products(&weight(first), &weight(second), &x, tokens, (less, &mut found));
+        assert_eq!(found.len(), rows * tokens);
+        for (place, found) in found.iter().enumerate() {
+            let (row, token) = (place / tokens, place % tokens);
+            let term = |column: usize| {
+                let of = |values: &[f32]| f64::from(values[row * columns + column]);
+                (of(first) - 2.0 * of(second)) * f64::from(x[column * tokens + token])
+            };
+            let sum: f64 = (0..columns).map(term).sum();
+            assert!((f64::from(*found) - sum).abs() < 1e-4, "{place}: {found} {sum}");
         }
     }
 }
