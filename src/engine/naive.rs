@@ -241,19 +241,23 @@ impl Engine for Naive {
         let on = |task: &str| self.labels.iter().filter(|row| row.0 == task).collect::<Vec<_>>();
         let (mut likelihood, mut posteriors) = (0.0, BTreeMap::new());
         for task in &tasks {
-            let joint: Vec<f64> = classes
+            // Logarithms: a product of small numbers may be smaller than the smallest number.
+            let logs: Vec<f64> = classes
                 .iter()
                 .map(|class| {
                     let all: f64 = tasks.iter().map(|task| self.posterior(task, class)).sum();
                     let labels = on(task);
-                    let given = labels.iter().map(|row| self.gives(&row.1, class, &row.2));
-                    all / tasks.len() as f64 * given.product::<f64>()
+                    let given = labels.iter().map(|row| self.gives(&row.1, class, &row.2).ln());
+                    (all / tasks.len() as f64).ln() + given.sum::<f64>()
                 })
                 .collect();
-            let whole: f64 = joint.iter().sum();
-            likelihood += whole.ln();
-            for (class, part) in classes.iter().zip(joint) {
-                posteriors.insert((task.clone(), class.clone()), part / whole);
+            let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            // As the mechanism says of a class that is all but impossible.
+            let part = |log: &f64| if log - most < -708.0 { 0.0 } else { (log - most).exp() };
+            let whole: f64 = logs.iter().map(part).sum();
+            likelihood += most + whole.ln();
+            for (class, log) in classes.iter().zip(&logs) {
+                posteriors.insert((task.clone(), class.clone()), part(log) / whole);
             }
         }
         self.posteriors = posteriors;

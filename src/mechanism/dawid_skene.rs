@@ -8,7 +8,10 @@
 //! without any prior, from posteriors equal to the shares of the votes. One iteration is an
 //! M-step, `π[h] = mean_q T_q[h]` and `Γ^i[h, x] = Σ_{q: x_iq = x} T_q[h] / Σ_q T_q[h]`, then an
 //! E-step for the posteriors `T_q[h]`. A row of `Γ^i` without any weight, a class that `i` never
-//! met, has every value as a maximum; it is taken as uniform.
+//! met, has every value as a maximum; it is taken as uniform. A class that is more than `e^708`
+//! times less probable than the most probable class of a task counts as impossible on it, as its
+//! part would be smaller than the smallest number of full precision: it decides whether a row of
+//! `Γ^i` has any weight.
 //!
 //! The score of a worker is `Σ_h Γ^i[h, h] P(h)`, with `P` the share of `h` among all reports:
 //! the probability that the worker reports the truth. It rewards a worker who copies an LLM that
