@@ -54,6 +54,12 @@ pub(super) fn folder() -> Folder {
         }
     }
     folder.write("few.jsonl", reviews.lines().next().unwrap());
+    // Two papers: a judge asks 19 questions about every text.
+    let of_two = |lines: &str, of_paper: usize| -> String {
+        lines.split_inclusive('\n').take(2 * of_paper).collect()
+    };
+    folder.write("two-papers.jsonl", of_two(&reviews, 4));
+    folder.write("two-papers-llm.jsonl", of_two(&llm, 2));
     folder.write("reviews.jsonl", reviews);
     folder.write("llm.jsonl", llm);
     let rubric = caz::judge::Rubric::load("aspects19").unwrap();
