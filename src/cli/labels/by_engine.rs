@@ -47,11 +47,15 @@ impl std::fmt::Display for EngineChoice {
     }
 }
 
-/// A number of bytes: `4GB`, `512MiB`, `1000000`.
+/// What a double counts one by one.
+const MOST_BYTES: f64 = 9_007_199_254_740_992.0;
+
+/// A number of bytes: `4GB`, `1.5GiB`, `1000000`.
 pub(super) fn bytes(text: &str) -> Result<usize, String> {
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let wrong = || "it is a number of bytes such as 4GB, 1.5GB or 512MiB".to_owned();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
-    let unit = match unit.trim().to_ascii_lowercase().as_str() {
+    let unit: u32 = match unit.trim().to_ascii_lowercase().as_str() {
         "" | "b" => 1,
         "kb" => 1000,
         "mb" => 1_000_000,
@@ -59,11 +63,20 @@ pub(super) fn bytes(text: &str) -> Result<usize, String> {
         "kib" => 1 << 10,
         "mib" => 1 << 20,
         "gib" => 1 << 30,
-        _ => return Err("it is a number of bytes such as 4GB or 512MiB".into()),
+        _ => return Err(wrong()),
     };
-    let number: usize =
-        number.parse().map_err(|_| "it is a number of bytes such as 4GB or 512MiB".to_owned())?;
-    number.checked_mul(unit).filter(|bytes| *bytes > 0).ok_or_else(|| "it is out of range".into())
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let bytes = (number * f64::from(unit)).floor();
+    if !(1.0..=MOST_BYTES).contains(&bytes) {
+        return Err("it is out of range".into());
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a whole number from 1 to 2^53"
+    )]
+    let bytes = bytes as usize;
+    Ok(bytes)
 }
 
 /// Scores by the engine asked for.
@@ -134,9 +147,13 @@ mod tests {
             assert!(text.parse::<EngineChoice>().is_err(), "{text}");
         }
         assert_eq!(bytes("4GB"), Ok(4_000_000_000));
+        assert_eq!(bytes("1.5GB"), Ok(1_500_000_000));
+        assert_eq!(bytes("0.5 GiB"), Ok(1 << 29));
         assert_eq!(bytes("512 MiB"), Ok(512 << 20));
         assert_eq!(bytes("7"), Ok(7));
-        for text in ["", "GB", "-1", "4 parsecs", "0", "99999999999999999999GB"] {
+        for text in
+            ["", "GB", "-1", "4 parsecs", "0", "0.4", ".", "1.2.3GB", "99999999999999999999GB"]
+        {
             assert!(bytes(text).is_err(), "{text}");
         }
     }
