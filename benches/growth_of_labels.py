@@ -101,6 +101,7 @@ RUN_DUCKDB = """
 import sys, duckdb
 sql, output, folder, limit = sys.argv[1:]
 connection = duckdb.connect()
+connection.execute("SET enable_progress_bar = false")
 connection.execute(f"SET temp_directory = '{folder}'")
 if limit:
     connection.execute(f"SET memory_limit = '{limit}'")
