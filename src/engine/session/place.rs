@@ -27,13 +27,15 @@ pub enum Place {
     },
 }
 
+/// The most sorts that a query of the plan has at a time.
+const SORTS: usize = 8;
+
 /// How many spilled files a sort merges in one pass. Each takes a megabyte or two, which nobody can take
 /// back: without a bound a merge opens as many as there is memory, and the sorts that feed the same
 /// join find none. A query of the plan has up to eight sorts at a time, so these take half of the
 /// pool at most; where there are more files, they are merged in several passes.
 fn files_merged_at_once(pool: usize) -> usize {
     const BYTES_A_FILE: usize = 2 << 20;
-    const SORTS: usize = 8;
     (pool / 2 / (SORTS * BYTES_A_FILE)).max(8)
 }
 
@@ -50,6 +52,9 @@ pub(super) async fn context(place: &Place) -> Result<SessionContext> {
                 let pool = limit / 3 * 2;
                 // A hash join cannot spill, a sort can.
                 config.options_mut().optimizer.prefer_hash_join = false;
+                // Every sort keeps this back; those of a query together leave half of the pool.
+                let kept_back = &mut config.options_mut().execution.sort_spill_reservation_bytes;
+                *kept_back = (*kept_back).min(pool / 2 / SORTS);
                 // Labels repeat themselves: what is spilled takes a fraction of the disk so.
                 config.options_mut().execution.spill_compression = SpillCompression::Lz4Frame;
                 // The disk is what limits the disk.
