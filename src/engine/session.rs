@@ -207,8 +207,13 @@ impl<'a> Session<'a> {
         Ok(rows)
     }
 
+    /// The rows of a query, each as `row` reads it.
+    fn rows_as<T>(&self, query: &str, row: impl Fn(&Row) -> T) -> Result<Vec<T>> {
+        Ok(self.rows(query)?.iter().map(row).collect())
+    }
+
     fn texts(&self, query: &str) -> Result<Vec<String>> {
-        Ok(self.rows(query)?.iter().map(|row| row.text(0)).collect())
+        self.rows_as(query, |row| row.text(0))
     }
 
     fn error(&self, error: &DataFusionError) -> Error {

@@ -12,12 +12,13 @@ use crate::error::Result;
 impl Engine for Session<'_> {
     fn crowd(&mut self) -> Result<Crowd> {
         self.make(&sql::workers())?;
-        let workers = self.relation("workers", "worker, tasks")?;
+        let workers =
+            self.relation("workers", "worker, tasks", |row| (row.text(0), row.count(1)))?;
         let tasks = self.rows("SELECT COUNT(DISTINCT task) FROM labels")?;
         let mut labels = self.texts("SELECT DISTINCT label FROM labels")?;
         labels.sort();
         Ok(Crowd {
-            workers: workers.iter().map(|row| (row.text(0), row.count(1))).collect(),
+            workers: workers.into_iter().collect(),
             tasks: tasks.first().map_or(0, |row| row.count(0)),
             labels,
             sources: self.sources.clone(),
@@ -25,30 +26,28 @@ impl Engine for Session<'_> {
     }
 
     fn sizes(&mut self, strata: Strata) -> Result<Vec<SizeCount>> {
-        let rows = self.counted(strata, &sql::sizes(strata), "source, stratum, reports, tasks")?;
-        let row = |row: &Row| SizeCount {
+        let columns = "source, stratum, reports, tasks";
+        self.counted(strata, &sql::sizes(strata), columns, |row| SizeCount {
             source: row.text(0),
             stratum: row.text(1),
             reports: row.count(2),
             tasks: row.count(3),
-        };
-        Ok(rows.iter().map(row).collect())
+        })
     }
 
     fn pairs(&mut self, strata: Strata) -> Result<Vec<PairCount>> {
         let columns = "source, stratum, reports, label, peer_label, pairs";
-        let rows = self.counted(strata, &sql::pairs(strata), columns)?;
-        // A label alone on a task has no pair with itself.
-        let some = rows.iter().filter(|row| row.count(5) > 0);
-        let row = |row: &Row| PairCount {
+        let mut pairs = self.counted(strata, &sql::pairs(strata), columns, |row| PairCount {
             source: row.text(0),
             stratum: row.text(1),
             reports: row.count(2),
             label: row.text(3),
             peer_label: row.text(4),
             pairs: row.count(5),
-        };
-        Ok(some.map(row).collect())
+        })?;
+        // A label alone on a task has no pair with itself.
+        pairs.retain(|pair| pair.pairs > 0);
+        Ok(pairs)
     }
 
     fn terms(&mut self, strata: Strata, agreements: &[Agreement]) -> Result<Vec<TermSum>> {
@@ -56,36 +55,33 @@ impl Engine for Session<'_> {
         self.make(&sql::given_agreements(strata, agreements))?;
         self.make_all(sql::terms(strata, DIALECT))?;
         let name = sql::terms_name(strata);
-        let rows = self.relation(&name, "source, stratum, worker, tasks, total")?;
-        let row = |row: &Row| TermSum {
+        self.relation(&name, "source, stratum, worker, tasks, total", |row| TermSum {
             source: row.text(0),
             stratum: row.text(1),
             worker: row.text(2),
             tasks: row.count(3),
             total: row.float(4),
-        };
-        Ok(rows.iter().map(row).collect())
+        })
     }
 
     fn covered(&mut self, strata: Strata) -> Result<Vec<Covered>> {
-        let rows =
-            self.counted(strata, &sql::covered(strata), "source, worker, tasks, same, shared")?;
-        let row = |row: &Row| Covered {
+        let columns = "source, worker, tasks, same, shared";
+        self.counted(strata, &sql::covered(strata), columns, |row| Covered {
             source: row.text(0),
             worker: row.text(1),
             tasks: row.count(2),
             same: row.count(3),
             shared: row.count(4),
-        };
-        Ok(rows.iter().map(row).collect())
+        })
     }
 
     fn output_agreement(&mut self, strata: Strata) -> Result<Vec<PeerSum>> {
         let step = sql::output_agreement(strata, DIALECT);
-        let rows = self.counted(strata, &step, "source, worker, total")?;
-        let row =
-            |row: &Row| PeerSum { source: row.text(0), worker: row.text(1), total: row.float(2) };
-        Ok(rows.iter().map(row).collect())
+        self.counted(strata, &step, "source, worker, total", |row| PeerSum {
+            source: row.text(0),
+            worker: row.text(1),
+            total: row.float(2),
+        })
     }
 
     fn keeps(&self) -> bool {
@@ -111,9 +107,8 @@ impl Engine for Session<'_> {
     }
 
     fn right(&mut self) -> Result<Vec<Right>> {
-        let rows = self.rows(&dawid_skene::scores(self.iterations))?;
-        let row = |row: &Row| Right { worker: row.text(1), share: row.float(2) };
-        Ok(rows.iter().map(row).collect())
+        let query = dawid_skene::scores(self.iterations);
+        self.rows_as(&query, |row| Right { worker: row.text(1), share: row.float(2) })
     }
 
     fn copy_mixture(&mut self, number: usize, ended: &[Attempt]) -> Result<Vec<AttemptFit>> {
@@ -126,48 +121,58 @@ impl Engine for Session<'_> {
         let kept = (!ended.is_empty()).then(|| format!("NOT ({})", any_of(ended)));
         self.make_all(copy_mixture::iteration(number, kept.as_deref()))?;
         let name = format!("mixture_objective_{number}");
-        let rows = self.relation(&name, "source, attempt, objective")?;
+        let fits = self.relation(&name, "source, attempt, objective", |row| AttemptFit {
+            attempt: attempt(row),
+            objective: row.float(2),
+        })?;
         self.drop_all(&copy_mixture::over(number))?;
         self.mixtures = number;
-        let row = |row: &Row| AttemptFit { attempt: attempt(row), objective: row.float(2) };
-        Ok(rows.iter().map(row).collect())
+        Ok(fits)
     }
 
     fn mixed(&mut self, attempts: &[Attempt]) -> Result<Vec<Mixed>> {
         let steps = copy_mixture::scores(self.mixtures, Some(&any_of(attempts)));
         let [matrices, scores] = steps.each_ref().map(|step| step.name.clone());
         self.make_all(steps)?;
-        let rows = self.relation(&scores, "source, attempt, worker, copied, score, tasks")?;
-        self.drop_all(&[matrices, scores])?;
-        let row = |row: &Row| Mixed {
+        let columns = "source, attempt, worker, copied, score, tasks";
+        let mixed = self.relation(&scores, columns, |row| Mixed {
             attempt: attempt(row),
             worker: row.text(2),
             copied: row.float(3),
             score: row.float(4),
             tasks: row.count(5),
-        };
-        Ok(rows.iter().map(row).collect())
+        })?;
+        self.drop_all(&[matrices, scores])?;
+        Ok(mixed)
     }
 
     fn like_llm(&mut self, attempts: &[Attempt]) -> Result<Vec<LikeLlm>> {
-        let rows = self.rows(&copy_mixture::like_llm(self.mixtures, &any_of(attempts)))?;
-        let row =
-            |row: &Row| LikeLlm { attempt: attempt(row), tasks: row.count(2), same: row.count(3) };
-        Ok(rows.iter().map(row).collect())
+        let query = copy_mixture::like_llm(self.mixtures, &any_of(attempts));
+        self.rows_as(&query, |row| LikeLlm {
+            attempt: attempt(row),
+            tasks: row.count(2),
+            same: row.count(3),
+        })
     }
 }
 
 impl Session<'_> {
-    /// The rows of a relation of the plan.
-    fn relation(&self, name: &str, columns: &str) -> Result<Vec<Row>> {
-        self.rows(&format!("SELECT {columns} FROM {name}"))
+    /// The rows of a relation of the plan, each as `row` reads it.
+    fn relation<T>(&self, name: &str, columns: &str, row: impl Fn(&Row) -> T) -> Result<Vec<T>> {
+        self.rows_as(&format!("SELECT {columns} FROM {name}"), row)
     }
 
-    /// The rows of a relation that is counted from the labels in their strata.
-    fn counted(&mut self, strata: Strata, step: &Step, columns: &str) -> Result<Vec<Row>> {
+    /// The same of a relation that is counted from the labels in their strata.
+    fn counted<T>(
+        &mut self,
+        strata: Strata,
+        step: &Step,
+        columns: &str,
+        row: impl Fn(&Row) -> T,
+    ) -> Result<Vec<T>> {
         self.make_all(sql::reports(strata))?;
         self.make(step)?;
-        self.relation(&step.name, columns)
+        self.relation(&step.name, columns, row)
     }
 }
 
