@@ -323,15 +323,18 @@ fn add_posteriors<const K: usize>(tasks: &[u32], posteriors: &[f64], sum: &mut [
     }
 }
 
+/// A class whose log weight is this far below the largest counts as impossible: its part would be
+/// smaller than the smallest number of full precision.
+pub(crate) const IMPOSSIBLE_BELOW: f64 = -708.0;
+
 /// Turns logs of weights into probabilities; returns the log of the sum of the weights.
 #[inline]
 fn normalize_logs(logs: &mut [f64]) -> f64 {
     let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut total = 0.0;
     for log in logs.iter_mut() {
-        // Far below the smallest normal number relative to the largest: saves the exponential.
         let shifted = *log - largest;
-        *log = if shifted < -708.0 { 0.0 } else { shifted.exp() };
+        *log = if shifted < IMPOSSIBLE_BELOW { 0.0 } else { shifted.exp() };
         total += *log;
     }
     for probability in logs.iter_mut() {

@@ -39,7 +39,7 @@ pub use self::correlated_agreement::CorrelatedAgreement;
 pub use self::dawid_skene::{DawidSkene, DawidSkeneFit};
 pub(crate) use self::dawid_skene::{convergence_warning, point};
 pub use self::latent_class::MAX_STATE_BYTES;
-pub(crate) use self::latent_class::has_converged;
+pub(crate) use self::latent_class::{IMPOSSIBLE_BELOW, has_converged};
 pub use self::minimum::MinimumOverSources;
 pub(crate) use self::minimum::keep_lowest;
 pub use self::negative_agreement::NegativeAgreement;

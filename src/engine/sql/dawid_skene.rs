@@ -4,6 +4,7 @@
 //! iterations as are asked for. The model is in [`crate::mechanism::DawidSkene`].
 
 use super::{Dialect, Step};
+use crate::mechanism::IMPOSSIBLE_BELOW;
 
 /// What all iterations read, and the posteriors they start from: the shares of the votes.
 pub(in crate::engine) fn start(dialect: Dialect) -> [Step; 5] {
@@ -146,10 +147,11 @@ pub(in crate::engine) fn iteration(number: usize) -> [Step; 5] {
     ]
 }
 
-/// A part of the whole as a multiple of the largest: `a.log_p` against the logarithm of that. Below
-/// the smallest number it is 0, which some engines would call an error.
+/// A part of the whole as a multiple of the largest: `a.log_p` against the logarithm of that. A part
+/// that is all but impossible is 0, as in the local fit; some engines would call it an error.
 pub(super) fn part(most: &str) -> String {
-    format!("CASE WHEN a.log_p - {most} < -708 THEN 0 ELSE EXP(a.log_p - {most}) END")
+    let below = format!("a.log_p - {most} < {IMPOSSIBLE_BELOW}");
+    format!("CASE WHEN {below} THEN 0 ELSE EXP(a.log_p - {most}) END")
 }
 
 /// The log-likelihood by what iteration `number` began with.
