@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::whitening::whiten;
 use crate::embed::remade::RemadeVectors;
-use crate::embed::vectors::Vectors;
+use crate::embed::vectors::{DenseVectors, SparseVectors, Vectors};
 use crate::stats::similarity::norm;
 
 /// Where the vectors of a space are. Both are shared with the same space before centering: vectors of
@@ -13,6 +13,25 @@ use crate::stats::similarity::norm;
 enum Rows {
     Held(Arc<Vectors>),
     Remade(Arc<RemadeVectors>),
+}
+
+/// The same to look at.
+enum View<'a> {
+    Dense(&'a DenseVectors),
+    Sparse(&'a SparseVectors),
+    Remade(&'a RemadeVectors),
+}
+
+impl Rows {
+    fn view(&self) -> View<'_> {
+        match self {
+            Self::Held(vectors) => match &**vectors {
+                Vectors::Dense(dense) => View::Dense(dense),
+                Vectors::Sparse(sparse) => View::Sparse(sparse),
+            },
+            Self::Remade(vectors) => View::Remade(vectors),
+        }
+    }
 }
 
 /// Vectors of all texts of a run: first one row per review, then one row per Z.
@@ -72,7 +91,7 @@ impl Space {
     /// neither enter the mean nor move.
     #[must_use]
     pub fn centered(mut self) -> Self {
-        if let Rows::Remade(vectors) = &self.rows {
+        if let View::Remade(vectors) = self.rows.view() {
             self.center = Some(vectors.center().to_vec());
             return self;
         }
@@ -99,17 +118,12 @@ impl Space {
     /// less.
     #[must_use]
     pub fn whitened(self) -> Self {
-        let whitened = match &self.rows {
-            Rows::Remade(vectors) => Some(whiten(&vectors.all(), self.reviews)),
-            Rows::Held(vectors) => match &**vectors {
-                Vectors::Dense(dense) => Some(whiten(dense, self.reviews)),
-                Vectors::Sparse(_) => None,
-            },
+        let whitened = match self.rows.view() {
+            View::Dense(dense) => whiten(dense, self.reviews),
+            View::Remade(vectors) => whiten(&vectors.all(), self.reviews),
+            View::Sparse(_) => return self.centered(),
         };
-        match whitened {
-            Some(dense) => Self::new(Vectors::Dense(dense), self.reviews),
-            None => self.centered(),
-        }
+        Self::new(Vectors::Dense(whitened), self.reviews)
     }
 
     /// Length of every row, centered if the space is; 0 for texts without a direction.
@@ -148,28 +162,22 @@ impl Space {
 
     /// Whether the text of `row` has no direction.
     pub fn is_zero(&self, row: usize) -> bool {
-        let vectors = match &self.rows {
-            Rows::Held(vectors) => vectors,
-            Rows::Remade(vectors) => return vectors.norm(row) == 0.0,
-        };
-        match &**vectors {
-            Vectors::Dense(dense) => dense.row(row).iter().all(|&value| value == 0.0),
-            Vectors::Sparse(sparse) => sparse.row(row).iter().all(|&(_, value)| value == 0.0),
+        match self.rows.view() {
+            View::Dense(dense) => dense.row(row).iter().all(|&value| value == 0.0),
+            View::Sparse(sparse) => sparse.row(row).iter().all(|&(_, value)| value == 0.0),
+            View::Remade(vectors) => vectors.norm(row) == 0.0,
         }
     }
 
     /// Length of a row before centering.
     pub fn plain_norm(&self, row: usize) -> f64 {
-        let vectors = match &self.rows {
-            Rows::Held(vectors) => vectors,
-            Rows::Remade(vectors) => return vectors.norm(row),
-        };
-        match &**vectors {
-            Vectors::Dense(dense) => norm(dense.row(row)),
-            Vectors::Sparse(sparse) => {
+        match self.rows.view() {
+            View::Dense(dense) => norm(dense.row(row)),
+            View::Sparse(sparse) => {
                 let values: Vec<f64> = sparse.row(row).iter().map(|&(_, value)| value).collect();
                 norm(&values)
             }
+            View::Remade(vectors) => vectors.norm(row),
         }
     }
 
@@ -177,15 +185,12 @@ impl Space {
         let mut visit_all = |row: &[f64]| {
             row.iter().enumerate().for_each(|(dim, &value)| visit(dim, value));
         };
-        let vectors = match &self.rows {
-            Rows::Held(vectors) => vectors,
-            Rows::Remade(vectors) => return visit_all(vectors.rows(&[row]).row(0)),
-        };
-        match &**vectors {
-            Vectors::Dense(dense) => visit_all(dense.row(row)),
-            Vectors::Sparse(sparse) => {
+        match self.rows.view() {
+            View::Dense(dense) => visit_all(dense.row(row)),
+            View::Sparse(sparse) => {
                 sparse.row(row).iter().for_each(|&(dim, value)| visit(dim as usize, value));
             }
+            View::Remade(vectors) => visit_all(vectors.rows(&[row]).row(0)),
         }
     }
 
@@ -195,12 +200,10 @@ impl Space {
     /// the dimensions that occur in these rows are kept, and all others are one more dimension:
     /// there every row has the same part of the center.
     pub fn block(&self, rows: &[usize]) -> Vec<Vec<f64>> {
-        let mut block: Vec<Vec<f64>> = match &self.rows {
-            Rows::Remade(vectors) => vectors.rows(rows).rows().map(<[f64]>::to_vec).collect(),
-            Rows::Held(vectors) => match &**vectors {
-                Vectors::Dense(dense) => rows.iter().map(|&row| dense.row(row).to_vec()).collect(),
-                Vectors::Sparse(_) => return self.sparse_block(rows),
-            },
+        let mut block: Vec<Vec<f64>> = match self.rows.view() {
+            View::Dense(dense) => rows.iter().map(|&row| dense.row(row).to_vec()).collect(),
+            View::Sparse(_) => return self.sparse_block(rows),
+            View::Remade(vectors) => vectors.rows(rows).rows().map(<[f64]>::to_vec).collect(),
         };
         if let Some(center) = &self.center {
             for (vector, &row) in block.iter_mut().zip(rows) {
@@ -214,11 +217,9 @@ impl Space {
 
     /// Number of dimensions of [`Self::block`] of these rows.
     pub fn dims_of(&self, rows: impl Iterator<Item = usize>) -> usize {
-        match &self.rows {
-            Rows::Held(vectors) if matches!(**vectors, Vectors::Sparse(_)) => {
-                self.words_of(rows).len() + 1
-            }
-            Rows::Held(_) | Rows::Remade(_) => self.dims(),
+        match self.rows.view() {
+            View::Sparse(_) => self.words_of(rows).len() + 1,
+            View::Dense(_) | View::Remade(_) => self.dims(),
         }
     }
 
