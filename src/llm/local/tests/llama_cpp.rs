@@ -1,4 +1,4 @@
-//! The real SmolLM2 against what llama.cpp says of it.
+//! The real `SmolLM2` against what llama.cpp says of it.
 
 use super::*;
 
