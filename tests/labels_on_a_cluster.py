@@ -5,12 +5,15 @@
 
 CAZ is built with the feature `ballista`; SCHEDULER and EXECUTOR are the programs of ballista-scheduler
 and ballista-executor 55.0. DATA is the folder of label sets. LABELS and Z, if given, are a crowd that takes
-the cluster some seconds; an executor, then the scheduler is killed while it is counted. Not part of
-.ci/run: building the programs takes a quarter of an hour.
+the cluster some seconds; an executor, then the scheduler is killed while it is counted, an executor once more
+while it writes what the fits keep. With CAZ_TEST_S3=s3://BUCKET (and AWS_ENDPOINT and the like, for all
+programs; pip install boto3) the project's own labels are counted from there, too. Not part of .ci/run:
+building the programs takes a quarter of an hour.
 """
 
 import csv
 import math
+import os
 import signal
 import subprocess
 import sys
@@ -79,14 +82,20 @@ def command(labels, z, mechanisms, output, *more):
 def sets():
     for labels in sorted(Path(DATA).glob("labels-*/labels.csv")):
         z = [path for path in [labels.parent / "z.csv"] if path.exists()]
-        yield labels, z, "ca_z,ca,oa,oa_z,neg_z" if z else "ca,oa"
+        yield labels, z, "ca_z,ca,oa,oa_z,ds,neg_z" if z else "ca,oa,ds"
+
+
+# A few iterations: each is a dozen queries, which a cluster takes its time for.
+ITERATIONS = ["--max-iterations", "3", "--tolerance", "0"]
 
 
 def alike(folder):
     seen = 0
     for labels, z, mechanisms in sets():
-        for output, more in [("here.csv", []), ("there.csv", CLUSTER)]:
-            subprocess.run(command(labels, z, mechanisms, folder / output, *more), check=True)
+        shared = ["--shared-folder", str(folder)]
+        for output, more in [("here.csv", []), ("there.csv", [*CLUSTER, *shared])]:
+            subprocess.run(command(labels, z, mechanisms, folder / output, *ITERATIONS, *more), check=True)
+        assert not list(folder.glob("caz-*")), "what was kept is still there"
         found = difference(scores(folder / "here.csv"), scores(folder / "there.csv"))
         print(f"{labels.parent.name}: {mechanisms}, largest difference {found:.1e}", flush=True)
         assert found <= 1e-9
@@ -94,12 +103,31 @@ def alike(folder):
     assert seen >= 6, f"{seen} label sets under {DATA}"
 
 
-def killed(folder, cluster, labels, z, victim, what):
+def stored(folder, bucket):
+    """Labels in object storage, which the executors read."""
+    import boto3
+
+    name = bucket.removeprefix("s3://")
+    client = boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT"], region_name=os.environ["AWS_REGION"])
+    here = Path(__file__).parent.parent / "data"
+    for file in ["labels.csv", "llm-labels.csv"]:
+        client.upload_file(str(here / file), name, file)
+    mechanisms = "ca_z,ca,oa,oa_z,neg_z"
+    subprocess.run(command(here / "labels.csv", [here / "llm-labels.csv"], mechanisms, folder / "here.csv"), check=True)
+    far = command(f"{bucket}/labels.csv", [f"{bucket}/llm-labels.csv"], mechanisms, folder / "there.csv", *CLUSTER)
+    subprocess.run(far, check=True)
+    found = difference(scores(folder / "here.csv"), scores(folder / "there.csv"))
+    print(f"{bucket}: {mechanisms}, largest difference {found:.1e}", flush=True)
+    assert found <= 1e-9
+
+
+def killed(folder, labels, z, victim, what, mechanisms="ca_z,ca", more=()):
     """Kills a process of the cluster while it counts: the right numbers or an error, never others."""
-    here, there = folder / "large.csv", folder / f"{what}.csv"
+    here, there = folder / f"large-{mechanisms}.csv", folder / f"{what}-{mechanisms}.csv"
     if not here.exists():
-        subprocess.run(command(labels, [z], "ca_z,ca", here), check=True)
-    run = subprocess.Popen(command(labels, [z], "ca_z,ca", there, *CLUSTER), stderr=subprocess.PIPE, text=True)
+        subprocess.run(command(labels, [z], mechanisms, here, *ITERATIONS), check=True)
+    there_too = command(labels, [z], mechanisms, there, *ITERATIONS, *CLUSTER, *more)
+    run = subprocess.Popen(there_too, stderr=subprocess.PIPE, text=True)
     time.sleep(6)
     early = run.poll()
     assert early is None, f"it was over before anything was killed: exit code {early}"
@@ -109,10 +137,10 @@ def killed(folder, cluster, labels, z, victim, what):
     took = time.time() - started
     if run.returncode == 0:
         found = difference(scores(here), scores(there))
-        print(f"{what} killed: right after {took:.0f} s, largest difference {found:.1e}", flush=True)
+        print(f"{what} killed, {mechanisms}: right after {took:.0f} s, largest difference {found:.1e}", flush=True)
         assert found <= 1e-9
     else:
-        print(f"{what} killed: exit code {run.returncode} after {took:.0f} s: {said[:300]}", flush=True)
+        print(f"{what} killed, {mechanisms}: exit code {run.returncode} after {took:.0f} s: {said[:300]}", flush=True)
         assert run.returncode == 5 and ADDRESS in said and not there.exists(), said
     victim.wait()
 
@@ -123,12 +151,17 @@ def main():
         cluster = Cluster(folder)
         try:
             alike(folder)
+            if "CAZ_TEST_S3" in os.environ:
+                stored(folder, os.environ["CAZ_TEST_S3"])
             if len(sys.argv) > 6:
                 labels, z = sys.argv[5:7]
-                killed(folder, cluster, labels, z, cluster.executors[1], "executor")
+                killed(folder, labels, z, cluster.executors[1], "executor")
                 cluster.executors[1] = cluster.executor(folder, 2)
                 time.sleep(4)
-                killed(folder, cluster, labels, z, cluster.scheduler, "scheduler")
+                killed(folder, labels, z, cluster.executors[0], "executor", "ds", ["--shared-folder", str(folder)])
+                cluster.executors[0] = cluster.executor(folder, 1)
+                time.sleep(4)
+                killed(folder, labels, z, cluster.scheduler, "scheduler")
         finally:
             cluster.stop()
         labels, z, mechanisms = next(sets())

@@ -67,7 +67,7 @@ const OUTPUT_FLAGS: [&str; 19] = [
 ];
 
 /// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: [&str; 51] = [
+const ADVANCED_FLAGS: [&str; 52] = [
     "center",
     "z_combine",
     "min_papers",
@@ -80,6 +80,7 @@ const ADVANCED_FLAGS: [&str; 51] = [
     "max_iterations",
     "engine",
     "memory_limit",
+    "shared_folder",
     "exact_labels",
     "permutations",
     "persistence",
@@ -159,7 +160,7 @@ const EXAMPLES: [(&str, &str); 20] = [
   caz import reviews.csv --from hotcrp-csv --output reviews.jsonl
   caz import answers.csv --wide worker --output labels.jsonl",
     ),
-    ("simulate", "  caz simulate crowd --workers 40 --tasks 200 --output crowd.csv"),
+    ("simulate", "  caz simulate crowd --workers 40 --tasks 200 --output crowd"),
     ("experiment", "  caz experiment detection labels.csv --z llm-labels.csv --report page.html"),
     ("experiment prompts", "  caz experiment prompts labels.csv --gold gold.csv --scale 0..2"),
     ("models", "  caz models list"),

@@ -103,6 +103,10 @@ pub(super) struct ScoreLabelsArgs {
     /// datafusion: bytes that are held before the rest goes to disk, e.g. 4GB
     #[arg(long, value_name = "BYTES", value_parser = by_engine::bytes)]
     memory_limit: Option<usize>,
+    /// ballista: folder that this machine and all executors share, where ds and ds_z keep what they
+    /// count; removed in the end
+    #[arg(long, value_name = "FOLDER")]
+    shared_folder: Option<PathBuf>,
     /// Print the plan of the scores as SQL, for an engine of your own, and read no label
     #[arg(long, value_enum, value_name = "DIALECT")]
     print_sql: Option<DialectChoice>,
@@ -137,6 +141,11 @@ pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus>
     }
     if args.memory_limit.is_some() && args.engine != EngineChoice::DataFusion {
         let message = "--memory-limit is of --engine datafusion; add it, or leave the limit out";
+        return Err(UsageError(message.into()).into());
+    }
+    if args.shared_folder.is_some() && !matches!(args.engine, EngineChoice::Ballista(_)) {
+        let message =
+            "--shared-folder is of --engine ballista://HOST:PORT; add it, or leave the folder out";
         return Err(UsageError(message.into()).into());
     }
     if args.engine != EngineChoice::Local {

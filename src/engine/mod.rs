@@ -300,7 +300,7 @@ pub enum EngineError {
     },
     /// The mechanism goes on from what it has counted, which this engine does not keep.
     #[error(
-        "{name} goes on from what it has counted, which a cluster does not keep; count it in one process, or on an engine that takes SQL"
+        "{name} goes on from what it has counted, which a cluster keeps only in a folder that all of it shares; name one, or count it in one process"
     )]
     KeepsRelations {
         /// The mechanism.

@@ -1,8 +1,8 @@
 //! The queries of the plan in `DataFusion`, in this process or on a cluster of Ballista.
 //!
 //! In this process what several queries read is kept as Parquet files in a temporary folder, and
-//! with a memory limit joins sort and spill. On a cluster nothing is kept: its executors need not
-//! share a disk.
+//! with a memory limit joins sort and spill. On a cluster the same is kept in a folder that all of it
+//! shares, if there is one; its executors need not share a disk.
 
 mod answer;
 mod counts;
@@ -17,13 +17,13 @@ use std::time::Duration;
 
 use arrow_array::RecordBatch;
 use datafusion::common::DataFusionError;
-use datafusion::dataframe::DataFrameWriteOptions;
+use datafusion::dataframe::{DataFrame, DataFrameWriteOptions};
 use datafusion::datasource::empty::EmptyTable;
 use datafusion::prelude::SessionContext;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use self::answer::{Row, Values, values};
+use self::answer::{Row, read};
 pub use self::place::Place;
 use self::place::context;
 use super::sql::{Dialect, Step, quoted};
@@ -45,7 +45,7 @@ pub struct Session<'a> {
     observer: &'a dyn Observer,
     runtime: Runtime,
     context: SessionContext,
-    /// Where relations are kept; none on a cluster.
+    /// Where relations are kept; none on a cluster that shares no folder.
     folder: Option<TempDir>,
     made: BTreeSet<String>,
     sources: Vec<String>,
@@ -78,10 +78,7 @@ impl<'a> Session<'a> {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.enable_all().build().context("starting the engine")?;
         let context = runtime.block_on(context(&place))?;
-        let folder = match place {
-            Place::Here { .. } => Some(tempfile::tempdir().context("making a folder for spills")?),
-            Place::Ballista { .. } => None,
-        };
+        let folder = folder(&place)?;
         let made = BTreeSet::new();
         let (sources, inputs) = (Vec::new(), Vec::new());
         let mut session = Self {
@@ -120,12 +117,11 @@ impl<'a> Session<'a> {
             Some(folder) => {
                 let place = folder.path().join(&step.name);
                 let shown = format!("{}/", place.display());
-                let schema = self.wait(async {
+                let (schema, written) = self.wait(async {
                     let frame = self.context.sql(&step.select).await?;
                     let schema = frame.schema().inner().clone();
                     let options = DataFrameWriteOptions::new();
-                    frame.write_parquet(&shown, options, None).await?;
-                    Ok(schema)
+                    Ok((schema, frame.write_parquet(&shown, options, None).await?))
                 })?;
                 let name = &step.name;
                 // Nothing is written of a relation without rows.
@@ -140,6 +136,7 @@ impl<'a> Session<'a> {
                 self.run(&format!(
                     "CREATE EXTERNAL TABLE {name} STORED AS PARQUET LOCATION {place}"
                 ))?;
+                self.check_written(name, &written)?;
             }
         }
         Ok(())
@@ -166,16 +163,41 @@ impl<'a> Session<'a> {
     }
 
     fn run(&self, statement: &str) -> Result<Vec<RecordBatch>> {
-        self.wait(async {
-            let frame = self.context.sql(statement).await?;
-            if self.folder.is_some() {
-                return frame.collect().await;
-            }
+        self.wait(async { self.planned(statement).await?.collect().await })
+    }
+
+    /// A statement as it is sent.
+    async fn planned(&self, statement: &str) -> Result<DataFrame, DataFusionError> {
+        let frame = self.context.sql(statement).await?;
+        match self.place {
+            Place::Here { .. } => Ok(frame),
             // A scheduler reads no more than 100 levels of a plan. Views of views are deeper as they
             // are written; what the optimizer makes of them is not.
-            let plan = frame.into_optimized_plan()?;
-            self.context.execute_logical_plan(plan).await?.collect().await
-        })
+            Place::Ballista { .. } => {
+                self.context.execute_logical_plan(frame.into_optimized_plan()?).await
+            }
+        }
+    }
+
+    /// An executor that dies while it writes leaves files beside those of whoever does it again: on a
+    /// cluster what lies there must be what was reported.
+    fn check_written(&self, name: &str, reported: &[RecordBatch]) -> Result<()> {
+        let Place::Ballista { scheduler, .. } = &self.place else { return Ok(()) };
+        let reported: u64 = read(reported)
+            .map_err(|error| self.error(&error))?
+            .iter()
+            .map(|row| row.count(0))
+            .sum();
+        let rows = self.rows(&format!("SELECT COUNT(*) FROM {name}"))?;
+        let found = rows.first().map_or(0, |row| row.count(0));
+        if found == reported {
+            return Ok(());
+        }
+        let message = format!(
+            "the cluster of {scheduler} wrote {reported} rows of `{name}`, and {found} lie there; an \
+             executor may have died: run it again"
+        );
+        Err(Error::new(ErrorKind::Network, message))
     }
 
     /// The end of a query, or of the wait for it where somebody asks to stop: to drop a query ends it.
@@ -193,18 +215,7 @@ impl<'a> Session<'a> {
 
     /// The rows of a query, its columns as texts, integers and floating point numbers.
     fn rows(&self, query: &str) -> Result<Vec<Row>> {
-        let mut rows = Vec::new();
-        for batch in self.run(query)? {
-            let columns = batch
-                .columns()
-                .iter()
-                .map(values)
-                .collect::<Result<Vec<Values>, DataFusionError>>()
-                .map_err(|error| self.error(&error))?;
-            let columns = Arc::new(columns);
-            rows.extend((0..batch.num_rows()).map(|row| Row { columns: columns.clone(), row }));
-        }
-        Ok(rows)
+        read(&self.run(query)?).map_err(|error| self.error(&error))
     }
 
     /// The rows of a query, each as `row` reads it.
@@ -219,7 +230,7 @@ impl<'a> Session<'a> {
     fn error(&self, error: &DataFusionError) -> Error {
         let root = error.find_root();
         let text = root.to_string();
-        if let Place::Ballista { scheduler } = &self.place {
+        if let Place::Ballista { scheduler, .. } = &self.place {
             let lower = text.to_ascii_lowercase();
             let gone =
                 ["tcp connect", "connection", "transport error", "unavailable", "broken pipe"];
@@ -244,6 +255,30 @@ impl<'a> Session<'a> {
             _ => Error::new(ErrorKind::Input, text),
         }
     }
+}
+
+/// A folder for what is kept, which is removed in the end.
+fn folder(place: &Place) -> Result<Option<TempDir>> {
+    let shared = match place {
+        Place::Here { .. } => {
+            let made = tempfile::tempdir().context("making a folder for what is counted")?;
+            return Ok(Some(made));
+        }
+        Place::Ballista { shared, .. } => shared,
+    };
+    let Some(shared) = shared else { return Ok(None) };
+    let within = std::fs::canonicalize(shared)
+        .with_context(|| format!("looking for the folder `{}`", shared.display()))?;
+    let mut name = tempfile::Builder::new();
+    name.prefix("caz-");
+    // Executors may run as somebody else; who may read is what the umask says of every new folder.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        name.permissions(std::fs::Permissions::from_mode(0o777));
+    }
+    let made = name.tempdir_in(&within);
+    Ok(Some(made.with_context(|| format!("making a folder in `{}`", within.display()))?))
 }
 
 #[cfg(test)]

@@ -232,13 +232,14 @@ fn what_has_no_plan_or_too_many_pairs_is_refused() {
         message(MechanismName::Own),
         "own has no plan for an engine; there are: ca_z, ca, oa, oa_z, ds, ds_z, neg_z"
     );
-    // A cluster keeps nothing between iterations.
+    // A cluster without a folder keeps nothing between iterations.
     for name in [MechanismName::Ds, MechanismName::DsZ] {
         let mut cluster = Naive { forgets: true, ..Naive::default() };
         let error = score(&mut cluster, &crowd, name, &options).unwrap_err();
         assert_eq!(error.kind(), crate::error::ErrorKind::Usage);
-        let wanted =
-            format!("{name} goes on from what it has counted, which a cluster does not keep");
+        let wanted = format!(
+            "{name} goes on from what it has counted, which a cluster keeps only in a folder"
+        );
         assert!(error.to_string().starts_with(&wanted), "{error}");
     }
     // 100 labels make 100 * 99 pairs.

@@ -97,7 +97,7 @@ pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus>
                 let message = "--offline forbids the connection to a cluster";
                 return Err(UsageError(message.into()).into());
             }
-            Place::Ballista { scheduler: scheduler.clone() }
+            Place::Ballista { scheduler: scheduler.clone(), shared: args.shared_folder.clone() }
         }
         _ => Place::Here { memory_limit: args.memory_limit },
     };

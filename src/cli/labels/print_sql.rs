@@ -80,12 +80,10 @@ impl ScoreLabelsArgs {
     /// The mechanisms asked for; `all` is those that have a plan where they are to be counted.
     pub(super) fn planned(&self) -> Vec<MechanismName> {
         let on_a_cluster = matches!(self.engine, EngineChoice::Ballista(_));
+        let keeps = !on_a_cluster || self.shared_folder.is_some();
         let with_z = !self.z.is_empty();
-        let usable = |name: &MechanismName| {
-            // A cluster keeps nothing between iterations.
-            let kept = !on_a_cluster || !name.is_fitted();
-            kept && (with_z || !name.needs_z())
-        };
+        let usable =
+            |name: &MechanismName| (keeps || !name.is_fitted()) && (with_z || !name.needs_z());
         chosen(&self.mechanism, &PLANNED.into_iter().filter(usable).collect::<Vec<_>>())
     }
 

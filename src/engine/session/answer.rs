@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use datafusion::common::DataFusionError;
 
 /// A column of an answer.
-pub(super) enum Values {
+enum Values {
     Text(Vec<String>),
     Integer(Vec<i64>),
     Float(Vec<f64>),
@@ -18,8 +18,8 @@ pub(super) enum Values {
 
 /// One row of an answer.
 pub(super) struct Row {
-    pub(super) columns: Arc<Vec<Values>>,
-    pub(super) row: usize,
+    columns: Arc<Vec<Values>>,
+    row: usize,
 }
 
 impl Row {
@@ -52,8 +52,19 @@ impl Row {
     }
 }
 
+/// The rows of an answer.
+pub(super) fn read(batches: &[RecordBatch]) -> Result<Vec<Row>, DataFusionError> {
+    let mut rows = Vec::new();
+    for batch in batches {
+        let columns: Vec<Values> = batch.columns().iter().map(values).collect::<Result<_, _>>()?;
+        let columns = Arc::new(columns);
+        rows.extend((0..batch.num_rows()).map(|row| Row { columns: columns.clone(), row }));
+    }
+    Ok(rows)
+}
+
 /// The values of a column.
-pub(super) fn values(column: &ArrayRef) -> Result<Values, DataFusionError> {
+fn values(column: &ArrayRef) -> Result<Values, DataFusionError> {
     let kind = column.data_type();
     Ok(if kind.is_integer() {
         let column = cast(column, &DataType::Int64)?;

@@ -1,5 +1,6 @@
 //! Where the queries run, and what `DataFusion` is told there.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use datafusion::config::SpillCompression;
@@ -24,6 +25,9 @@ pub enum Place {
     Ballista {
         /// Host and port of the scheduler.
         scheduler: String,
+        /// A folder that this machine and every executor have under the same path, for what the fits
+        /// keep from one iteration to the next.
+        shared: Option<PathBuf>,
     },
 }
 
@@ -71,7 +75,7 @@ pub(super) async fn context(place: &Place) -> Result<SessionContext> {
             Ok(SessionContext::new_with_config_rt(config, runtime))
         }
         #[cfg(feature = "ballista")]
-        Place::Ballista { scheduler } => {
+        Place::Ballista { scheduler, .. } => {
             use ballista::prelude::SessionContextExt;
             let state =
                 SessionStateBuilder::new_with_default_features().with_config(config).build();

@@ -19,7 +19,7 @@ pub(in crate::engine) fn start(dialect: Dialect) -> [Step; 5] {
             "ds_shares",
             "The share of every label among all labels.",
             format!(
-                "SELECT label, CAST(SUM(seen) AS {float}) / (SELECT SUM(seen) FROM votes) AS share\n\
+                "SELECT label, CAST(SUM(seen) AS {float}) / (SELECT SUM(seen) AS everything FROM votes) AS share\n\
                  FROM votes GROUP BY label"
             ),
         ),
@@ -81,7 +81,7 @@ pub(in crate::engine) fn iteration(number: usize) -> [Step; 5] {
             format!("ds_prior_{number}"),
             "How probable a class is: the mean over the tasks.",
             format!(
-                "SELECT class, SUM(p) / (SELECT COUNT(*) FROM ds_tasks) AS p FROM ds_posteriors_{before}\n\
+                "SELECT class, SUM(p) / (SELECT COUNT(*) AS tasks FROM ds_tasks) AS p FROM ds_posteriors_{before}\n\
                  GROUP BY class"
             ),
         ),
