@@ -15,6 +15,16 @@ pub enum AgreementError {
     /// There is nothing to hold the labels against.
     #[error("one source and no gold labels: there is nothing to compare")]
     Alone,
+    /// No task has a label and a gold label.
+    #[error(
+        "no task of the labels ({labels}) has a gold label; those have ({gold}): are the names of the tasks written alike, with leading zeros in both or in none?"
+    )]
+    NoCommonTask {
+        /// The first few tasks with labels.
+        labels: String,
+        /// The first few tasks with gold labels.
+        gold: String,
+    },
     /// A comparison needs one gold label per task.
     #[error("sources are compared against one gold label per task, there are {count} references")]
     SeveralReferences {
@@ -68,9 +78,10 @@ pub enum AgreementError {
 impl Kinded for AgreementError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::OutsideScale { .. } | Self::Alone | Self::NoCommonSource { .. } => {
-                ErrorKind::Input
-            }
+            Self::OutsideScale { .. }
+            | Self::Alone
+            | Self::NoCommonTask { .. }
+            | Self::NoCommonSource { .. } => ErrorKind::Input,
             Self::Interrupted => ErrorKind::Interrupted,
             _ => ErrorKind::Usage,
         }

@@ -1,9 +1,10 @@
-//! Agreement of more than two raters: all sources among themselves, and all people.
+//! Agreement of more than two raters: all sources among themselves, and all people, on every task that
+//! two of them label.
 
 use std::collections::BTreeMap;
 
 use super::error::AgreementError;
-use super::work::{Row, Work};
+use super::work::{Row, Work, clusters_of};
 use crate::data::labellers::Labeller;
 use crate::metrics::agreement::alpha::{Coincidences, Level};
 use crate::metrics::agreement::bootstrap::interval;
@@ -22,18 +23,22 @@ pub(super) fn group_rows(work: &Work<'_>) -> Result<Vec<Row>, AgreementError> {
 
 impl Work<'_> {
     fn group(&self, name: &str, raters: &[Labeller]) -> Result<Vec<Row>, AgreementError> {
-        // By cluster, then by task.
-        let mut units: BTreeMap<(u32, u32), Vec<u64>> = BTreeMap::new();
+        let mut tasks: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
         for rater in raters {
             for (task, label) in self.scale.labels_of(rater) {
-                if let Some(cluster) = self.cluster_of[task as usize] {
-                    let counts = units.entry((cluster, task));
-                    counts.or_insert_with(|| vec![0; self.scale.len()])[label] += 1;
-                }
+                tasks.entry(task).or_insert_with(|| vec![0; self.scale.len()])[label] += 1;
             }
         }
-        units.retain(|_, counts| counts.iter().sum::<u64>() > 1);
-        let units: Vec<(u32, Vec<u64>)> = units.into_iter().map(|(k, v)| (k.0, v)).collect();
+        tasks.retain(|_, counts| counts.iter().sum::<u64>() > 1);
+        // Not only tasks with a gold label: without those on which people tie, who disagree most
+        // there, they would seem to agree better than they do.
+        let (cluster_of, clusters) = clusters_of(self.data, tasks.keys().copied());
+        let mut units: Vec<(u32, Vec<u64>)> = tasks
+            .into_iter()
+            .filter_map(|(task, counts)| Some((cluster_of[task as usize]?, counts)))
+            .collect();
+        // Stable: by cluster, then by task.
+        units.sort_by_key(|(cluster, _)| *cluster);
         let levels = [
             ("alpha_nominal", Some(Level::Nominal)),
             ("alpha_ordinal", self.scale.values.as_ref().map(|_| Level::Ordinal)),
@@ -53,8 +58,8 @@ impl Work<'_> {
             std::iter::once(fleiss.kappa()).chain(alphas).collect()
         };
         let progress = self.observer.stage("raters", u64::from(self.settings.draws));
-        let draws = self.draws(progress.as_ref(), of)?;
-        let values = of(&vec![1; self.clusters]);
+        let draws = self.draws_of(clusters, progress.as_ref(), of)?;
+        let values = of(&vec![1; clusters]);
         let names = std::iter::once("fleiss").chain(levels.iter().map(|(name, _)| *name));
         Ok(names
             .zip(values)

@@ -1,6 +1,6 @@
 //! What the labels are held against: gold, people, or another source.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::scale::Scale;
 use super::settings::People;
@@ -20,7 +20,8 @@ pub(super) struct Reference {
     pub(super) against_it: Vec<(String, Labels)>,
 }
 
-/// The references of a run, and the tasks without gold since several labels tie.
+/// The references of a run, and the number of tasks without gold since several labels tie, in one of
+/// the references at least.
 pub(super) fn references(
     data: &Labellings,
     scale: &Scale,
@@ -33,7 +34,7 @@ pub(super) fn references(
         ([gold], _) => (vec![one("gold", scale.labels_of(gold), sources)], 0),
         (people, People::Majority) => {
             let (labels, ties) = majority(people.iter(), scale);
-            (vec![one("majority", labels, sources)], ties)
+            (vec![one("majority", labels, sources)], ties.len())
         }
         (people, People::Each) => {
             let of =
@@ -41,20 +42,21 @@ pub(super) fn references(
             (people.iter().map(of).collect(), 0)
         }
         (people, People::LeaveOneOut) => {
-            let mut all_ties = 0;
+            let mut all_ties = BTreeSet::new();
             let without = |left: &Labeller| {
                 let others = people.iter().filter(|other| other.name != left.name);
                 let (mut labels, ties) = majority(others, scale);
-                all_ties += ties;
                 // Where the person has no label, person and source cannot be compared.
                 let (name, own) = named(left, scale);
                 let has = |task: u32| own.binary_search_by_key(&task, |(task, _)| *task).is_ok();
                 labels.retain(|&(task, _)| has(task));
+                all_ties.extend(ties.into_iter().filter(|&task| has(task)));
                 let mut against_it = sources.clone();
                 against_it.push((name, own));
                 one(&format!("all but {}", left.name), labels, against_it)
             };
-            (people.iter().map(without).collect(), all_ties)
+            let references = people.iter().map(without).collect();
+            (references, all_ties.len())
         }
     }
 }
@@ -75,22 +77,22 @@ fn each_other(sources: &[(String, Labels)]) -> Vec<Reference> {
         .collect()
 }
 
-/// The most frequent label of each task, and the number of tasks where several tie.
-fn majority<'a>(people: impl Iterator<Item = &'a Labeller>, scale: &Scale) -> (Labels, usize) {
+/// The most frequent label of each task, and the tasks where several tie.
+fn majority<'a>(people: impl Iterator<Item = &'a Labeller>, scale: &Scale) -> (Labels, Vec<u32>) {
     let mut votes: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for person in people {
         for (task, label) in scale.labels_of(person) {
             votes.entry(task).or_insert_with(|| vec![0; scale.len()])[label] += 1;
         }
     }
-    let mut ties = 0;
+    let mut ties = Vec::new();
     let mut labels = Vec::with_capacity(votes.len());
     for (task, counts) in votes {
         let most = counts.iter().copied().max().unwrap_or(0);
         let mut winners = (0..counts.len()).filter(|&label| counts[label] == most);
         match (winners.next(), winners.next()) {
             (Some(label), None) => labels.push((task, label)),
-            _ => ties += 1,
+            _ => ties.push(task),
         }
     }
     (labels, ties)

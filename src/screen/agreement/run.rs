@@ -1,6 +1,6 @@
 //! From files to metrics.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::alternative::{self, AltResult};
 use super::compare::{self, Change};
@@ -11,6 +11,7 @@ use super::reference::{Labels, Reference, references};
 use super::scale::Scale;
 use super::settings::{AgreementSettings, Compare, Outside};
 use super::work::{Row, Work, clusters, only};
+use crate::data::ids::alike;
 use crate::data::labellers::{LabellerFiles, Labellings, read_labellers};
 use crate::data::observer::Observer;
 use crate::data::warning::{Warning, first_names};
@@ -108,6 +109,8 @@ pub fn run(
         let message = format!("{ties} tasks have no gold label, since several labels tie");
         warnings.push(Warning::new("gold_ties", ties, message));
     }
+    warnings.extend(without_gold(&data)?);
+    warnings.extend(alike_labels(&scale));
     let (cluster_of, clusters) = clusters(&data, &references);
     let work = Work {
         settings,
@@ -218,6 +221,62 @@ pub(super) fn warnings(
     let message = format!("{rows} labels are outside the scale and count as missing: {names}");
     warnings.push(Warning::new("labels_outside_scale", rows, message));
     Ok(warnings)
+}
+
+/// Labels of tasks that nobody has a gold label for.
+///
+/// # Errors
+///
+/// If that is every label of every source.
+fn without_gold(data: &Labellings) -> Result<Option<Warning>, AgreementError> {
+    if data.gold.is_empty() {
+        return Ok(None);
+    }
+    let mut has_gold = vec![false; data.tasks.len()];
+    let gold = data.gold.iter().flat_map(|person| &person.labels);
+    gold.for_each(|(task, _)| has_gold[*task as usize] = true);
+    let labels = data.labellers.iter().flat_map(|labeller| &labeller.labels);
+    let (with, without): (Vec<u32>, Vec<u32>) =
+        labels.map(|(task, _)| *task).partition(|&task| has_gold[task as usize]);
+    let rows = without.len();
+    let tasks: BTreeSet<u32> = without.into_iter().collect();
+    let names: Vec<&str> = tasks.iter().map(|&task| data.tasks[task as usize].as_str()).collect();
+    if rows == 0 {
+        return Ok(None);
+    }
+    if with.is_empty() {
+        let gold = (0..data.tasks.len()).filter(|&task| has_gold[task]);
+        let gold: Vec<&str> = gold.map(|task| data.tasks[task].as_str()).collect();
+        let (labels, gold) = (first_names(&names), first_names(&gold));
+        return Err(AgreementError::NoCommonTask { labels, gold });
+    }
+    let message = format!(
+        "{rows} labels are of {} tasks without a gold label: {}",
+        tasks.len(),
+        first_names(&names)
+    );
+    Ok(Some(Warning::new("no_gold", rows, message)))
+}
+
+/// Labels that differ in case or white space only: people mean one by them, and they count as several.
+fn alike_labels(scale: &Scale) -> Option<Warning> {
+    let mut spellings: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for name in &scale.names {
+        spellings.entry(alike(name)).or_default().push(name);
+    }
+    let several: Vec<String> = spellings
+        .into_values()
+        .filter(|names| names.len() > 1)
+        .map(|names| names.join(" and "))
+        .collect();
+    let shown: Vec<&str> = several.iter().map(String::as_str).collect();
+    (!several.is_empty()).then(|| {
+        let message = format!(
+            "labels that differ only in case or white space count as different ones: {}",
+            first_names(&shown)
+        );
+        Warning::new("labels_alike", several.len(), message)
+    })
 }
 
 /// Items on which the sources disagree most, the first few.

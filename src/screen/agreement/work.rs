@@ -83,11 +83,25 @@ impl Work<'_> {
         progress: &dyn Progress,
         of: impl Fn(&[u32]) -> T + Sync,
     ) -> Result<Vec<T>, AgreementError> {
-        if self.clusters < 2 {
+        self.draws_of(self.clusters, progress, of)
+    }
+
+    /// The same of other clusters than those of the references.
+    ///
+    /// # Errors
+    ///
+    /// If the run was interrupted.
+    pub(super) fn draws_of<T: Send>(
+        &self,
+        clusters: usize,
+        progress: &dyn Progress,
+        of: impl Fn(&[u32]) -> T + Sync,
+    ) -> Result<Vec<T>, AgreementError> {
+        if clusters < 2 {
             return Ok(Vec::new());
         }
         let AgreementSettings { draws, seed, .. } = *self.settings;
-        let found = over_draws(self.clusters, (draws, seed), progress, of);
+        let found = over_draws(clusters, (draws, seed), progress, of);
         self.go_on()?;
         Ok(found)
     }
@@ -124,12 +138,19 @@ pub(super) fn joined<'a>(
 }
 
 /// The cluster of every task that has a label in a reference, and the number of clusters.
-#[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 tasks")]
 pub(super) fn clusters(data: &Labellings, references: &[Reference]) -> (Vec<Option<u32>>, usize) {
+    let labels = references.iter().flat_map(|reference| &reference.labels);
+    clusters_of(data, labels.map(|(task, _)| *task))
+}
+
+/// The cluster of every one of some tasks, and the number of clusters.
+#[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 tasks")]
+pub(super) fn clusters_of(
+    data: &Labellings,
+    tasks: impl Iterator<Item = u32>,
+) -> (Vec<Option<u32>>, usize) {
     let mut used = vec![false; data.tasks.len()];
-    for &(task, _) in references.iter().flat_map(|reference| &reference.labels) {
-        used[task as usize] = true;
-    }
+    tasks.for_each(|task| used[task as usize] = true);
     let given = |task: usize| data.clusters.as_ref().map_or(task as u32, |(of, _)| of[task]);
     let mut numbers: BTreeMap<u32, u32> =
         (0..used.len()).filter(|&task| used[task]).map(|task| (given(task), 0)).collect();
