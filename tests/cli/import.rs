@@ -30,7 +30,7 @@ fn people_and_llms_go_to_two_files_and_what_was_done_is_said() {
     for part in [
         "`notes.txt` was read as openreview: 1 of 3 rows are by people, 1 by an LLM",
         "1 left out: deleted reviews",
-        "the text is review",
+        "read from review",
         "out.z.jsonl",
     ] {
         assert!(run.stderr.contains(part), "no `{part}` in {}", run.stderr);

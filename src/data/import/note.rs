@@ -31,6 +31,9 @@ impl ImportNote {
     pub fn sentence(&self) -> String {
         let mut text = format!("`{}` was read as {}: ", self.file, self.format);
         text.push_str(&match (self.people, self.llm) {
+            (people, 0) if people > self.read => {
+                format!("{people} answers of people in {} rows", self.read)
+            }
             (people, 0) => format!("{people} of {} rows are by people", self.read),
             (0, llm) => format!("{llm} of {} rows are by an LLM", self.read),
             (people, llm) => {
@@ -41,7 +44,7 @@ impl ImportNote {
             text.push_str(&format!("; {count} left out: {reason}"));
         }
         if !self.text_fields.is_empty() {
-            text.push_str(&format!("; the text is {}", self.text_fields.join(", ")));
+            text.push_str(&format!("; read from {}", self.text_fields.join(", ")));
         }
         text
     }

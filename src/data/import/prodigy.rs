@@ -49,6 +49,10 @@ impl Importer for Prodigy {
             };
             match (task, worker, label) {
                 _ if decision == Some("ignore") => output.leave_out("ignored examples"),
+                // What is ticked on an example that was rejected is what somebody found wrong.
+                _ if decision == Some("reject") && example.contains_key("accept") => {
+                    output.leave_out("rejected examples");
+                }
                 (Some(task), Some(worker), Some(label)) => output.label(&task, &worker, &label),
                 (_, None, _) => output.leave_out("examples without an annotator"),
                 _ => output.leave_out("examples without an answer"),

@@ -27,6 +27,19 @@ const ABOUT: [&str; 17] = [
     "UserLanguage",
 ];
 
+/// What the column `Status` says, in words or in numbers, of answers that no respondent gave.
+const NO_RESPONDENT: [&str; 8] =
+    ["1", "Survey Preview", "2", "Survey Test", "8", "Spam", "17", "Offline Survey Preview"];
+
+/// Whether a column of the third header row is that of a question: all others were set by the survey
+/// or by the panel, such as `PROLIFIC_PID`.
+fn is_question(cell: &str) -> bool {
+    let id = serde_json::from_str::<serde_json::Value>(cell).ok();
+    let id = id.as_ref().and_then(|value| value.get("ImportId")?.as_str());
+    // An unreadable cell takes nothing away.
+    id.is_none_or(|id| id.starts_with("QID"))
+}
+
 pub(super) struct Qualtrics;
 
 impl Importer for Qualtrics {
@@ -45,7 +58,7 @@ impl Importer for Qualtrics {
         output: &mut Output,
     ) -> Result<(), ImportError> {
         let records = Records::of(peek, request)?;
-        let questions: Vec<String> = records
+        let mut questions: Vec<String> = records
             .names()
             .iter()
             .filter(|name| !ABOUT.contains(&name.as_str()) && !name.trim().is_empty())
@@ -61,11 +74,15 @@ impl Importer for Qualtrics {
                     .is_none_or(|id| id == "Response ID" || id.contains("ImportId"));
             if is_header {
                 output.read -= 1;
+                questions.retain(|question| record.get(question).is_none_or(is_question));
                 return;
             }
             let Some(worker) = record.get("ResponseId") else {
                 return output.leave_out("respondents without an id");
             };
+            if record.get("Status").is_some_and(|status| NO_RESPONDENT.contains(&status)) {
+                return output.leave_out("previews, tests and spam");
+            }
             if record.get("Finished").is_some_and(|done| matches!(done, "0" | "False" | "FALSE")) {
                 return output.leave_out("unfinished answers");
             }

@@ -301,6 +301,8 @@ pub(super) fn tools() -> Vec<Fixture> {
         "_annotator_id": "cat"}));
     prodigy
         .push(json!({"_input_hash": "Q1", "_task_hash": 3, "accept": ["no"], "answer": "accept"}));
+    prodigy.push(json!({"_input_hash": "Q1", "_task_hash": 3, "accept": ["no"], "answer": "reject",
+        "_annotator_id": "cat"}));
     let doccano: Vec<Value> = [("Q1", json!(["yes"])), ("Q2", json!(["no"])), ("Q3", json!([]))]
         .into_iter()
         .map(|(id, label)| json!({"id": id, "text": "one", "label": label, "Comments": []}))
@@ -337,9 +339,10 @@ pub(super) fn tools() -> Vec<Fixture> {
     let toloka = "INPUT:text\tOUTPUT:answer\tGOLDEN:answer\tASSIGNMENT:worker_id\tASSIGNMENT:status\n\
                   Q1\tyes\t\tann\tAPPROVED\nQ1\tno\t\tben\tAPPROVED\nQ2\tno\t\tann\tAPPROVED\n\
                   Q2\tno\t\tben\tAPPROVED\nQ2\tyes\t\tcat\tREJECTED\nQ2\tyes\t\t\tAPPROVED\n";
-    let qualtrics = "StartDate,Finished,ResponseId,Q1,Q2\nStart Date,Finished,Response ID,\"Is it new, or not?\",Is it right?\n\
-                     \"{\"\"ImportId\"\":\"\"startDate\"\"}\",\"{\"\"ImportId\"\":\"\"finished\"\"}\",\"{\"\"ImportId\"\":\"\"_recordId\"\"}\",\"{\"\"ImportId\"\":\"\"QID1\"\"}\",\"{\"\"ImportId\"\":\"\"QID2\"\"}\"\n\
-                     2031,True,ann,yes,no\n2031,True,ben,no,no\n2031,False,cat,yes,yes\n2031,True,,yes,yes\n";
+    let qualtrics = "StartDate,Status,Finished,ResponseId,Q1,Q2,PROLIFIC_PID\nStart Date,Response Type,Finished,Response ID,\"Is it new, or not?\",Is it right?,PROLIFIC_PID\n\
+                     \"{\"\"ImportId\"\":\"\"startDate\"\"}\",\"{\"\"ImportId\"\":\"\"status\"\"}\",\"{\"\"ImportId\"\":\"\"finished\"\"}\",\"{\"\"ImportId\"\":\"\"_recordId\"\"}\",\"{\"\"ImportId\"\":\"\"QID1\"\"}\",\"{\"\"ImportId\"\":\"\"QID2\"\"}\",\"{\"\"ImportId\"\":\"\"PROLIFIC_PID\"\"}\"\n\
+                     2031,IP Address,True,ann,yes,no,p1\n2031,0,True,ben,no,no,p2\n2031,IP Address,False,cat,yes,yes,p3\n\
+                     2031,IP Address,True,,yes,yes,p4\n2031,Survey Preview,True,eve,yes,yes,p5\n";
     let crowd: [(&str, &str, &str, Value); 6] = [
         ("Q1", "ann", "Approved", json!([{"answer": {"no": false, "yes": true}, "why": "x"}])),
         ("Q1", "ben", "Submitted", json!([{"answer": {"no": true, "yes": false}, "why": ""}])),
@@ -377,7 +380,14 @@ pub(super) fn tools() -> Vec<Fixture> {
             .read(5, &studio_left),
         Fixture::labels("Prodigy", "prodigy", lines(&prodigy))
             .text(&["accept or label"])
-            .read(6, &[("examples without an annotator", 1), ("ignored examples", 1)]),
+            .read(
+                7,
+                &[
+                    ("examples without an annotator", 1),
+                    ("ignored examples", 1),
+                    ("rejected examples", 1),
+                ],
+            ),
         Fixture::labels("doccano, one user", "doccano", lines(&doccano))
             .rows(&[("Q1", "export", "yes"), ("Q2", "export", "no")])
             .text(&["label"])
@@ -410,7 +420,14 @@ pub(super) fn tools() -> Vec<Fixture> {
             .text(&["OUTPUT:answer"])
             .read(6, &turk_left),
         Fixture::labels("Qualtrics", "qualtrics", qualtrics)
-            .read(4, &[("respondents without an id", 1), ("unfinished answers", 1)]),
+            .read(
+                5,
+                &[
+                    ("previews, tests and spam", 1),
+                    ("respondents without an id", 1),
+                    ("unfinished answers", 1),
+                ],
+            ),
         Fixture::labels(
             "wide, a row a worker",
             "wide",
