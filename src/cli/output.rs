@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Context, Result};
+use crate::error::{Context, Error, ErrorKind, Result};
 
 use super::common::{Common, OutputFormat};
 use super::terminal::talk;
@@ -124,10 +124,9 @@ pub(super) fn check_output(path: Option<&Path>) -> Result<()> {
     if folder.as_os_str().is_empty() || folder.is_dir() {
         return Ok(());
     }
-    let source = io::Error::from(io::ErrorKind::NotFound);
-    Err(source).with_context(|| {
-        format!("the folder `{}` for the output does not exist; make it first", folder.display())
-    })
+    let message =
+        format!("the folder `{}` for the output does not exist; make it first", folder.display());
+    Err(Error::new(ErrorKind::Missing, message))
 }
 
 /// A line on standard error, unless `--quiet`.

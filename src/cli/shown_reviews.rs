@@ -7,6 +7,7 @@ use crate::text::score::ReviewerScore;
 
 /// At most `top` rows of each score, without columns in which nothing stands.
 pub(super) fn shown(report: &Report, run: &ReviewsRun, top: usize) -> Report {
+    let all = &report.table;
     let mut report = report.clone();
     let projected = beside_own(run);
     let people = run.set().reviewers.len();
@@ -37,9 +38,19 @@ pub(super) fn shown(report: &Report, run: &ReviewsRun, top: usize) -> Report {
     }
     if top < people {
         let hidden = people - top;
+        // Every score has one row per reviewer, the worst first.
+        let rows = all.rows().chunks(people).flat_map(|rows| &rows[top.min(rows.len())..]);
+        let flagged =
+            all.columns().iter().position(|column| *column == "flag").map_or(0, |flag| {
+                rows.filter(|row| row[flag] == Cell::Text("look".into())).count()
+            });
+        let flagged = match flagged {
+            0 => String::new(),
+            many => format!(" ({many} more flagged look)"),
+        };
         let note = format!(
-            "{hidden} of {people} reviewers, the best by each score, are not shown: --top N shows \
-             more, --output FILE has all."
+            "{hidden} of {people} reviewers, the best by each score, are not shown{flagged}: --top N \
+             shows more, --output FILE has all."
         );
         let last = report.footer.len().saturating_sub(1);
         report.footer.insert(last, note);

@@ -73,7 +73,8 @@ impl ContentReader {
         };
         let [text, vector, judgments] = &row.fields[first..first + 3] else { return None };
         if text.is_missing() && vector.is_missing() && judgments.is_missing() {
-            let message = "is empty; write the text, or a `vector` or `judgments` instead";
+            let message =
+                "is empty; write the text, or a `vector` or `judgments` instead, or drop the row";
             report("text", message.into());
             return None;
         }

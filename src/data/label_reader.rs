@@ -430,7 +430,10 @@ impl Loader<'_> {
         );
         warn("z_labels_outside", &outside, outside.len(), message);
         if !self.sources.is_empty() {
-            let message = format!("{} labels of the crowd are given by no LLM", unused.len());
+            let message = format!(
+                "{} labels of the crowd are given by no LLM, which may be misspelt or stand for nothing",
+                unused.len()
+            );
             warn("labels_without_z", &unused, unused.len(), message);
         }
         if let Some(truth) = truth {

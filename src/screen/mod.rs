@@ -26,3 +26,16 @@ pub use crate::text::score::ScoreName;
 #[cfg(feature = "html")]
 pub(crate) const NOT_A_VERDICT: &str = "A flag is a reason to look, never a verdict: open a person, read what there is, and decide by \
      reading.";
+
+/// What is said where nobody is flagged: that nobody stands out takes that somebody was looked at.
+#[cfg(feature = "html")]
+fn nobody<'a>(flags: impl Iterator<Item = Option<&'a str>> + Clone) -> &'static str {
+    let judged = |flag: &str| !matches!(flag, "not_judged" | "too_few");
+    if !flags.clone().flatten().any(judged) && flags.clone().any(|flag| flag.is_some()) {
+        "Nobody could be judged"
+    } else if flags.flatten().any(|flag| flag == "unsure") {
+        "Nobody is flagged; some are unsure"
+    } else {
+        "Nobody stands out"
+    }
+}

@@ -49,6 +49,8 @@ pub struct First {
     pub more: usize,
     /// How many there may be, and how sure that is, in sentences.
     pub estimate: Vec<String>,
+    /// What is said in the place of names where there are none.
+    pub nobody: &'static str,
 }
 
 /// Why to look at somebody.

@@ -189,6 +189,7 @@ fn first_values(first: &First, people: &People) -> Value {
         .collect();
     context! {
         people => persons, more => first.more, noun => people.noun,
+        nobody => first.nobody,
         estimate => all_shown(&first.estimate),
     }
 }

@@ -12,7 +12,7 @@ use crate::report::html::{
     Section, SectionCell, ShownConfusion, ShownTask, View,
 };
 use crate::report::plot::{ScatterChart, ScatterPoint};
-use crate::screen::NOT_A_VERDICT;
+use crate::screen::{NOT_A_VERDICT, nobody};
 
 /// Pairs of labels that are shown of a worker.
 const SHOWN_PAIRS: usize = 225;
@@ -192,6 +192,7 @@ fn first(view: &View, answer: &Answer, details: &LabelDetails) -> First {
         people: flagged.iter().take(NAMED).map(person).collect(),
         more: flagged.len().saturating_sub(NAMED),
         estimate: answer.crowd.clone(),
+        nobody: nobody(view.rows.iter().map(|row| row.flag.as_deref())),
     }
 }
 

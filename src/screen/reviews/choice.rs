@@ -64,7 +64,7 @@ fn fitting(set: &ReviewSet, texts: bool) -> (ScoreName, String) {
         missing.push(format!("{ENOUGH_PAPERS} papers (there are {papers})"));
     }
     if 2 * with_z <= papers {
-        missing.push(format!("an LLM review of most papers (there is one of {with_z})"));
+        missing.push(format!("an LLM review of most papers ({with_z} of {papers} have one)"));
     }
     if let Err(size::PaperTooLarge::Own { paper, reviews, .. }) = size::check_own(set) {
         missing.push(format!("fewer reviews of a paper (there are {reviews} of {paper})"));
@@ -129,7 +129,7 @@ mod tests {
         for (set, words) in [
             (venue(19, 10, 10, true), "20 reviewers (there are 19)"),
             (venue(20, 9, 9, true), "10 papers (there are 9)"),
-            (venue(20, 10, 5, true), "an LLM review of most papers (there is one of 5)"),
+            (venue(20, 10, 5, true), "an LLM review of most papers (5 of 10 have one)"),
             (venue(20, 10, 10, false), "needs texts of all"),
         ] {
             let (name, sentence) = chosen(&set);

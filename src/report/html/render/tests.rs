@@ -101,7 +101,12 @@ fn page(name: &str, details: Details) -> Page {
     let person = FirstPerson { person: 0, says: name.into(), pair: Some(pair) };
     Page {
         title: name.into(),
-        first: Some(First { people: vec![person], more: 3, estimate: vec![name.into()] }),
+        first: Some(First {
+            people: vec![person],
+            more: 3,
+            estimate: vec![name.into()],
+            nobody: "",
+        }),
         lead: vec![name.into()],
         reading: vec![name.into()],
         people: Some(people(name, details)),
@@ -239,7 +244,7 @@ fn the_flagged_stand_above_everything_with_a_link_by_name() {
         "{html}"
     );
     assert!(html.contains("3 more") && html.contains("(0.94)"));
-    page.first = Some(First::default());
+    page.first = Some(First { nobody: "Nobody stands out", ..First::default() });
     let html = self::html(&report("a"), &page);
     assert!(html.contains("Nobody stands out") && !html.contains("Look at these first"));
 }

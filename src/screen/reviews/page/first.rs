@@ -5,6 +5,7 @@ use super::super::own;
 use super::super::rows::{ReviewerRow, RowDetail};
 use crate::data::excerpt::excerpt;
 use crate::report::html::{First, FirstPerson, ReviewText, SentencePair};
+use crate::screen::nobody;
 use crate::text::own::{Class, OwnScores};
 use crate::text::sentence_evidence::{OtherText, TextMatches};
 
@@ -39,6 +40,7 @@ pub(super) fn first(run: &ReviewsRun, text: ReviewText) -> First {
         people: flagged.iter().take(NAMED).map(person).collect(),
         more: flagged.len().saturating_sub(NAMED),
         estimate: run.own().map(estimate).unwrap_or_default(),
+        nobody: nobody(rows.iter().map(ReviewerRow::flag_word)),
     }
 }
 
@@ -55,10 +57,10 @@ fn says(run: &ReviewsRun, row: &ReviewerRow) -> String {
         return format!("nothing found beyond what the LLM says, on {}", papers(row.n_papers));
     };
     let what = match reads_as(row) {
-        Some(Class::Copy) => "reads as the LLM's review word for word",
+        Some(Class::Copy) => "reads as a copy of the LLM's review",
         Some(Class::Llm) => "reads as an LLM's review",
         Some(Class::OffTopic) => "reads as a review of another paper",
-        Some(Class::OffTopicLlm) => "reads as an LLM's review of another paper",
+        Some(Class::OffTopicLlm) => "reads as a review of another paper, by an LLM or a person",
         Some(Class::Own) | None => "does not read as their own work",
     };
     let on = match run.own().and_then(|own| papers_like(run, own, row)) {
