@@ -41,7 +41,8 @@ const IN_FOLDER: [&str; 8] = [
 ///
 /// Files are compared as the file system knows them, by device and number, so that another
 /// spelling or a link does not hide that they are one. Every value that is no output counts as
-/// something that may be read.
+/// something that may be read. Nothing is written into a folder of tables that is read, nor over a
+/// file of a model's folder, nor over the cache.
 pub(super) fn check(matches: &ArgMatches) -> Result<()> {
     let mut given = Vec::new();
     let imports = matches.subcommand_name() == Some("import");
@@ -55,9 +56,13 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
     given.dedup();
     let (outputs, inputs): (Vec<_>, Vec<_>) =
         given.into_iter().partition(|(flag, _)| OUTPUTS.contains(&flag.as_str()));
+    let folders = read_folders(&inputs);
     let mut written: Vec<(Identity, String)> = Vec::new();
     for (flag, value) in &outputs {
         for path in written_for(flag, Path::new(value), imports) {
+            check_folders(flag, &path, &folders)?;
+            #[cfg(feature = "llm")]
+            check_cache(flag, &path)?;
             let Some(identity) = Identity::of_output(&path) else { continue };
             if let Some((_, other)) = written.iter().find(|(known, _)| *known == identity) {
                 let path = path.display();
@@ -82,6 +87,94 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A folder that the command reads.
+struct ReadFolder {
+    path: PathBuf,
+    /// Whether it is that of a model; else it is one of tables, all of which are read.
+    is_model: bool,
+}
+
+/// Folders of models, and of tables that an engine reads.
+fn read_folders(inputs: &[(String, OsString)]) -> Vec<ReadFolder> {
+    let mut folders = Vec::new();
+    for (flag, value) in inputs {
+        let models = value.to_str().into_iter().flat_map(|text| text.split(','));
+        let models = models.filter_map(|part| part.split_once(':'));
+        let models = models
+            .filter(|(kind, _)| ["static", "bert", "local"].contains(kind))
+            .map(|(_, folder)| (PathBuf::from(folder), true));
+        let tables = ["labels", "z"].contains(&flag.as_str());
+        let tables = tables.then(|| (PathBuf::from(value), false));
+        for (path, is_model) in models.chain(tables).filter(|(path, _)| path.is_dir()) {
+            folders.extend(fs::canonicalize(path).map(|path| ReadFolder { path, is_model }));
+        }
+    }
+    folders
+}
+
+/// Refuses to write what a folder that is read would hold.
+fn check_folders(flag: &str, path: &Path, folders: &[ReadFolder]) -> Result<()> {
+    let Some(output) = place(path) else { return Ok(()) };
+    let of_model = || output.file_name().is_some_and(|name| is_of_model(&name.to_string_lossy()));
+    let read = folders.iter().find(|folder| {
+        output == folder.path
+            || (output.starts_with(&folder.path) && (!folder.is_model || of_model()))
+    });
+    let Some(folder) = read else { return Ok(()) };
+    let message = format!(
+        "--{flag} would write `{}` into `{}`, a folder that the command reads; choose another place",
+        path.display(),
+        folder.path.display()
+    );
+    Err(UsageError(message).into())
+}
+
+/// Whether a file of this name may be part of a model: a result beside it is none.
+fn is_of_model(name: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        "config.json",
+        "generation_config.json",
+        "config_sentence_transformers.json",
+        "sentence_bert_config.json",
+        "modules.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "special_tokens_map.json",
+        "vocab.txt",
+    ];
+    let endings = [".safetensors", ".index.json", ".bin", ".gguf", ".jinja"];
+    NAMES.contains(&name) || endings.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Refuses to write over the answers that were paid for.
+#[cfg(feature = "llm")]
+fn check_cache(flag: &str, path: &Path) -> Result<()> {
+    use crate::llm::cache::CACHE_FILE;
+    // Where there is no place for a cache, there is none to protect.
+    let Ok(cache) = super::cache::cache_folder() else { return Ok(()) };
+    let files = ["", "-wal", "-shm"].map(|ending| cache.join(format!("{CACHE_FILE}{ending}")));
+    let output = place(path);
+    if output.is_none() || files.iter().all(|file| place(file) != output) {
+        return Ok(());
+    }
+    let message = format!(
+        "--{flag} would write over the answers of language models that are kept in `{}`; choose \
+         another name",
+        cache.display()
+    );
+    Err(UsageError(message).into())
+}
+
+/// A path without links, also of what is still to be made in a folder that is there.
+fn place(path: &Path) -> Option<PathBuf> {
+    if let Ok(there) = fs::canonicalize(path) {
+        return Some(there);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+    Some(folder.join(path.file_name()?))
 }
 
 fn collect(matches: &ArgMatches, given: &mut Vec<(String, OsString)>) {
@@ -163,9 +256,6 @@ impl Identity {
         if fs::metadata(path).is_ok() {
             return Self::of_input(path);
         }
-        let name = path.file_name()?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
-        Some(Self::Named(folder.join(name)))
+        place(path).map(Self::Named)
     }
 }

@@ -23,6 +23,14 @@ pub const CACHE_FILE: &str = "answers.sqlite";
 /// How long to wait for another process that writes.
 const BUSY: Duration = Duration::from_secs(30);
 
+/// What there is under a key.
+enum Stored {
+    Nothing,
+    /// Something that is no answer.
+    Unreadable,
+    Answer(ChatAnswer),
+}
+
 /// Version of the table; another one is another program's file.
 const SCHEMA: i32 = 1;
 
@@ -174,12 +182,23 @@ impl AnswerCache {
     /// [`CacheError::Database`]. A stored answer that cannot be read counts as missing: it is
     /// asked for again.
     pub fn get(&self, key: &str) -> Result<Option<ChatAnswer>, CacheError> {
-        let text: Option<String> = self
-            .lock()
-            .query_row("SELECT answer FROM answers WHERE key = ?1", [key], |row| row.get(0))
+        Ok(match self.stored(&self.lock(), key)? {
+            Stored::Answer(answer) => Some(answer),
+            Stored::Unreadable | Stored::Nothing => None,
+        })
+    }
+
+    fn stored(&self, connection: &Connection, key: &str) -> Result<Stored, CacheError> {
+        let found = connection
+            .query_row("SELECT answer FROM answers WHERE key = ?1", [key], |row| {
+                // Whatever the type: another program may have written there.
+                let text = row.get_ref(0)?.as_str().ok();
+                let answer = text.and_then(|text| serde_json::from_str(text).ok());
+                Ok(answer.map_or(Stored::Unreadable, Stored::Answer))
+            })
             .optional()
             .map_err(|source| self.failed(source))?;
-        Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+        Ok(found.unwrap_or(Stored::Nothing))
     }
 
     /// Stores an answer unless there is one, and returns the one that is stored.
@@ -198,13 +217,21 @@ impl AnswerCache {
     ) -> Result<ChatAnswer, CacheError> {
         self.check_writable()?;
         let text = serde_json::to_string(answer).expect("an answer is plain data");
-        self.lock()
-            .execute(
-                "INSERT OR IGNORE INTO answers (key, model, answer) VALUES (?1, ?2, ?3)",
-                params![key, model, text],
-            )
+        let connection = self.lock();
+        // What is no answer gives way to one.
+        let insert = match self.stored(&connection, key)? {
+            Stored::Unreadable => {
+                "INSERT OR REPLACE INTO answers (key, model, answer) VALUES (?1, ?2, ?3)"
+            }
+            _ => "INSERT OR IGNORE INTO answers (key, model, answer) VALUES (?1, ?2, ?3)",
+        };
+        connection
+            .execute(insert, params![key, model, text])
             .map_err(|source| self.failed(source))?;
-        Ok(self.get(key)?.unwrap_or_else(|| answer.clone()))
+        Ok(match self.stored(&connection, key)? {
+            Stored::Answer(first) => first,
+            Stored::Unreadable | Stored::Nothing => answer.clone(),
+        })
     }
 
     /// Whether answers can be stored.
@@ -422,6 +449,21 @@ mod tests {
         assert_eq!([say(&again, 0), say(&again, 1), say(&again, 2)], ["0", "1", "0"]);
         assert!(!cached(folder.path(), "http://b/v1").holds(&request("q", 0)).unwrap());
         assert_eq!(AnswerCache::open(folder.path()).unwrap().len().unwrap(), 3);
+    }
+
+    #[test]
+    fn what_is_no_answer_is_asked_for_again_and_gives_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = AnswerCache::open(folder.path()).unwrap();
+        cache.put("key", "m", &answer("first")).unwrap();
+        for damage in ["x'00ff'", "'{'", "7", "CAST(x'ff' AS TEXT)"] {
+            let change = format!("UPDATE answers SET answer = {damage}");
+            assert_eq!(cache.lock().execute(&change, []).unwrap(), 1);
+            assert!(cache.get("key").unwrap().is_none(), "{damage}");
+            assert_eq!(cache.put("key", "m", &answer("second")).unwrap().text, "second");
+            assert_eq!(cache.get("key").unwrap().unwrap().text, "second");
+            assert_eq!(cache.put("key", "m", &answer("third")).unwrap().text, "second");
+        }
     }
 
     #[test]

@@ -51,6 +51,50 @@ fn no_output_is_an_input_whatever_it_is_called() {
     folder.caz(&[&reviews[..], &["--output", "copy.csv"]].concat()).succeeded();
 }
 
+#[test]
+fn no_output_is_part_of_a_model_or_of_the_cache() {
+    let folder = folder();
+    let model = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/tiny/bert");
+    for part in ["", "1_Pooling"] {
+        let copy = folder.path("bert").join(part);
+        fs::create_dir(&copy).unwrap();
+        let entries = fs::read_dir(model.join(part)).unwrap().map(|entry| entry.unwrap().path());
+        for path in entries.filter(|path| path.is_file()) {
+            fs::copy(&path, copy.join(path.file_name().unwrap())).unwrap();
+        }
+    }
+    let names = ["config.json", "tokenizer.json"];
+    let content = |name: &str| fs::read(folder.path("bert").join(name)).unwrap();
+    let all = names.map(content);
+    let embed = ["embed", "r.csv", "--embedder", "bert:bert", "--output"];
+    for output in ["bert/config.json", "./bert/../bert/tokenizer.json", "bert/1.safetensors"] {
+        folder
+            .caz(&[&embed[..], &[output]].concat())
+            .failed(2, &["a folder that the command reads"]);
+    }
+    folder
+        .caz(&["models", "distill", "bert:bert", "--output", "bert/"])
+        .failed(2, &["a folder that the command reads"]);
+    assert!(all == names.map(content));
+    assert!(!folder.path("bert/1.safetensors").exists());
+    // A result beside them is none of them.
+    folder.caz(&[&embed[..], &["bert/vectors.jsonl"]].concat()).succeeded();
+    fs::create_dir(folder.path("cache")).unwrap();
+    fs::write(folder.path("cache/answers.sqlite"), "kept").unwrap();
+    for output in ["cache/answers.sqlite", "cache/answers.sqlite-wal"] {
+        let run = Command::new(assert_cmd::cargo::cargo_bin!("caz"))
+            .current_dir(folder.path(""))
+            .env("CAZ_CACHE_DIR", folder.path("cache"))
+            .args(["labels", "l.csv", "--z", "zl.csv", "--output", output])
+            .output()
+            .unwrap();
+        let says = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(2), "{says}");
+        assert!(says.contains("answers of language models"), "{says}");
+    }
+    assert_eq!(fs::read_to_string(folder.path("cache/answers.sqlite")).unwrap(), "kept");
+}
+
 #[cfg(unix)]
 #[test]
 fn scores_of_reviewers_are_for_their_owner_unless_the_file_was_there() {

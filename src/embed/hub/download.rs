@@ -146,7 +146,16 @@ impl Download {
             there = 0;
         }
         progress.advance(there);
-        let most = if file.bytes == 0 { u64::MAX } else { file.bytes - there };
+        // Without an end that somebody names, a host could fill the disk.
+        let announced = response.body().content_length();
+        let most = match (file.bytes, announced) {
+            (0, None) => {
+                let reason = format!("nobody says how large `{}` is", file.name);
+                return Err(answer(&self.settings, &reason));
+            }
+            (0, Some(rest)) => rest,
+            (all, _) => all - there,
+        };
         // One byte more than announced, so that what is too long is seen.
         let mut body = response.body_mut().as_reader().take(most.saturating_add(1));
         let mut buffer = vec![0; 1 << 16];

@@ -180,6 +180,16 @@ fn a_download_stops_when_asked_and_the_rest_is_fetched_later() {
 }
 
 #[test]
+fn a_file_of_which_nobody_says_how_large_it_is_is_not_fetched() {
+    let hub = FakeHub::start();
+    hub.endless.store(true, Ordering::Relaxed);
+    let cache = tempfile::tempdir().unwrap();
+    let error = resolve(MODEL, &hub.settings(cache.path()), &silent).unwrap_err();
+    assert!(matches!(error, HubError::Answer { .. }), "{error}");
+    assert!(error.to_string().contains("nobody says how large `"), "{error}");
+}
+
+#[test]
 fn the_token_does_not_follow_a_redirect_to_another_host() {
     let storage = FakeHub::start();
     let hub = FakeHub::start_with(Some(storage.endpoint.clone()));

@@ -95,11 +95,16 @@ pub(super) fn is_transient(status: u16) -> bool {
 
 /// The wait that a `Retry-After` header asks for: seconds, or a date (RFC 9110, 10.2.3).
 ///
-/// A date that has passed means no wait. `None` if it is neither.
+/// A date that has passed means no wait, and a number too large for a wait the longest there is.
+/// `None` if it is neither.
 pub(super) fn parse_retry_after(value: &str, now: SystemTime) -> Option<Duration> {
+    /// Thirty years, which no patience reaches.
+    const LONGEST: f64 = 1e9;
     let value = value.trim();
-    if let Ok(seconds) = value.parse::<f64>() {
-        return (0.0..1e9).contains(&seconds).then(|| Duration::from_secs_f64(seconds));
+    // Not `inf`, `nan` or a sign.
+    let digits = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if let (true, Ok(seconds)) = (digits, value.parse::<f64>()) {
+        return Some(Duration::from_secs_f64(seconds.min(LONGEST)));
     }
     let date = httpdate::parse_http_date(value).ok()?;
     Some(date.duration_since(now).unwrap_or_default())
@@ -194,6 +199,18 @@ mod tests {
         assert_eq!(parse("Wed, 21 Oct 2015 07:27:00 GMT", now), Some(0.0));
         for bad in ["soon", "-1", "NaN", "inf", ""] {
             assert_eq!(parse(bad, now), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_wait_too_large_for_a_clock_is_a_long_wait_and_words_are_none() {
+        let parse = |value: &str| parse_retry_after(value, SystemTime::now());
+        let digits = "9".repeat(400);
+        for long in ["999999999", "1000000000", "99999999999999999999", digits.as_str()] {
+            assert!(parse(long).unwrap() > Duration::from_hours(250_000), "{long}");
+        }
+        for none in ["inf", "NaN", "-1", "1e3", "", ".", "soon"] {
+            assert_eq!(parse(none), None, "{none}");
         }
     }
 

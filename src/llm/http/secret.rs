@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::data::hexadecimal::hexadecimal;
+
 /// An API key. `Debug` prints `***`; there is no `Display` and no serialization.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
@@ -29,10 +31,139 @@ impl ApiKey {
 
     /// `text` with every occurrence of the key replaced by `***`.
     ///
-    /// Servers quote the key in their messages, so whatever comes from one goes through here.
+    /// Servers quote the key in their messages, so whatever comes from one goes through here. It is
+    /// also found as JSON, URLs and HTML may write its characters, and as base64 or hexadecimal
+    /// digits, alone or within more. What a server disguises on purpose cannot be found.
     pub(super) fn redact(&self, text: &str) -> String {
-        text.replace(&self.0, "***")
+        let forms = self.forms();
+        let bytes = text.as_bytes();
+        let mut left = String::with_capacity(text.len());
+        let (mut from, mut at) = (0, 0);
+        while at < bytes.len() {
+            // Both ends are at ASCII characters.
+            if let Some(end) = forms.iter().filter_map(|form| end_of(form, bytes, at)).max() {
+                left.push_str(&text[from..at]);
+                left.push_str("***");
+                (from, at) = (end, end);
+            } else {
+                at += 1;
+            }
+        }
+        left.push_str(&text[from..]);
+        left
     }
+
+    /// The key as it is, in base64 at each of three places in a group, and in hexadecimal digits.
+    fn forms(&self) -> Vec<String> {
+        /// A shorter form may stand in a text by chance.
+        const LEAST: usize = 8;
+        let mut forms: Vec<String> = (0..3).map(|offset| base64(&self.0, offset)).collect();
+        let safe: Vec<String> =
+            forms.iter().map(|form| form.replace('+', "-").replace('/', "_")).collect();
+        forms.extend(safe);
+        forms.push(hexadecimal(self.0.as_bytes()));
+        forms.push(hexadecimal(self.0.as_bytes()).to_uppercase());
+        forms.retain(|form| form.len() >= LEAST);
+        forms.push(self.0.clone());
+        forms.sort_unstable();
+        forms.dedup();
+        forms
+    }
+}
+
+/// The base64 digits that say nothing but `key`, where it begins `offset` bytes into a group.
+fn base64(key: &str, offset: usize) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let bit = |at: usize| key.as_bytes()[at / 8 - offset] >> (7 - at % 8) & 1;
+    let digits = (offset * 8).div_ceil(6)..(offset + key.len()) * 8 / 6;
+    let value = |digit: usize| (digit * 6..digit * 6 + 6).fold(0, |value, at| value << 1 | bit(at));
+    digits.map(|digit| char::from(DIGITS[usize::from(value(digit))])).collect()
+}
+
+/// Where `form` ends if it begins `at` this byte of a text, however its characters are written.
+fn end_of(form: &str, text: &[u8], at: usize) -> Option<usize> {
+    form.bytes().try_fold(at, |at, wanted| after(wanted, text, at))
+}
+
+/// The place behind a character: itself, `\/`, `\u002f`, `\x2f`, `%2f`, `&#47;`, `&#x2f;` or `&sol;`,
+/// each also escaped again.
+fn after(wanted: u8, text: &[u8], at: usize) -> Option<usize> {
+    let rest = text.get(at..)?;
+    let is_hex = |digits: &[u8]| {
+        let digits = std::str::from_utf8(digits).ok();
+        digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) == Some(wanted.into())
+    };
+    let escape = |start: usize, length: usize| {
+        let end = start + length;
+        rest.get(start..end).is_some_and(is_hex).then_some(at + end)
+    };
+    match rest.first()? {
+        b'\\' => {
+            let slashes = rest.iter().take_while(|&&byte| byte == b'\\').count();
+            let coded = match rest.get(slashes) {
+                Some(b'u') => escape(slashes + 1, 4),
+                Some(b'x') => escape(slashes + 1, 2),
+                _ => None,
+            };
+            let plain = rest.get(slashes) == Some(&wanted);
+            coded.or(plain.then_some(at + slashes + 1)).or((wanted == b'\\').then_some(at + 1))
+        }
+        b'%' => {
+            let mut start = 1;
+            loop {
+                if let Some(end) = escape(start, 2) {
+                    return Some(end);
+                }
+                // A percent sign that was escaped itself.
+                if !rest[start..].starts_with(b"25") {
+                    return (wanted == b'%').then_some(at + 1);
+                }
+                start += 2;
+            }
+        }
+        b'&' => {
+            let mut start = 1;
+            while rest[start..].starts_with(b"amp;") && wanted != b'&' {
+                start += 4;
+            }
+            let entity = named(&rest[start..], wanted).map(|length| at + start + length);
+            entity.or((wanted == b'&').then_some(at + 1))
+        }
+        byte => (*byte == wanted).then_some(at + 1),
+    }
+}
+
+/// The length of an entity of HTML behind its `&` if it stands for `wanted`.
+fn named(text: &[u8], wanted: u8) -> Option<usize> {
+    const NAMES: [(&str, u8); 17] = [
+        ("amp", b'&'),
+        ("apos", b'\''),
+        ("ast", b'*'),
+        ("bsol", b'\\'),
+        ("colon", b':'),
+        ("comma", b','),
+        ("commat", b'@'),
+        ("dollar", b'$'),
+        ("equals", b'='),
+        ("gt", b'>'),
+        ("lowbar", b'_'),
+        ("lt", b'<'),
+        ("period", b'.'),
+        ("plus", b'+'),
+        ("quot", b'"'),
+        ("sol", b'/'),
+        ("vert", b'|'),
+    ];
+    /// More than the zeros that anybody puts before a number.
+    const LONGEST: usize = 12;
+    let length = text.iter().take(LONGEST).position(|&byte| byte == b';')?;
+    let name = std::str::from_utf8(&text[..length]).ok()?;
+    let number = name.strip_prefix('#').and_then(|number| match number.strip_prefix(['x', 'X']) {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => number.parse().ok(),
+    });
+    let is_named = NAMES.iter().any(|(known, byte)| *known == name && *byte == wanted);
+    (is_named || number == Some(wanted.into())).then_some(length + 1)
 }
 
 impl fmt::Debug for ApiKey {
@@ -51,6 +182,56 @@ mod tests {
         assert_eq!(format!("{key:?}"), "ApiKey(***)");
         assert_eq!(key.redact("bad key sk-very-secret!"), "bad key ***!");
         assert_eq!(key.bearer(), "Bearer sk-very-secret");
+    }
+
+    #[test]
+    fn the_key_is_found_as_json_urls_html_and_base64_write_it() {
+        let key = ApiKey::new("sk/proj-a_b+9876543210xyz").unwrap();
+        for written in [
+            r"sk\/proj-a_b+9876543210xyz",
+            r"sk\u002Fproj\u002da_b\u002b9876543210xyz",
+            r"\\u0073k\\\/proj-a_b+9876543210xyz",
+            r"sk\x2fproj-a_b+9876543210xyz",
+            "sk%2Fproj-a_b%2b9876543210xyz",
+            "%73k%252Fproj-a_b%25252B9876543210xyz",
+            "sk&#47;proj&#x2D;a&lowbar;b&plus;9876543210xyz",
+            "sk&amp;sol;proj-a_b&#0043;9876543210xyz",
+            // By `base64` and `od` of coreutils.
+            "c2svcHJvai1hX2IrOTg3NjU0MzIxMHh5eg==",
+            "736b2f70726f6a2d615f622b3938373635343332313078797a",
+        ] {
+            let text = format!("größer: {written}; end");
+            let left = key.redact(&text);
+            assert!(left.starts_with("größer: ***"), "{left}");
+            assert!(left.ends_with("; end") && left.len() < 24, "{left}");
+        }
+        for other in ["sk/proj-a_b", "100 %, \\ & so on \\u00", "&#", "%", "\\", "sk%2", "&amp;"] {
+            assert_eq!(key.redact(other), other);
+        }
+        for (before, encoded) in [
+            ("Bearer ", "QmVhcmVyIHNrL3Byb2otYV9iKzk4NzY1NDMyMTB4eXo="),
+            ("user12:", "dXNlcjEyOnNrL3Byb2otYV9iKzk4NzY1NDMyMTB4eXo="),
+            ("user1:", "dXNlcjE6c2svcHJvai1hX2IrOTg3NjU0MzIxMHh5eg=="),
+            ("user:", "dXNlcjpzay9wcm9qLWFfYis5ODc2NTQzMjEweHl6"),
+        ] {
+            let left = key.redact(encoded);
+            assert!(left.contains("***") && left.len() < 24, "{before}: {left}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn texts_that_do_not_hold_the_key_stay_as_they_are(text in "[ -~äß]{0,60}") {
+            let key = ApiKey::new("sk-9876543210-abcdef").unwrap();
+            proptest::prop_assert_eq!(key.redact(&text), text);
+        }
+
+        #[test]
+        fn no_place_hides_the_key(before in "[ -~äß\\\\%&]{0,9}", after in "[ -~ä]{0,9}") {
+            let key = ApiKey::new("sk-9876543210-abcdef").unwrap();
+            let text = format!("{before}sk-9876543210-abcdef{after}");
+            proptest::prop_assert!(!key.redact(&text).contains("9876543210"));
+        }
     }
 
     #[test]

@@ -56,6 +56,40 @@ fn names_have_no_distance_and_their_own_class() {
 }
 
 #[test]
+fn raters_agree_on_all_tasks_that_two_label_with_gold_or_without() {
+    let labels = "task,source,label\nq1,a,0\nq1,b,0\nq2,a,0\nq2,b,1\nq3,b,1\n";
+    let run = measured(labels, "task,label\nq1,0\n", &few_draws());
+    let value = |metric| {
+        let all = run.rows();
+        all.iter().find(|row| row.metric == metric && row.source == "sources").unwrap().value
+    };
+    // Agreement 1 on one of two tasks; shares of the labels 3/4 and 1/4: (1/2 - 5/8) / (3/8).
+    assert!((value("fleiss").unwrap() + 1.0 / 3.0).abs() < 1e-12);
+    // Two of four pairs differ, as 2 x 3 x 1 of 4 x 3 would by chance.
+    assert!(value("alpha_nominal").unwrap().abs() < 1e-12);
+    let warning = run.warnings.iter().find(|warning| warning.code == "no_gold").unwrap();
+    assert_eq!(warning.count, 3);
+    assert!(warning.message.contains("2 tasks") && warning.message.contains("q2"), "{warning:?}");
+}
+
+#[test]
+fn gold_of_other_tasks_is_an_error_that_shows_names_of_both() {
+    let (labels, gold) = (source("labels.csv", LABELS), source("gold.csv", "task,label\n01,0\n"));
+    let files = LabellerFiles { labels: &labels, gold: Some(&gold), since: None, clusters: None };
+    let error = run(&files, &few_draws(), &Silent).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Input);
+    assert!(error.to_string().contains("q1") && error.to_string().contains("01"), "{error}");
+}
+
+#[test]
+fn labels_that_differ_in_case_only_are_named() {
+    let labels = "task,source,label\nq1,a,Yes\nq2,a,no\n";
+    let run = measured(labels, "task,label\nq1,yes\nq2,no\n", &few_draws());
+    let warning = run.warnings.iter().find(|warning| warning.code == "labels_alike").unwrap();
+    assert!(warning.message.ends_with("Yes and yes"), "{}", warning.message);
+}
+
+#[test]
 fn numbers_written_differently_are_one_label() {
     let labels = "task,source,label\nq1,a,1.0\nq2,a,02\n";
     let run = measured(labels, "task,label\nq1,1\nq2,2\n", &few_draws());

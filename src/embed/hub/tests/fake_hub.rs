@@ -10,6 +10,8 @@ pub(super) struct FakeHub {
     pub(super) corrupt: Arc<AtomicBool>,
     /// Sends half of a weight file and then nothing more.
     pub(super) silent: Arc<AtomicBool>,
+    /// Says of no file how large it is, and sends without end.
+    pub(super) endless: Arc<AtomicBool>,
 }
 
 /// What a host has and how it behaves.
@@ -18,6 +20,7 @@ pub(super) struct Host {
     requests: Arc<Requests>,
     corrupt: Arc<AtomicBool>,
     silent: Arc<AtomicBool>,
+    endless: Arc<AtomicBool>,
     /// The address of another host that has the files.
     storage: Option<String>,
 }
@@ -46,12 +49,14 @@ impl FakeHub {
             requests: Arc::default(),
             corrupt: Arc::default(),
             silent: Arc::default(),
+            endless: Arc::default(),
         };
         let host = Arc::new(Host {
             files,
             requests: hub.requests.clone(),
             corrupt: hub.corrupt.clone(),
             silent: hub.silent.clone(),
+            endless: hub.endless.clone(),
             storage,
         });
         std::thread::spawn(move || {
@@ -93,6 +98,13 @@ pub(super) fn serve(mut stream: TcpStream, host: &Host) {
         })
     };
     host.requests.lock().unwrap().push((path.clone(), header("authorization")));
+    let is_file = path.contains("/resolve/");
+    if is_file && host.endless.load(Ordering::Relaxed) && !path.ends_with("config.json") {
+        let _ = write!(stream, "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n");
+        // As long as somebody reads.
+        while stream.write_all(&[b' '; 1 << 12]).is_ok() {}
+        return;
+    }
     let mut send = |status: &str, extra: &str, announced: usize, body: &[u8]| {
         // The client may hang up early; its own error says so.
         let _ = write!(
@@ -109,7 +121,13 @@ pub(super) fn serve(mut stream: TcpStream, host: &Host) {
     if let Some(revision) = path.strip_prefix(&api) {
         let revision = revision.split('?').next().unwrap();
         if ["main", "v1", COMMIT].contains(&revision) {
-            let body = info(&host.files).to_string();
+            let mut info = info(&host.files);
+            if host.endless.load(Ordering::Relaxed) {
+                for file in info["siblings"].as_array_mut().unwrap() {
+                    file.as_object_mut().unwrap().remove("size");
+                }
+            }
+            let body = info.to_string();
             return send("200 OK", "", body.len(), body.as_bytes());
         }
     }
