@@ -301,7 +301,8 @@ pub(super) fn tools() -> Vec<Fixture> {
         "_annotator_id": "cat"}));
     prodigy
         .push(json!({"_input_hash": "Q1", "_task_hash": 3, "accept": ["no"], "answer": "accept"}));
-    prodigy.push(json!({"_input_hash": "Q1", "_task_hash": 3, "accept": ["no"], "answer": "reject",
+    prodigy
+        .push(json!({"_input_hash": "Q1", "_task_hash": 3, "accept": ["no"], "answer": "reject",
         "_annotator_id": "cat"}));
     let doccano: Vec<Value> = [("Q1", json!(["yes"])), ("Q2", json!(["no"])), ("Q3", json!([]))]
         .into_iter()
@@ -378,16 +379,14 @@ pub(super) fn tools() -> Vec<Fixture> {
         Fixture::labels("Label Studio TSV", "label-studio-min", table(b'\t', &cells))
             .text(&["answer"])
             .read(5, &studio_left),
-        Fixture::labels("Prodigy", "prodigy", lines(&prodigy))
-            .text(&["accept or label"])
-            .read(
-                7,
-                &[
-                    ("examples without an annotator", 1),
-                    ("ignored examples", 1),
-                    ("rejected examples", 1),
-                ],
-            ),
+        Fixture::labels("Prodigy", "prodigy", lines(&prodigy)).text(&["accept or label"]).read(
+            7,
+            &[
+                ("examples without an annotator", 1),
+                ("ignored examples", 1),
+                ("rejected examples", 1),
+            ],
+        ),
         Fixture::labels("doccano, one user", "doccano", lines(&doccano))
             .rows(&[("Q1", "export", "yes"), ("Q2", "export", "no")])
             .text(&["label"])
@@ -419,15 +418,14 @@ pub(super) fn tools() -> Vec<Fixture> {
             .column("task", "INPUT:text")
             .text(&["OUTPUT:answer"])
             .read(6, &turk_left),
-        Fixture::labels("Qualtrics", "qualtrics", qualtrics)
-            .read(
-                5,
-                &[
-                    ("previews, tests and spam", 1),
-                    ("respondents without an id", 1),
-                    ("unfinished answers", 1),
-                ],
-            ),
+        Fixture::labels("Qualtrics", "qualtrics", qualtrics).read(
+            5,
+            &[
+                ("previews, tests and spam", 1),
+                ("respondents without an id", 1),
+                ("unfinished answers", 1),
+            ],
+        ),
         Fixture::labels(
             "wide, a row a worker",
             "wide",
