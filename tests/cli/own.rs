@@ -196,9 +196,9 @@ fn the_page_names_first_whom_to_look_at() {
     let (first, _) = first.split_once("</section>").expect("its end");
     let people: Vec<&str> = first.split("<li>").skip(1).collect();
     let expected = [
-        ("finn", "reads as the LLM&#x27;s review word for word on 3 papers"),
+        ("finn", "reads as a copy of the LLM&#x27;s review on 3 papers"),
         ("gwen", "reads as an LLM&#x27;s review on 3 papers"),
-        ("hugo", "reads as an LLM&#x27;s review of another paper on 3 papers"),
+        ("hugo", "reads as a review of another paper, by an LLM or a person on 3 papers"),
     ];
     assert_eq!(people.len(), expected.len(), "{first}");
     for (person, (name, reads_as)) in people.iter().zip(expected) {

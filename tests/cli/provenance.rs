@@ -18,7 +18,7 @@ use super::server::Server;
 
 /// Flags that change no result: where it goes, how it looks, how fast it is there, what is shown
 /// beside it.
-const NEVER_IN_RESULTS: [&str; 39] = [
+const NEVER_IN_RESULTS: [&str; 40] = [
     "help",
     "version",
     "format",
@@ -47,6 +47,7 @@ const NEVER_IN_RESULTS: [&str; 39] = [
     // Where the same is counted; the result of an engine names it.
     "engine",
     "memory-limit",
+    "shared-folder",
     // Which failures are listed where, and what the exit code says of them.
     "errors",
     "summary",
