@@ -9,7 +9,19 @@ use caz::cli::{self, Cli, ExitStatus};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// The number of mimalloc's option `mi_option_purge_delay`, in milliseconds.
+const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
+
 fn main() -> ExitCode {
+    // What is freed goes back to the system at once and not after a second, in which more is taken: of
+    // a million labels 64 MB in place of 104, of 388 reviews with MiniLM 176 in place of 239, for at most a
+    // twentieth of the time. `MIMALLOC_PURGE_DELAY` goes first.
+    // SAFETY: this stores a number in a table of the allocator, whose other side is a read of that number
+    // when memory is freed. No other thread runs yet.
+    #[expect(unsafe_code, reason = "the allocator has no other way to be told")]
+    unsafe {
+        libmimalloc_sys::mi_option_set_default(PURGE_DELAY, 0);
+    }
     cli::main(listen).into()
 }
 
@@ -24,4 +36,18 @@ fn listen(cli: &Cli) {
     };
     // Without a handler the system ends the process, which loses no more than a second Ctrl-C.
     let _ = ctrlc::set_handler(heard);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_the_option_is_that_of_the_delay() {
+        // SAFETY: this reads a number.
+        #[expect(unsafe_code, reason = "the allocator has no other way to be asked")]
+        let default = unsafe { libmimalloc_sys::mi_option_get(PURGE_DELAY) };
+        // What mimalloc's manual says of the delay, and of no other option.
+        assert_eq!(default, 1000);
+    }
 }
