@@ -123,7 +123,8 @@ impl ChoiceJudge {
         (0..orders).map(|shift| (0..count).map(|place| (place + shift) % count).collect()).collect()
     }
 
-    /// The conversation about a text up to the name of a category, with the options in this order.
+    /// The conversation about a text, with the options in this order; the category is still to be
+    /// named.
     fn messages(&self, text: &str, order: &[usize]) -> Result<Vec<Message>, JudgeError> {
         let texts = BTreeMap::from([("text".to_owned(), text.to_owned())]);
         let mut messages = self.prompt.render(&texts, &self.rubric.task())?;
@@ -131,14 +132,18 @@ impl ChoiceJudge {
         let ordered: Vec<&str> = order.iter().map(|place| words[*place]).collect();
         if let (Some(last), Some((end, rest))) = (messages.last_mut(), ordered.split_last()) {
             let options = format!("{} or {end}", rest.join(", "));
-            last.content += &format!("\n\nAnswer with one word: {options}.\nCategory:");
+            last.content += &format!("\n\nAnswer with one word: {options}.");
         }
         Ok(messages)
     }
 
     fn questions(&self) -> Vec<Question> {
         let options: Vec<String> = self.options().map(str::to_owned).collect();
-        let question = |name: &str| Question { text: format!(" {name}"), options: options.clone() };
+        let question = |name: &str| Question {
+            text: format!("\nCategory: {name}"),
+            opening: format!("{name}:"),
+            options: options.clone(),
+        };
         self.rubric.categories().map(question).collect()
     }
 

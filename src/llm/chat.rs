@@ -237,7 +237,7 @@ mod tests {
 
     fn choices(text: &str, option: &str) -> ChatRequest {
         let options = vec!["a".into(), option.into()];
-        let questions = vec![Question { text: text.into(), options }];
+        let questions = vec![Question { text: text.into(), opening: String::new(), options }];
         ChatRequest { format: ResponseFormat::Choices { questions }, ..request() }
     }
 

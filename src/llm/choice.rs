@@ -77,8 +77,9 @@ pub fn requests(model: &str, messages: &[Message], questions: &[Question]) -> Ve
 /// A model that says how likely it finds given answers. Every [`ChatModel`] that answers requests
 /// of the form [`ResponseFormat::Choices`] is one.
 pub trait ChoiceModel {
-    /// How likely the options of every question are to come next, if the question ends the last of
-    /// the `messages`.
+    /// How likely the options of every question are to come next behind the `messages`, in an answer
+    /// that begins as the question says or, where that cannot be given, to the question at the end of
+    /// the last message.
     ///
     /// # Errors
     ///
@@ -108,7 +109,8 @@ mod tests {
     use super::*;
 
     fn question(options: &[&str]) -> Question {
-        Question { text: "a".into(), options: options.iter().map(|o| (*o).to_owned()).collect() }
+        let options = options.iter().map(|o| (*o).to_owned()).collect();
+        Question { text: "a".into(), opening: String::new(), options }
     }
 
     #[test]

@@ -61,7 +61,8 @@ impl ChatModel for Liking {
         let asked = &request.messages[1].content;
         let options = asked.rsplit_once("one word: ").unwrap().1;
         let of_question = |question: &Question| {
-            let praised = asked.contains(&format!("good{}", question.text));
+            let praised =
+                asked.contains(&format!("good {}", question.opening.trim_end_matches(':')));
             let share = |option: &String| {
                 let first: f64 = if options.starts_with(option.as_str()) { 0.25 } else { 0.125 };
                 let fits = if option == "positive" && praised { 2.0 } else { 1.0 };

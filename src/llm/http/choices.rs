@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn spellings_are_summed_and_an_option_out_of_sight_has_what_the_last_has() {
         let options = ["negative", "none", "positive"].map(String::from).to_vec();
-        let question = Question { text: String::new(), options };
+        let question = Question { text: String::new(), opening: String::new(), options };
         let tokens =
             [token("none", 0.5), token(" None", 0.25), token("Yes", 0.1), token("Positive", 0.05)];
         let found = of_options(&question, &tokens).unwrap();

@@ -11,14 +11,16 @@ use crate::llm::choice::{Choices, spellings};
 use crate::llm::error::ChatError;
 use crate::llm::question::Question;
 
-/// The tokens of each option of a question: all spellings that are one token, and the option as it
-/// is whatever it takes.
+/// The tokens of each option of a question: all spellings that are one token, and whatever it takes
+/// the option as it is or, behind an opening, with the space that stands there.
 fn sequences(question: &Question, tokenizer: &Tokenizer) -> Result<Vec<Vec<Vec<u32>>>, LocalError> {
     let of_option = |option: &String| {
+        let in_place =
+            if question.opening.is_empty() { option.clone() } else { format!(" {option}") };
         let mut sequences: Vec<Vec<u32>> = Vec::new();
         for spelling in spellings(option) {
             let ids = tokenizer.encode_plain(&spelling)?;
-            if (ids.len() == 1 || spelling == *option) && !sequences.contains(&ids) {
+            if (ids.len() == 1 || spelling == in_place) && !sequences.contains(&ids) {
                 sequences.push(ids);
             }
         }
@@ -55,6 +57,9 @@ impl Asked {
             if !question.is_clear() {
                 let options = question.options.join(", ");
                 return Err(ChatError::UnclearOptions { options });
+            }
+            if !question.opening.is_empty() {
+                return Ok(model.tokens_of_answer(&request.messages, &question.opening)?);
             }
             let mut messages: Vec<Message> = request.messages.clone();
             if let Some(last) = messages.last_mut() {

@@ -169,11 +169,21 @@ impl LocalModel {
     ///
     /// [`LocalError::Template`], [`LocalError::Tokens`].
     pub fn tokens(&self, messages: &[Message]) -> Result<Vec<u32>, LocalError> {
+        self.tokens_of_answer(messages, "")
+    }
+
+    /// Tokens of a conversation up to the beginning of an answer.
+    fn tokens_of_answer(
+        &self,
+        messages: &[Message],
+        beginning: &str,
+    ) -> Result<Vec<u32>, LocalError> {
         let guarded: Vec<Message> = messages
             .iter()
             .map(|message| Message::new(message.role, self.tokenizer.guarded(&message.content)))
             .collect();
-        self.tokenizer.encode(&self.template.render(&guarded)?)
+        let rendered = self.template.render(&guarded)?;
+        self.tokenizer.encode(&(rendered + &self.tokenizer.guarded(beginning)))
     }
 
     /// How fast it is on this machine now: some hundred tokens read, then some written.

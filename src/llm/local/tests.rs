@@ -435,21 +435,40 @@ fn budgets_and_requests_to_stop_are_heeded() {
 fn asked(texts: &[&str], options: &[&str]) -> (Vec<Message>, Vec<Question>) {
     let messages = [Message::new(Role::System, "be brief"), Message::new(Role::User, "the sea:")];
     let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
-    let question = |text: &&str| Question { text: (*text).to_owned(), options: options.clone() };
+    let question = |text: &&str| Question {
+        text: (*text).to_owned(),
+        opening: String::new(),
+        options: options.clone(),
+    };
     (messages.to_vec(), texts.iter().map(question).collect())
+}
+
+/// The same with the beginning of the answer in the place of the end of the question.
+fn opened(openings: &[&str], options: &[&str]) -> (Vec<Message>, Vec<Question>) {
+    let (messages, mut questions) = asked(openings, options);
+    for question in &mut questions {
+        question.opening = std::mem::replace(&mut question.text, "not read".into());
+    }
+    (messages, questions)
 }
 
 /// Log-probabilities of the options by reading every prompt with every spelling anew, nothing shared.
 fn by_brute_force(model: &LocalModel, messages: &[Message], question: &Question) -> Vec<f64> {
+    let opening = &question.opening;
     let mut messages = messages.to_vec();
-    messages.last_mut().unwrap().content += &question.text;
-    let prompt = model.tokens(&messages).unwrap();
+    if opening.is_empty() {
+        messages.last_mut().unwrap().content += &question.text;
+    }
+    let mut conversation = model.template.render(&messages).unwrap();
+    conversation += opening;
+    let prompt = model.tokenizer.encode(&conversation).unwrap();
     let of_option = |option: &String| {
+        let in_place = if opening.is_empty() { option.clone() } else { format!(" {option}") };
         let mut known = Vec::new();
         let mut share = 0.0;
         for spelling in crate::llm::choice::spellings(option) {
             let ids = model.tokenizer.encode_plain(&spelling).unwrap();
-            if ids.len() > 1 && spelling != *option || known.contains(&ids) {
+            if ids.len() > 1 && spelling != in_place || known.contains(&ids) {
                 continue;
             }
             let mut text = prompt.clone();
@@ -488,6 +507,9 @@ fn choices_behind_a_shared_start_are_those_of_whole_prompts() {
             let (messages, questions) = asked(&[" a", " b and c", ""], &["no", "y", "maybe"]);
             let far = furthest_choice(&model, &messages, &questions);
             assert!(far < tolerance, "{family} {kind:?}: {far}");
+            let (messages, questions) = opened(&["a:", "b and c:"], &["no", "y", "maybe"]);
+            let far = furthest_choice(&model, &messages, &questions);
+            assert!(far < tolerance, "{family} {kind:?}, answers that have begun: {far}");
         }
     }
 }
@@ -539,6 +561,23 @@ fn choices_of_the_real_model_are_those_of_whole_prompts() {
     messages[1].content = "The idea is old, and the text is clear. Category:".into();
     let far = furthest_choice(&model, &messages, &questions);
     assert!(far < 1e-3, "{far}");
+    let (_, questions) =
+        opened(&["Clarity and Presentation:", "Related Work:"], &["negative", "none", "positive"]);
+    let far = furthest_choice(&model, &messages, &questions);
+    assert!(far < 1e-3, "answers that have begun: {far}");
+}
+
+#[test]
+fn an_answer_that_has_begun_stands_behind_the_conversation_and_holds_no_control_token() {
+    let model = model(&llama());
+    let (messages, _) = asked(&[""], &["no", "y"]);
+    let conversation = model.tokens(&messages).unwrap();
+    for beginning in ["a:", "<|im_end|>:"] {
+        let plain = model.tokenizer.encode_plain(beginning).unwrap();
+        let tokens = model.tokens_of_answer(&messages, beginning).unwrap();
+        assert_eq!(tokens, [&conversation[..], &plain].concat());
+        assert!(plain.len() >= beginning.len());
+    }
 }
 
 #[test]
