@@ -26,7 +26,7 @@ const OUTPUTS: [&str; 11] = [
 ];
 
 /// Files that a command writes into the folder named by `--output`.
-const IN_FOLDER: [&str; 8] = [
+const IN_FOLDER: [&str; 11] = [
     "labels.csv",
     "z.csv",
     "truth.csv",
@@ -35,6 +35,9 @@ const IN_FOLDER: [&str; 8] = [
     "reviews.jsonl",
     "z.jsonl",
     "trials.jsonl",
+    "config.json",
+    "model.safetensors",
+    "vocab.txt",
 ];
 
 /// Refuses a command line that would write over a file it reads, or write two results into one.
@@ -42,7 +45,7 @@ const IN_FOLDER: [&str; 8] = [
 /// Files are compared as the file system knows them, by device and number, so that another
 /// spelling or a link does not hide that they are one. Every value that is no output counts as
 /// something that may be read. Nothing is written into a folder of tables that is read, nor over a
-/// file of a model's folder, nor over the cache.
+/// file of a model's folder, nor into the models of the hub, nor over the cache of answers.
 pub(super) fn check(matches: &ArgMatches) -> Result<()> {
     let mut given = Vec::new();
     let imports = matches.subcommand_name() == Some("import");
@@ -61,6 +64,8 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
     for (flag, value) in &outputs {
         for path in written_for(flag, Path::new(value), imports) {
             check_folders(flag, &path, &folders)?;
+            #[cfg(feature = "hub")]
+            check_hub(flag, &path)?;
             #[cfg(feature = "llm")]
             check_cache(flag, &path)?;
             let Some(identity) = Identity::of_output(&path) else { continue };
@@ -92,8 +97,8 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
 /// A folder that the command reads.
 struct ReadFolder {
     path: PathBuf,
-    /// Whether it is that of a model; else it is one of tables, all of which are read.
-    is_model: bool,
+    /// The files of a model, wherever links lead; `None` of a folder of tables, all of which are read.
+    of_model: Option<Vec<Identity>>,
 }
 
 /// Folders of models, and of tables that an engine reads.
@@ -108,19 +113,41 @@ fn read_folders(inputs: &[(String, OsString)]) -> Vec<ReadFolder> {
         let tables = ["labels", "z"].contains(&flag.as_str());
         let tables = tables.then(|| (PathBuf::from(value), false));
         for (path, is_model) in models.chain(tables).filter(|(path, _)| path.is_dir()) {
-            folders.extend(fs::canonicalize(path).map(|path| ReadFolder { path, is_model }));
+            let of_model = is_model.then(|| files_of_model(&path, 0));
+            folders.extend(fs::canonicalize(path).map(|path| ReadFolder { path, of_model }));
         }
     }
     folders
 }
 
+/// The files that a model may be read from, in its folder and those below.
+fn files_of_model(folder: &Path, depth: u8) -> Vec<Identity> {
+    /// Below a folder as sentence-transformers writes it there is one more, such as `1_Pooling`.
+    const DEEPEST: u8 = 2;
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() && depth < DEEPEST {
+            files.extend(files_of_model(&path, depth + 1));
+        } else if is_of_model(&entry.file_name().to_string_lossy()) {
+            files.extend(Identity::of_input(&path));
+        }
+    }
+    files
+}
+
 /// Refuses to write what a folder that is read would hold.
 fn check_folders(flag: &str, path: &Path, folders: &[ReadFolder]) -> Result<()> {
-    let Some(output) = place(path) else { return Ok(()) };
-    let of_model = || output.file_name().is_some_and(|name| is_of_model(&name.to_string_lossy()));
+    let identity = Identity::of_output(path);
+    let inside = |folder: &ReadFolder, output: &PathBuf| {
+        let name = output.file_name().unwrap_or_default().to_string_lossy();
+        let counts = folder.of_model.is_none() || is_of_model(&name);
+        *output == folder.path || (output.starts_with(&folder.path) && counts)
+    };
     let read = folders.iter().find(|folder| {
-        output == folder.path
-            || (output.starts_with(&folder.path) && (!folder.is_model || of_model()))
+        let of_model = folder.of_model.iter().flatten();
+        of_model.into_iter().any(|file| Some(file) == identity.as_ref())
+            || places(path).iter().any(|output| inside(folder, output))
     });
     let Some(folder) = read else { return Ok(()) };
     let message = format!(
@@ -148,6 +175,30 @@ fn is_of_model(name: &str) -> bool {
     NAMES.contains(&name) || endings.iter().any(|ending| name.ends_with(ending))
 }
 
+/// Refuses to write into a model of the Hugging Face cache, which may be read by its name on the hub.
+#[cfg(feature = "hub")]
+fn check_hub(flag: &str, path: &Path) -> Result<()> {
+    use crate::embed::hub::HubSettings;
+    // Where there is no place for models, there is none to protect.
+    let settings = HubSettings::from_lookup(|name| std::env::var(name).ok());
+    let Ok(cache) = settings.map(|settings| settings.cache) else { return Ok(()) };
+    let Ok(cache) = fs::canonicalize(cache) else { return Ok(()) };
+    let of_model = |output: &PathBuf| {
+        let inside = output.strip_prefix(&cache).ok();
+        let first = inside.and_then(|inside| inside.components().next());
+        first.is_some_and(|first| first.as_os_str().to_string_lossy().starts_with("models--"))
+    };
+    if !places(path).iter().any(of_model) {
+        return Ok(());
+    }
+    let message = format!(
+        "--{flag} would write `{}` into the models of `{}`; choose another place",
+        path.display(),
+        cache.display()
+    );
+    Err(UsageError(message).into())
+}
+
 /// Refuses to write over the answers that were paid for.
 #[cfg(feature = "llm")]
 fn check_cache(flag: &str, path: &Path) -> Result<()> {
@@ -167,14 +218,32 @@ fn check_cache(flag: &str, path: &Path) -> Result<()> {
     Err(UsageError(message).into())
 }
 
-/// A path without links, also of what is still to be made in a folder that is there.
+/// A path without links, also of what is still to be made in a folder that is there or where a link
+/// leads.
 fn place(path: &Path) -> Option<PathBuf> {
-    if let Ok(there) = fs::canonicalize(path) {
-        return Some(there);
+    /// As many as the system follows.
+    const MOST_LINKS: u8 = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Ok(there) = fs::canonicalize(&path) {
+            return Some(there);
+        }
+        let Ok(target) = fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
     }
+    itself(&path)
+}
+
+/// A path in a folder that is there, without links but for the last part.
+fn itself(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
     Some(folder.join(path.file_name()?))
+}
+
+/// Where writing to a path leads, and the place of the path itself, which may be a link.
+fn places(path: &Path) -> Vec<PathBuf> {
+    [place(path), itself(path)].into_iter().flatten().collect()
 }
 
 fn collect(matches: &ArgMatches, given: &mut Vec<(String, OsString)>) {

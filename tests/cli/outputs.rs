@@ -75,8 +75,12 @@ fn no_output_is_part_of_a_model_or_of_the_cache() {
     folder
         .caz(&["models", "distill", "bert:bert", "--output", "bert/"])
         .failed(2, &["a folder that the command reads"]);
+    folder
+        .caz(&["models", "distill", "bert:bert", "--output", "bert/1_Pooling"])
+        .failed(2, &["a folder that the command reads"]);
     assert!(all == names.map(content));
     assert!(!folder.path("bert/1.safetensors").exists());
+    assert!(!folder.path("bert/1_Pooling/model.safetensors").exists());
     // A result beside them is none of them.
     folder.caz(&[&embed[..], &["bert/vectors.jsonl"]].concat()).succeeded();
     fs::create_dir(folder.path("cache")).unwrap();
@@ -93,6 +97,50 @@ fn no_output_is_part_of_a_model_or_of_the_cache() {
         assert!(says.contains("answers of language models"), "{says}");
     }
     assert_eq!(fs::read_to_string(folder.path("cache/answers.sqlite")).unwrap(), "kept");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_do_not_hide_that_an_output_is_part_of_a_model_or_of_a_folder_of_tables() {
+    use std::os::unix::fs::symlink;
+    let folder = folder();
+    let model = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/tiny/bert");
+    // As the hub's own tools lay out what they downloaded.
+    let repository = "hub/models--o--m";
+    let snapshot = folder.path(repository).join("snapshots/abc");
+    for made in [&snapshot, &folder.path(repository).join("blobs"), &folder.path("labels")] {
+        fs::create_dir_all(made).unwrap();
+    }
+    let blob = folder.path(repository).join("blobs/1");
+    fs::copy(model.join("config.json"), &blob).unwrap();
+    symlink("../../blobs/1", snapshot.join("config.json")).unwrap();
+    let config = fs::read(&blob).unwrap();
+    let embed = ["embed", "r.csv", "--embedder", "bert:hub/models--o--m/snapshots/abc", "--output"];
+    for output in ["snapshots/abc/config.json", "blobs/1"] {
+        let output = format!("{repository}/{output}");
+        folder
+            .caz(&[&embed[..], &[&output]].concat())
+            .failed(2, &["a folder that the command reads"]);
+        // Whatever model is named, the cache of the hub is no place for results.
+        let run = Command::new(assert_cmd::cargo::cargo_bin!("caz"))
+            .current_dir(folder.path(""))
+            .env("HF_HUB_CACHE", folder.path("hub"))
+            .args(["labels", "l.csv", "--z", "zl.csv", "--output", &output])
+            .output()
+            .unwrap();
+        let says = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(2), "{says}");
+        assert!(says.contains("into the models of"), "{says}");
+    }
+    assert_eq!(fs::read(&blob).unwrap(), config);
+    fs::copy(folder.path("l.csv"), folder.path("part.csv")).unwrap();
+    symlink("../part.csv", folder.path("labels/part.csv")).unwrap();
+    symlink("labels/new.csv", folder.path("dangling.csv")).unwrap();
+    for output in ["labels/part.csv", "dangling.csv"] {
+        folder
+            .caz(&["labels", "labels", "--z", "zl.csv", "--output", output])
+            .failed(2, &["a folder that the command reads", output]);
+    }
 }
 
 #[cfg(unix)]
