@@ -140,6 +140,18 @@ fn a_wait_of_hours_ends_the_run_instead() {
 }
 
 #[test]
+fn a_wait_of_hours_ends_every_request_of_the_run() {
+    let wait = ("Retry-After", "1000000000000".to_owned());
+    let server = scripted(vec![Reply::Status(429, vec![wait], String::new())]);
+    let model = model(&server);
+    for _ in 0..2 {
+        let error = model.complete(&request("x")).unwrap_err();
+        assert!(matches!(error, ChatError::LongWait { seconds: 999_999_990.., .. }), "{error}");
+    }
+    assert_eq!(server.count(), 1, "asked in spite of the wait");
+}
+
+#[test]
 fn a_slow_server_is_given_up_after_the_timeout() {
     let slow = Reply::Slow(Duration::from_secs(5), Box::new(Reply::Chat("late".into())));
     let server = Server::start(move |_| slow.clone());

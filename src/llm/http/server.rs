@@ -109,6 +109,10 @@ impl Server {
         let mut tried = BTreeSet::new();
         self.settings.retry.run(index, &wait, |tries| {
             let taken = self.places.take();
+            // What was said to another request holds for this one, too.
+            if taken.wait > self.settings.retry.patience {
+                return Attempt::Failed(self.long_wait(taken.place, taken.wait));
+            }
             if let Err(stopped) = self.wait(taken.wait) {
                 return Attempt::Failed(stopped);
             }
@@ -150,12 +154,17 @@ impl Server {
         }
         let patience = self.settings.retry.patience;
         match after {
-            Some(after) if after > patience => Attempt::Failed(ChatError::LongWait {
-                host: self.hosts[place].address.host.clone(),
-                seconds: after.as_secs(),
-                limit: patience.as_secs(),
-            }),
+            Some(after) if after > patience => Attempt::Failed(self.long_wait(place, after)),
             _ => Attempt::Again { error, after },
+        }
+    }
+
+    /// A server asks to be waited for longer than anybody is patient.
+    fn long_wait(&self, place: usize, wait: Duration) -> ChatError {
+        ChatError::LongWait {
+            host: self.hosts[place].address.host.clone(),
+            seconds: wait.as_secs(),
+            limit: self.settings.retry.patience.as_secs(),
         }
     }
 
