@@ -32,8 +32,9 @@ impl ApiKey {
     /// `text` with every occurrence of the key replaced by `***`.
     ///
     /// Servers quote the key in their messages, so whatever comes from one goes through here. It is
-    /// also found as JSON, URLs and HTML may write its characters, and as base64 or hexadecimal
-    /// digits, alone or within more. What a server disguises on purpose cannot be found.
+    /// also found as JSON, URLs and HTML may write its characters, escaped some times over, and as base64
+    /// (also in lines) or hexadecimal digits, alone or within more. What a server disguises on purpose
+    /// cannot be found.
     pub(super) fn redact(&self, text: &str) -> String {
         let forms = self.forms();
         let bytes = text.as_bytes();
@@ -41,7 +42,7 @@ impl ApiKey {
         let (mut from, mut at) = (0, 0);
         while at < bytes.len() {
             // Both ends are at ASCII characters.
-            if let Some(end) = forms.iter().filter_map(|form| end_of(form, bytes, at)).max() {
+            if let Some(end) = forms.iter().filter_map(|form| form.end(bytes, at)).max() {
                 left.push_str(&text[from..at]);
                 left.push_str("***");
                 (from, at) = (end, end);
@@ -54,21 +55,138 @@ impl ApiKey {
     }
 
     /// The key as it is, in base64 at each of three places in a group, and in hexadecimal digits.
-    fn forms(&self) -> Vec<String> {
+    fn forms(&self) -> Vec<Form> {
         /// A shorter form may stand in a text by chance.
         const LEAST: usize = 8;
-        let mut forms: Vec<String> = (0..3).map(|offset| base64(&self.0, offset)).collect();
-        let safe: Vec<String> =
-            forms.iter().map(|form| form.replace('+', "-").replace('/', "_")).collect();
-        forms.extend(safe);
-        forms.push(hexadecimal(self.0.as_bytes()));
-        forms.push(hexadecimal(self.0.as_bytes()).to_uppercase());
-        forms.retain(|form| form.len() >= LEAST);
-        forms.push(self.0.clone());
-        forms.sort_unstable();
-        forms.dedup();
+        let plain: Vec<String> = (0..3).map(|offset| base64(&self.0, offset)).collect();
+        let safe = plain.iter().map(|form| form.replace('+', "-").replace('/', "_"));
+        let mut base64: Vec<String> = safe.chain(plain.iter().cloned()).collect();
+        base64.sort_unstable();
+        base64.dedup();
+        let mut forms: Vec<Form> =
+            base64.into_iter().map(|text| Form { text, kind: Kind::Base64 }).collect();
+        forms.push(Form { text: hexadecimal(self.0.as_bytes()), kind: Kind::Hexadecimal });
+        forms.retain(|form| form.text.len() >= LEAST);
+        forms.push(Form { text: self.0.clone(), kind: Kind::Key });
         forms
     }
+}
+
+/// What a text is, as far as it decides how it may be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Key,
+    /// May be in lines.
+    Base64,
+    /// In letters of any case.
+    Hexadecimal,
+}
+
+/// A text that gives the key away.
+#[derive(Clone, PartialEq, Eq)]
+struct Form {
+    text: String,
+    kind: Kind,
+}
+
+impl Form {
+    /// Where it ends if it begins `at` this byte of a text, however its characters are written.
+    fn end(&self, text: &[u8], at: usize) -> Option<usize> {
+        let may_begin = match text.get(at)? {
+            b'\\' | b'%' | b'&' => true,
+            byte => self.text.bytes().next().is_some_and(|first| self.is(*byte, first)),
+        };
+        if !may_begin {
+            return None;
+        }
+        // A sign that begins escapes may also stand for itself, so that there may be several ends.
+        let mut ends = vec![at];
+        for (number, wanted) in self.text.bytes().enumerate() {
+            let mut next = Vec::new();
+            for mut at in ends {
+                if number > 0 && self.kind == Kind::Base64 {
+                    at = behind_line_break(text, at);
+                }
+                self.after(wanted, text, at, &mut next);
+            }
+            next.sort_unstable();
+            next.dedup();
+            if next.is_empty() {
+                return None;
+            }
+            ends = next;
+        }
+        ends.last().copied()
+    }
+
+    fn is(&self, byte: u8, wanted: u8) -> bool {
+        let folded = self.kind == Kind::Hexadecimal && byte.eq_ignore_ascii_case(&wanted);
+        byte == wanted || folded
+    }
+
+    /// The places behind a character: itself, `\/`, `\u002f`, `\x2f`, `%2f`, `&#47;`, `&#x2f;` or
+    /// `&sol;`, each also escaped again, up to [`MOST_ESCAPES`] times.
+    fn after(&self, wanted: u8, text: &[u8], at: usize, ends: &mut Vec<usize>) {
+        let Some(rest @ [first, ..]) = text.get(at..) else { return };
+        if self.is(*first, wanted) {
+            ends.push(at + 1);
+        }
+        let is_hex = |digits: &[u8]| {
+            let digits = std::str::from_utf8(digits).ok();
+            let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+            code.is_some_and(|code| self.is(code, wanted))
+        };
+        let escape = |start: usize, length: usize| {
+            let end = start + length;
+            rest.get(start..end).is_some_and(is_hex).then_some(at + end)
+        };
+        match first {
+            b'\\' => {
+                let most = 1 << MOST_ESCAPES;
+                let slashes = rest.iter().take(most).take_while(|&&byte| byte == b'\\').count();
+                match rest.get(slashes) {
+                    Some(b'u') => ends.extend(escape(slashes + 1, 4)),
+                    Some(b'x') => ends.extend(escape(slashes + 1, 2)),
+                    _ => {}
+                }
+                if rest.get(slashes).is_some_and(|byte| self.is(*byte, wanted)) {
+                    ends.push(at + slashes + 1);
+                }
+            }
+            b'%' => {
+                let mut start = 1;
+                for _ in 0..=MOST_ESCAPES {
+                    ends.extend(escape(start, 2));
+                    // A percent sign that was escaped itself.
+                    if !rest[start..].starts_with(b"25") {
+                        break;
+                    }
+                    start += 2;
+                }
+            }
+            b'&' => {
+                let mut start = 1;
+                for _ in 0..=MOST_ESCAPES {
+                    ends.extend(named(&rest[start..], wanted).map(|length| at + start + length));
+                    if !rest[start..].starts_with(b"amp;") {
+                        break;
+                    }
+                    start += 4;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// How often a character may have been escaped again.
+const MOST_ESCAPES: usize = 5;
+
+/// The place behind a line break, also one as JSON writes it; `at` if there is none.
+fn behind_line_break(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    let breaks: [&[u8]; 4] = [b"\r\n", b"\n", b"\\r\\n", b"\\n"];
+    at + breaks.iter().find(|each| rest.starts_with(each)).map_or(0, |each| each.len())
 }
 
 /// The base64 digits that say nothing but `key`, where it begins `offset` bytes into a group.
@@ -80,62 +198,9 @@ fn base64(key: &str, offset: usize) -> String {
     digits.map(|digit| char::from(DIGITS[usize::from(value(digit))])).collect()
 }
 
-/// Where `form` ends if it begins `at` this byte of a text, however its characters are written.
-fn end_of(form: &str, text: &[u8], at: usize) -> Option<usize> {
-    form.bytes().try_fold(at, |at, wanted| after(wanted, text, at))
-}
-
-/// The place behind a character: itself, `\/`, `\u002f`, `\x2f`, `%2f`, `&#47;`, `&#x2f;` or `&sol;`,
-/// each also escaped again.
-fn after(wanted: u8, text: &[u8], at: usize) -> Option<usize> {
-    let rest = text.get(at..)?;
-    let is_hex = |digits: &[u8]| {
-        let digits = std::str::from_utf8(digits).ok();
-        digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) == Some(wanted.into())
-    };
-    let escape = |start: usize, length: usize| {
-        let end = start + length;
-        rest.get(start..end).is_some_and(is_hex).then_some(at + end)
-    };
-    match rest.first()? {
-        b'\\' => {
-            let slashes = rest.iter().take_while(|&&byte| byte == b'\\').count();
-            let coded = match rest.get(slashes) {
-                Some(b'u') => escape(slashes + 1, 4),
-                Some(b'x') => escape(slashes + 1, 2),
-                _ => None,
-            };
-            let plain = rest.get(slashes) == Some(&wanted);
-            coded.or(plain.then_some(at + slashes + 1)).or((wanted == b'\\').then_some(at + 1))
-        }
-        b'%' => {
-            let mut start = 1;
-            loop {
-                if let Some(end) = escape(start, 2) {
-                    return Some(end);
-                }
-                // A percent sign that was escaped itself.
-                if !rest[start..].starts_with(b"25") {
-                    return (wanted == b'%').then_some(at + 1);
-                }
-                start += 2;
-            }
-        }
-        b'&' => {
-            let mut start = 1;
-            while rest[start..].starts_with(b"amp;") && wanted != b'&' {
-                start += 4;
-            }
-            let entity = named(&rest[start..], wanted).map(|length| at + start + length);
-            entity.or((wanted == b'&').then_some(at + 1))
-        }
-        byte => (*byte == wanted).then_some(at + 1),
-    }
-}
-
 /// The length of an entity of HTML behind its `&` if it stands for `wanted`.
 fn named(text: &[u8], wanted: u8) -> Option<usize> {
-    const NAMES: [(&str, u8); 17] = [
+    const NAMES: [(&str, u8); 18] = [
         ("amp", b'&'),
         ("apos", b'\''),
         ("ast", b'*'),
@@ -148,6 +213,7 @@ fn named(text: &[u8], wanted: u8) -> Option<usize> {
         ("gt", b'>'),
         ("lowbar", b'_'),
         ("lt", b'<'),
+        ("percnt", b'%'),
         ("period", b'.'),
         ("plus", b'+'),
         ("quot", b'"'),
@@ -231,6 +297,35 @@ mod tests {
             let key = ApiKey::new("sk-9876543210-abcdef").unwrap();
             let text = format!("{before}sk-9876543210-abcdef{after}");
             proptest::prop_assert!(!key.redact(&text).contains("9876543210"));
+        }
+    }
+
+    #[test]
+    fn signs_that_begin_escapes_are_found_escaped_over_and_over() {
+        let key = ApiKey::new("sk&proj%abcdef0123456789XYZ").unwrap();
+        for written in [
+            "sk&proj%abcdef0123456789XYZ",
+            "sk&amp;amp;proj%25abcdef0123456789XYZ",
+            "sk%2526proj%2525abcdef0123456789XYZ",
+            "sk&amp;#38;proj&percnt;abcdef0123456789XYZ",
+            // As `base64 -w 16` and `od` write it; mixed case.
+            "c2smcHJvaiVhYmNk\nZWYwMTIzNDU2Nzg5\nWFla",
+            r"c2smcHJvaiVhYmNk\r\nZWYwMTIzNDU2Nzg5\nWFla",
+            "736B2670726f6A256162636465663031323334353637383958595a",
+        ] {
+            let left = key.redact(&format!("key {written}."));
+            let hidden = ["abcdef0123", "YmNk", "Nzg5", "63646566"];
+            assert!(hidden.iter().all(|part| !left.contains(part)), "{left}");
+        }
+    }
+
+    #[test]
+    fn a_long_run_of_signs_that_begin_escapes_takes_no_longer_than_a_text() {
+        let key = ApiKey::new("sk-9876543210-abcdef").unwrap();
+        // Quadratic, a run of a million would take hours.
+        for sign in ["\\", "%", "&", "%25", "&amp;", "\\\n"] {
+            let text = sign.repeat(1_000_000 / sign.len());
+            assert_eq!(key.redact(&text), text);
         }
     }
 
