@@ -28,16 +28,33 @@ const ABOUT: [&str; 17] = [
 ];
 
 /// What the column `Status` says, in words or in numbers, of answers that no respondent gave.
-const NO_RESPONDENT: [&str; 8] =
-    ["1", "Survey Preview", "2", "Survey Test", "8", "Spam", "17", "Offline Survey Preview"];
+const NO_RESPONDENT: [&str; 14] = [
+    "1",
+    "Survey Preview",
+    "2",
+    "Survey Test",
+    "8",
+    "Spam",
+    "9",
+    "Survey Preview Spam",
+    "12",
+    "Imported Spam",
+    "17",
+    "Offline Survey Preview",
+    "40",
+    "EX Spam",
+];
 
 /// Whether a column of the third header row is that of a question: all others were set by the survey
 /// or by the panel, such as `PROLIFIC_PID`.
 fn is_question(cell: &str) -> bool {
     let id = serde_json::from_str::<serde_json::Value>(cell).ok();
     let id = id.as_ref().and_then(|value| value.get("ImportId")?.as_str());
+    // Of a question asked about several things ("loop and merge") the number of the thing comes first.
+    let asked =
+        |id: &str| id.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_').to_owned();
     // An unreadable cell takes nothing away.
-    id.is_none_or(|id| id.starts_with("QID"))
+    id.is_none_or(|id| asked(id).starts_with("QID"))
 }
 
 pub(super) struct Qualtrics;
@@ -74,7 +91,13 @@ impl Importer for Qualtrics {
                     .is_none_or(|id| id == "Response ID" || id.contains("ImportId"));
             if is_header {
                 output.read -= 1;
-                questions.retain(|question| record.get(question).is_none_or(is_question));
+                questions.retain(|question| {
+                    let asked = record.get(question).is_none_or(is_question);
+                    if !asked {
+                        output.leave_out(format!("column that is no question, `{question}`"));
+                    }
+                    asked
+                });
                 return;
             }
             let Some(worker) = record.get("ResponseId") else {

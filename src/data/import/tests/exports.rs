@@ -421,6 +421,7 @@ pub(super) fn tools() -> Vec<Fixture> {
         Fixture::labels("Qualtrics", "qualtrics", qualtrics).read(
             5,
             &[
+                ("column that is no question, `PROLIFIC_PID`", 1),
                 ("previews, tests and spam", 1),
                 ("respondents without an id", 1),
                 ("unfinished answers", 1),
