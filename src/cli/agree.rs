@@ -84,7 +84,9 @@ pub(super) struct AgreeArgs {
     #[arg(long, value_name = "METRIC>=X")]
     require: Vec<Requirement>,
     /// Compare two rankings instead: group, run, score, score
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "gold", "scale", "binarize", "cluster", "compare", "since", "require",
+    ])]
     runs: Option<PathBuf>,
     /// --runs: persistence of RBO
     #[arg(long, value_name = "P", default_value_t = RankingSettings::default().persistence)]

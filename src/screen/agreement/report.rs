@@ -181,12 +181,21 @@ impl AgreementRun {
             "clusters"
         };
         lines.push(match clusters {
-            0 | 1 => "No intervals: all tasks are one cluster.".to_owned(),
+            0 | 1 => "No intervals of sources: all their tasks are one cluster.".to_owned(),
             _ => format!(
                 "Intervals: 95 %, percentile bootstrap over {clusters} {what}, B = {draws}, seed {}.",
                 self.settings.seed
             ),
         });
+        // Raters among themselves are compared on all tasks that two of them label.
+        let raters = self.more.iter().filter(|row| row.source == row.against);
+        let widest = raters.filter(|row| is_among_raters(&row.metric)).map(|row| row.items).max();
+        if let Some(tasks) = widest.filter(|&tasks| !each || tasks != clusters as u64) {
+            lines.push(format!(
+                "fleiss and alpha of people or sources among themselves are of the {tasks} tasks that \
+                 two of them label, with a gold label or without, and so are their intervals."
+            ));
+        }
         if self.measured.iter().any(|measured| measured.missing.iter().any(|&n| n > 0)) {
             lines.push(
                 "Bounds: the metric if all missing labels were right, and if all were wrong."
@@ -255,6 +264,11 @@ impl AgreementRun {
     }
 }
 
+/// Whether a metric is one of raters who need no gold label.
+fn is_among_raters(metric: &str) -> bool {
+    metric == "fleiss" || metric.starts_with("alpha_")
+}
+
 impl Row {
     /// The cells under [`COLUMNS`].
     fn cells(&self) -> Vec<Cell> {
@@ -285,8 +299,11 @@ fn is_shown(metric: &str) -> bool {
 /// Columns of equal width with an empty line after them: the first to the left, others to the
 /// right.
 fn aligned(lines: &[Vec<String>]) -> String {
+    /// No cell makes its column wider; the format of texts takes no more than 65,535.
+    const WIDEST: usize = 200;
     let columns = lines.first().map_or(0, Vec::len);
-    let width = |column: usize| lines.iter().map(|l| l[column].chars().count()).max().unwrap_or(0);
+    let of = |cell: &str| crate::report::printable(cell).chars().count().min(WIDEST);
+    let width = |column: usize| lines.iter().map(|line| of(&line[column])).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for line in lines {

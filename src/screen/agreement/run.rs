@@ -109,7 +109,7 @@ pub fn run(
         let message = format!("{ties} tasks have no gold label, since several labels tie");
         warnings.push(Warning::new("gold_ties", ties, message));
     }
-    warnings.extend(without_gold(&data)?);
+    warnings.extend(without_gold(&data, &scale)?);
     warnings.extend(alike_labels(&scale));
     let (cluster_of, clusters) = clusters(&data, &references);
     let work = Work {
@@ -223,18 +223,19 @@ pub(super) fn warnings(
     Ok(warnings)
 }
 
-/// Labels of tasks that nobody has a gold label for.
+/// Labels of tasks that nobody has a gold label for, one on the scale.
 ///
 /// # Errors
 ///
 /// If that is every label of every source.
-fn without_gold(data: &Labellings) -> Result<Option<Warning>, AgreementError> {
+fn without_gold(data: &Labellings, scale: &Scale) -> Result<Option<Warning>, AgreementError> {
     if data.gold.is_empty() {
         return Ok(None);
     }
     let mut has_gold = vec![false; data.tasks.len()];
-    let gold = data.gold.iter().flat_map(|person| &person.labels);
-    gold.for_each(|(task, _)| has_gold[*task as usize] = true);
+    for (task, _) in data.gold.iter().flat_map(|person| scale.labels_of(person)) {
+        has_gold[task as usize] = true;
+    }
     let labels = data.labellers.iter().flat_map(|labeller| &labeller.labels);
     let (with, without): (Vec<u32>, Vec<u32>) =
         labels.map(|(task, _)| *task).partition(|&task| has_gold[task as usize]);
