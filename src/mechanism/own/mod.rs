@@ -300,7 +300,11 @@ fn looked_at(own: &[f64], rate: f64) -> Vec<bool> {
     own.iter().map(|own| bound.is_some_and(|bound| *own <= bound)).collect()
 }
 
-/// The largest value of that set.
+/// Nobody is worth a look whose P(own) is above this many times the rate of false alarms asked for, as in
+/// the score of the same name of reviews: a mean alone would let clear cases vouch for unclear ones.
+const CAP: f64 = 4.0;
+
+/// The largest value of that set; none above [`CAP`] times the rate.
 fn look_bound(own: &[f64], rate: f64) -> Option<f64> {
     let mut sorted = own.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -308,7 +312,8 @@ fn look_bound(own: &[f64], rate: f64) -> Option<f64> {
     for (index, value) in sorted.iter().enumerate() {
         sum += value;
         let last_of_its_value = sorted.get(index + 1).is_none_or(|next| next > value);
-        if last_of_its_value && sum <= rate * (index as f64 + 1.0) {
+        let may_be = *value <= CAP * rate && sum <= rate * (index as f64 + 1.0);
+        if last_of_its_value && may_be {
             bound = Some(*value);
         }
     }

@@ -142,6 +142,9 @@ impl Bar {
         if value <= self.rate {
             return true;
         }
+        if value > super::CAP * self.rate {
+            return false;
+        }
         let below = self.sorted.partition_point(|other| *other <= value);
         let mut sum = self.sorted[..below].iter().sum::<f64>() + value;
         let mut count = below as f64 + 1.0;

@@ -108,6 +108,11 @@ fn the_largest_set_with_a_small_mean_is_looked_at() {
     // Two equal values that would be one too many together are both left out.
     assert_eq!(looked_at(&[0.0, 0.08, 0.08], 0.05), [true, false, false]);
     assert_eq!(looked_at(&[], 0.05), [false; 0]);
+    // However many are certain, they do not vouch for one who is likely to be alone.
+    for (own, is_looked_at) in [(0.19, true), (0.21, false), (0.999, false)] {
+        let crowd = [vec![0.0; 100], vec![own]].concat();
+        assert_eq!(looked_at(&crowd, 0.05)[100], is_looked_at, "{own}");
+    }
 }
 
 #[test]

@@ -46,13 +46,15 @@ fn reason(row: &WorkerRow, own: &OwnScore) -> String {
 
 /// Of somebody who is flagged the likeliest reason, even where own is likelier than each alone.
 fn reads_as(own: &OwnScore) -> &'static str {
-    // Surely further from the LLM than others are: whatever that is, the LLM was not copied.
-    if own.copied.and_then(|copied| copied.interval()).is_some_and(|(_, high)| high < 0.0) {
-        return "answers unlike the others and unlike the LLM";
-    }
     let probabilities = own.probabilities.unwrap_or_default();
     let kinds = AnswerKind::EACH[1..].iter().zip(&probabilities[1..]);
-    kinds.max_by(|a, b| a.1.total_cmp(b.1)).map_or("", |(kind, _)| kind.as_words())
+    let Some((kind, _)) = kinds.max_by(|a, b| a.1.total_cmp(b.1)) else { return "" };
+    let is_of_llm = matches!(kind, AnswerKind::Copy | AnswerKind::Llm);
+    // Surely further from the LLM than others are: whatever that is, the LLM was not copied.
+    if is_of_llm && own.copied.and_then(|copied| copied.interval()).is_some_and(|(_, h)| h < 0.0) {
+        return "answers unlike the others and unlike the LLM";
+    }
+    kind.as_words()
 }
 
 /// The numbers behind it.
