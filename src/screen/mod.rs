@@ -11,6 +11,7 @@ pub mod assumptions;
 pub mod labels;
 pub mod reviews;
 pub mod vectors;
+mod z_of_crowd;
 
 pub use self::assumptions::{AssumptionsRun, AssumptionsSettings, assumptions};
 pub use self::labels::{LabelsRun, LabelsSettings, labels};
@@ -31,10 +32,16 @@ pub(crate) const NOT_A_VERDICT: &str = "A flag is a reason to look, never a verd
 #[cfg(feature = "html")]
 fn nobody<'a>(flags: impl Iterator<Item = Option<&'a str>> + Clone) -> &'static str {
     let judged = |flag: &str| !matches!(flag, "not_judged" | "too_few");
-    if !flags.clone().flatten().any(judged) && flags.clone().any(|flag| flag.is_some()) {
+    let known = flags.flatten();
+    let has = |wanted: &str| known.clone().any(|flag| flag == wanted);
+    if known.clone().next().is_none() {
+        "This score flags nobody; look at the lowest ranks"
+    } else if !known.clone().any(judged) {
         "Nobody could be judged"
-    } else if flags.flatten().any(|flag| flag == "unsure") {
+    } else if has("unsure") {
         "Nobody is flagged; some are unsure"
+    } else if has("inconclusive") {
+        "Nobody is flagged, and of some these data cannot tell"
     } else {
         "Nobody stands out"
     }

@@ -138,6 +138,19 @@ fn truth_adds_the_accuracy_of_workers_and_consensus() {
 }
 
 #[test]
+fn z_of_other_tasks_or_in_other_words_is_refused_unless_a_mechanism_is_named() {
+    for (z, says) in [
+        ("task,label\nelsewhere,x\n", "has a label of the LLM"),
+        ("task,label\nq,class x\nr,class y\n", "the LLM has none of the labels of the crowd (x"),
+    ] {
+        let files = [("l.csv", &*crowd(&CROWD)), ("gpt.csv", z)];
+        let error = labels(&files, &["l.csv", "--z", "gpt.csv"]).unwrap_err();
+        assert!(error.to_string().contains(says), "{error}");
+        labels(&files, &["l.csv", "--z", "gpt.csv", "--mechanism", "ca_z"]).unwrap();
+    }
+}
+
+#[test]
 fn degenerate_crowds_have_missing_scores_and_no_numbers_made_up() {
     let z = "task,label\nq,x\nr,y\n";
     let far = "task,label\nelsewhere,x\n";

@@ -8,6 +8,7 @@ mod report;
 
 use serde::{Deserialize, Serialize};
 
+use super::z_of_crowd;
 use crate::data::Labels;
 use crate::data::observer::Observer;
 use crate::data::warning::Warning;
@@ -100,6 +101,7 @@ pub fn assumptions(
     if set.z.sources.is_empty() {
         return Err(AssumptionsError::NoSource.into());
     }
+    z_of_crowd::check(&set)?;
     if observer.interrupted() {
         return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
     }

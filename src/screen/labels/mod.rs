@@ -19,6 +19,7 @@ use self::choice::choose;
 pub use self::evidence::{SourceAgreement, TaskKind, WorkerEvidence, WorkerTask};
 pub use self::rows::{MechanismScores, TruthRow, WorkerRow};
 pub use self::settings::{LabelsError, LabelsSettings, MIN_TASKS};
+use super::z_of_crowd;
 use crate::data::Labels;
 use crate::data::interruption::Interrupted;
 use crate::data::labels::Label;
@@ -80,6 +81,10 @@ pub fn labels(
 ) -> Result<LabelsRun> {
     settings.check()?;
     let choice = choose(&set, settings);
+    // Whoever names mechanisms gets what they say of a stratum that no label of the crowd is in.
+    if settings.mechanism.is_empty() {
+        z_of_crowd::check(&set)?;
+    }
     let settings = &LabelsSettings { mechanism: choice.names, ..settings.clone() };
     let options = settings.options();
     let mut scored = Vec::new();
