@@ -299,6 +299,7 @@ impl ReviewsArgs {
             fdr: self.fdr,
             margin: self.margin,
             min_words: self.min_words,
+            seed: common.seed,
             embedding: self.embedding.settings(common),
             beside: self.embedding.beside(),
         }

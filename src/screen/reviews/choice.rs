@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use super::{ReviewsSettings, size};
 use crate::data::reviews::ReviewSet;
 use crate::data::warning::Warning;
-use crate::error::{Error, Result};
-use crate::text::own::{ENOUGH_PAPERS, ENOUGH_REVIEWERS};
+use crate::error::{Error, ErrorKind, Result};
+use crate::text::own::{ENOUGH_PAPERS, ENOUGH_REVIEWERS, UnusableZ, unusable};
 use crate::text::score::ScoreName;
 
 /// The scores of a run.
@@ -29,7 +29,9 @@ pub(super) struct Choice {
 pub(super) fn choose(set: &ReviewSet, settings: &ReviewsSettings) -> Result<Choice> {
     let texts = set.contents().all(|content| content.text.is_some());
     let Some(mut names) = settings.names() else {
-        let (name, sentence) = fitting(set, texts);
+        let unusable = unusable(set, &settings.own());
+        check_z(&unusable)?;
+        let (name, sentence) = fitting(set, texts, &unusable);
         return Ok(Choice { names: vec![name], sentence: Some(sentence), warning: None });
     };
     let mut warning = None;
@@ -47,11 +49,39 @@ pub(super) fn choose(set: &ReviewSet, settings: &ReviewsSettings) -> Result<Choi
     Ok(Choice { names, sentence: None, warning })
 }
 
+/// Refuses Z that say nothing of any paper: with them everybody would look like their own work.
+fn check_z(unusable: &[Option<UnusableZ>]) -> Result<()> {
+    let count = |wanted| unusable.iter().filter(|wrong| **wrong == Some(wanted)).count();
+    let [refusals, foreign] = [UnusableZ::Refusal, UnusableZ::OtherLanguage].map(count);
+    if unusable.is_empty() || refusals + foreign < unusable.len() {
+        return Ok(());
+    }
+    let of = unusable.len();
+    let message = match (refusals, foreign) {
+        (_, 0) => format!(
+            "all {of} LLM reviews are refusals or talk of the LLM about itself: there is nothing to \
+             compare with; ask another LLM, or with another prompt"
+        ),
+        (0, _) => format!(
+            "all {of} LLM reviews are in another language than the reviews, so that no copy could be \
+             seen; ask for them in the language of the reviews"
+        ),
+        _ => format!(
+            "of {of} LLM reviews {refusals} are refusals and {foreign} are in another language than \
+             the reviews: there is nothing to compare with"
+        ),
+    };
+    Err(Error::new(ErrorKind::Input, message))
+}
+
 /// Own work where the venue gives it a scale, else the paper's score.
-fn fitting(set: &ReviewSet, texts: bool) -> (ScoreName, String) {
+fn fitting(set: &ReviewSet, texts: bool, unusable: &[Option<UnusableZ>]) -> (ScoreName, String) {
     let papers: HashSet<u32> = set.reviews.iter().map(|review| review.paper).collect();
+    // Which are too short is for the user to say, and own says it of whom it does not judge then.
+    let is_usable = |wrong: &Option<UnusableZ>| matches!(wrong, None | Some(UnusableZ::Short));
+    let usable = || set.z.iter().zip(unusable).filter(|(_, wrong)| is_usable(wrong));
     let with_z: HashSet<u32> =
-        set.z.iter().map(|z| z.paper).filter(|paper| papers.contains(paper)).collect();
+        usable().map(|(z, _)| z.paper).filter(|paper| papers.contains(paper)).collect();
     let (reviewers, papers, with_z) = (set.reviewers.len(), papers.len(), with_z.len());
     let mut missing = Vec::new();
     if !texts {
@@ -64,7 +94,7 @@ fn fitting(set: &ReviewSet, texts: bool) -> (ScoreName, String) {
         missing.push(format!("{ENOUGH_PAPERS} papers (there are {papers})"));
     }
     if 2 * with_z <= papers {
-        missing.push(format!("an LLM review of most papers ({with_z} of {papers} have one)"));
+        missing.push(format!("a usable LLM review of most papers ({with_z} of {papers} have one)"));
     }
     if let Err(size::PaperTooLarge::Own { paper, reviews, .. }) = size::check_own(set) {
         missing.push(format!("fewer reviews of a paper (there are {reviews} of {paper})"));
@@ -74,7 +104,7 @@ fn fitting(set: &ReviewSet, texts: bool) -> (ScoreName, String) {
             "Score own, chosen because {reviewers} reviewers and {papers} papers, {with_z} of them \
              with an LLM review, are enough for a scale."
         );
-        let mut pairs: Vec<(u32, u32)> = set.z.iter().map(|z| (z.paper, z.source)).collect();
+        let mut pairs: Vec<(u32, u32)> = usable().map(|(z, _)| (z.paper, z.source)).collect();
         pairs.sort_unstable();
         pairs.dedup();
         if pairs.len() < 2 * papers {
@@ -101,16 +131,20 @@ mod tests {
     /// `reviewers` people, each with one review, dealt to `papers`; Z of the first `with_z`.
     fn venue(reviewers: usize, papers: usize, with_z: usize, text: bool) -> ReviewSet {
         let mut set = ReviewSet::default();
-        let content = || Content { text: text.then(|| "words".into()), ..Content::default() };
+        // Long enough, and another one for each paper.
+        let content = |paper: usize| Content {
+            text: text.then(|| format!("paper {paper} {}", "word ".repeat(40))),
+            ..Content::default()
+        };
         for number in 0..reviewers {
             let paper = set.papers.intern(&format!("p{}", number % papers));
             let reviewer = set.reviewers.intern(&format!("r{number}"));
-            set.reviews.push(Review { paper, reviewer, content: content() });
+            set.reviews.push(Review { paper, reviewer, content: content(number) });
         }
-        for paper in 0..with_z {
-            let paper = set.papers.intern(&format!("p{paper}"));
+        for number in 0..with_z {
+            let paper = set.papers.intern(&format!("p{number}"));
             let source = set.sources.intern("llm");
-            set.z.push(ZReview { paper, source, content: content() });
+            set.z.push(ZReview { paper, source, content: content(number) });
         }
         set
     }
@@ -129,13 +163,28 @@ mod tests {
         for (set, words) in [
             (venue(19, 10, 10, true), "20 reviewers (there are 19)"),
             (venue(20, 9, 9, true), "10 papers (there are 9)"),
-            (venue(20, 10, 5, true), "an LLM review of most papers (5 of 10 have one)"),
+            (venue(20, 10, 5, true), "a usable LLM review of most papers (5 of 10 have one)"),
             (venue(20, 10, 10, false), "needs texts of all"),
         ] {
             let (name, sentence) = chosen(&set);
             assert_eq!(name, ScoreName::Projected);
             assert!(sentence.contains(words), "{sentence}");
         }
+    }
+
+    #[test]
+    fn z_that_cannot_be_used_is_no_z() {
+        let mut set = venue(20, 10, 10, true);
+        let refusal = "I'm sorry, but I cannot review this paper.";
+        for z in &mut set.z[..6] {
+            z.content.text = Some(refusal.into());
+        }
+        let (name, sentence) = chosen(&set);
+        assert_eq!(name, ScoreName::Projected);
+        assert!(sentence.contains("a usable LLM review of most papers (4 of 10"), "{sentence}");
+        set.z.iter_mut().for_each(|z| z.content.text = Some(refusal.into()));
+        let error = choose(&set, &ReviewsSettings::default()).unwrap_err();
+        assert!(error.to_string().contains("all 10 LLM reviews are refusals"), "{error}");
     }
 
     #[test]

@@ -10,8 +10,8 @@ use crate::embed::catalogue::{Embedded, embed_contents};
 use crate::embed::settings::{EmbedderSettings, EmbedderSpec, Granularity};
 use crate::error::Result;
 use crate::text::own::{
-    ENOUGH_PAPERS, ENOUGH_REVIEWERS, NearDuplicate, NotJudged, OwnFlag, OwnScores, OwnSettings,
-    OwnWarning, Prevalence, own_scores, plant, tfidf_vectors,
+    Class, ENOUGH_PAPERS, ENOUGH_REVIEWERS, NearDuplicate, NotJudged, OwnFlag, OwnScores,
+    OwnSettings, OwnWarning, Prevalence, own_scores, plant, tfidf_vectors,
 };
 
 /// Near-duplicates that are named.
@@ -134,7 +134,7 @@ pub(super) fn reason(reason: Option<NotJudged>) -> String {
 fn reason_of_many(why: Option<NotJudged>) -> String {
     match why {
         Some(NotJudged::TooFewWords { fewest, .. }) => format!("with fewer than {fewest} words"),
-        Some(NotJudged::NothingToCompare | NotJudged::SmallVenue) | None => {
+        Some(NotJudged::NothingToCompare | NotJudged::NoZ | NotJudged::SmallVenue) | None => {
             format!("with {}", reason(why))
         }
         Some(NotJudged::OtherLanguage { .. } | NotJudged::LikeNothing) => reason(why),
@@ -154,6 +154,25 @@ pub(super) fn estimate(prevalence: &Prevalence, said: impl Fn(f64) -> String) ->
     )
 }
 
+/// What two of the flags mean, which is another thing in a venue that is too small for a scale.
+pub(super) fn unsure_and_clear(set: &ReviewSet) -> &'static str {
+    let papers: HashSet<u32> = set.reviews.iter().map(|review| review.paper).collect();
+    if set.reviewers.len() < ENOUGH_REVIEWERS || papers.len() < ENOUGH_PAPERS {
+        "unsure: not to be looked at, but this venue is too small to clear anybody."
+    } else {
+        "unsure: more likely not their own work than own, but not surely enough. clear: nothing \
+         stands out."
+    }
+}
+
+/// How many of the ghosts of each kind would be flagged.
+pub(super) fn by_kind(own: &OwnScores) -> String {
+    let of_kind = |&(class, share, _): &(Class, f64, usize)| {
+        format!("{} {:.0} %", class.as_str(), 100.0 * share)
+    };
+    own.planted.by_class.iter().map(of_kind).collect::<Vec<_>>().join(", ")
+}
+
 /// Sentences under the table: what was found in this venue, and what the flags mean.
 pub(super) fn footer(set: &ReviewSet, own: &OwnScores, settings: &OwnSettings) -> Vec<String> {
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
@@ -161,8 +180,9 @@ pub(super) fn footer(set: &ReviewSet, own: &OwnScores, settings: &OwnSettings) -
         own.prevalence.map(|found| estimate(&found, percent)).into_iter().collect();
     if let (Some(ghosts), Some(people)) = (own.planted.ghosts, own.planted.people) {
         footer.push(format!(
-            "Of ghosts planted in this venue {} would be flagged; of people's slots {}.",
+            "Of ghosts planted in this venue {} would be flagged ({}); of people's slots {}.",
             percent(ghosts),
+            by_kind(own),
             percent(people)
         ));
     }
@@ -175,9 +195,9 @@ pub(super) fn footer(set: &ReviewSet, own: &OwnScores, settings: &OwnSettings) -
     }
     footer.push(format!(
         "look: read these reviews; at most about {} of those flagged are expected to be false alarms. \
-         unsure: more likely not their own work than own, but not surely enough. clear: nothing \
-         stands out. not_judged: nothing can be said, for the reason given below.",
-        percent(settings.fdr)
+         {} not_judged: nothing can be said, for the reason given below.",
+        percent(settings.fdr),
+        unsure_and_clear(set)
     ));
     if !own.near_duplicates.is_empty() {
         footer.push(format!(

@@ -12,6 +12,7 @@ use self::scatter::scatter;
 use self::sections::sections;
 use self::values::{parts, values};
 use super::ReviewsRun;
+use super::own;
 use super::rows::ReviewerRow;
 use super::words::{meaning, scope};
 use crate::report::html::{Details, Measure, Page, People, PersonRow, ReviewText, View};
@@ -34,7 +35,7 @@ pub(super) fn page(run: &ReviewsRun, text: ReviewText) -> Page {
         title: "What reviewers add beyond the LLM".into(),
         first: Some(first(run, text)),
         lead: vec![scope(run)],
-        reading: reading(names.contains(&ScoreName::Own)),
+        reading: reading(run, names.contains(&ScoreName::Own)),
         people: Some(people),
         sections: sections(run),
         ..Page::default()
@@ -60,14 +61,17 @@ fn person(row: &ReviewerRow) -> PersonRow {
     }
 }
 
-fn reading(own: bool) -> Vec<String> {
+fn reading(run: &ReviewsRun, own: bool) -> Vec<String> {
     if own {
+        let flags = format!(
+            "The flag look means: read these reviews. {} not judged: nothing can be said.",
+            own::unsure_and_clear(run.set())
+        );
         return [
             "The own score says whose work the reviews read as, by where an LLM's reviews and reviews \
              of other papers fall when they are planted in the place of every review of this venue. \
              Far below 0 they do not read as the reviewer's own.",
-            "The flag look means: read these reviews. unsure: more likely not their own work than own, \
-             but not surely enough. clear: nothing stands out. not judged: nothing can be said.",
+            &flags,
             "A flag can be a false alarm, and who rewrites every thought of an LLM is not seen.",
             "In the scatter plot, who hands in what the LLM says is on the right, at any height; who \
              writes about something else than the paper is at the bottom left. The faint dots show \

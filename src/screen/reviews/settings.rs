@@ -53,6 +53,8 @@ pub struct ReviewsSettings {
     pub margin: Option<f64>,
     /// Reviews with fewer words are not judged by the score own.
     pub min_words: usize,
+    /// Seed of the ghosts of the score own.
+    pub seed: u64,
     /// What makes vectors of texts.
     #[serde(flatten)]
     pub embedding: EmbedderSettings,
@@ -72,6 +74,7 @@ impl Default for ReviewsSettings {
             fdr: FALSE_DISCOVERY_RATE,
             margin: None,
             min_words: OwnSettings::default().min_words,
+            seed: OwnSettings::default().seed,
             embedding: EmbedderSettings::default(),
             beside: Vec::new(),
         }
@@ -121,7 +124,8 @@ impl ReviewsSettings {
 
     /// What decides the score own.
     pub fn own(&self) -> OwnSettings {
-        OwnSettings { fdr: self.fdr, min_words: self.min_words, ..OwnSettings::default() }
+        let (fdr, min_words, seed) = (self.fdr, self.min_words, self.seed);
+        OwnSettings { fdr, min_words, seed, ..OwnSettings::default() }
     }
 
     /// When a flag is raised.

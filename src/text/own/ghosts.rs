@@ -97,7 +97,7 @@ impl Planted {
 /// Texts are cut at the sentence end closest to the number of words of the review in the slot.
 /// Draws depend on the seed and the names of paper and reviewer alone.
 pub fn plant(set: &ReviewSet, settings: &OwnSettings) -> Planted {
-    let venue = Venue::new(set, settings.min_words);
+    let venue = Venue::new(set, settings);
     let words: Vec<Option<usize>> = venue
         .reviews
         .par_iter()

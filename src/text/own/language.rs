@@ -3,41 +3,101 @@
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use whatlang::{Lang, detect};
+use whatlang::{Lang, Script, detect, detect_script};
 
 /// Characters from the start by which the language of a text is told: more change nothing and take
 /// longer.
 const CHARACTERS: usize = 1_000;
 
-/// Letters below which the language of a text is not told.
+/// Letters below which the language of a text is not told by its trigrams.
 const FEWEST_LETTERS: usize = 120;
 
-/// The language of a text by its trigrams of letters; `None` for short or unclear texts.
-fn language(text: &str) -> Option<Lang> {
-    if text.chars().filter(|c| c.is_alphabetic()).count() < FEWEST_LETTERS {
-        return None;
-    }
-    let end = text.char_indices().nth(CHARACTERS).map_or(text.len(), |(byte, _)| byte);
-    detect(&text[..end]).filter(whatlang::Info::is_reliable).map(|info| info.lang())
+/// Letters below which not even the script of a text counts: names and terms may be in another one.
+const FEWEST_OF_SCRIPT: usize = 20;
+
+/// What is known of the language of a text.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    /// `None` for short or unclear texts.
+    language: Option<Lang>,
+    script: Script,
 }
 
-/// For each text, its language (an English name) if it is another one than that of most texts.
-///
-/// Most means more than half of the texts whose language can be told; without such a language
-/// nobody writes another one.
-pub(super) fn other_languages(texts: &[Option<&str>]) -> Vec<Option<&'static str>> {
-    let languages: Vec<Option<Lang>> = texts.par_iter().map(|text| language((*text)?)).collect();
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for language in languages.iter().flatten() {
-        *counts.entry(language.code()).or_default() += 1;
+/// What can be told of the language of a text.
+fn told(text: &str) -> Option<Told> {
+    let end = text.char_indices().nth(CHARACTERS).map_or(text.len(), |(byte, _)| byte);
+    let start = &text[..end];
+    let letters = start.chars().filter(|c| c.is_alphabetic()).count();
+    if letters < FEWEST_OF_SCRIPT {
+        return None;
     }
-    let total: usize = counts.values().sum();
-    let most = counts.iter().find(|(_, count)| 2 * **count > total).map(|(code, _)| *code);
-    let other = |language: Lang| Some(language.code()) != most && most.is_some();
-    languages
-        .into_iter()
-        .map(|language| language.filter(|&language| other(language)).map(Lang::eng_name))
-        .collect()
+    let script = detect_script(start)?;
+    let found = (letters >= FEWEST_LETTERS).then(|| detect(start)).flatten();
+    let language = found.filter(whatlang::Info::is_reliable).map(|info| info.lang());
+    Some(Told { language, script })
+}
+
+/// Chinese and Japanese share their characters.
+fn is_han(script: Script) -> bool {
+    matches!(script, Script::Mandarin | Script::Hiragana | Script::Katakana)
+}
+
+/// The language of most texts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Usual(Option<(Lang, Script)>);
+
+impl Usual {
+    /// Most means more than half of the texts whose language can be told; without such a language
+    /// nobody writes another one.
+    pub(super) fn of(texts: &[Option<&str>]) -> Self {
+        let all: Vec<Told> = texts.par_iter().filter_map(|text| told((*text)?)).collect();
+        let known: Vec<(Lang, Script)> =
+            all.iter().filter_map(|told| Some((told.language?, told.script))).collect();
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for (language, _) in &known {
+            *counts.entry(language.code()).or_default() += 1;
+        }
+        let most = counts.iter().find(|(_, count)| 2 * **count > known.len());
+        let of_most = |code: &str| known.iter().find(|(language, _)| language.code() == code);
+        let found = most.and_then(|(code, _)| of_most(code)).copied();
+        // A language that can be told must not make a minority of those that cannot.
+        let of_script = |script| all.iter().filter(|told| told.script == script).count();
+        Self(found.filter(|(_, script)| 2 * of_script(*script) > all.len()))
+    }
+
+    /// The language (an English name) of a text if it is another one, or, where only that can be told,
+    /// the script that it is written in.
+    pub(super) fn other(self, text: &str) -> Option<&'static str> {
+        let (usual, usual_script) = self.0?;
+        let Told { language, script } = told(text)?;
+        if let Some(language) = language {
+            return (language != usual).then(|| language.eng_name());
+        }
+        let alike = script == usual_script || is_han(script) && is_han(usual_script);
+        (!alike).then(|| name_of(script))
+    }
+}
+
+/// The name of a script, or of the one language that is written in it.
+fn name_of(script: Script) -> &'static str {
+    match script.langs() {
+        [only] => only.eng_name(),
+        _ => match script {
+            Script::Arabic => "Arabic letters",
+            Script::Cyrillic => "Cyrillic letters",
+            Script::Devanagari => "Devanagari letters",
+            Script::Hebrew => "Hebrew letters",
+            Script::Latin => "Latin letters",
+            Script::Hiragana | Script::Katakana => "Japanese",
+            _ => "other letters",
+        },
+    }
+}
+
+/// For each text, its language or script if it is another one than that of most texts.
+pub(super) fn other_languages(texts: &[Option<&str>]) -> Vec<Option<&'static str>> {
+    let usual = Usual::of(texts);
+    texts.par_iter().map(|text| usual.other((*text)?)).collect()
 }
 
 #[cfg(test)]
@@ -58,5 +118,20 @@ mod tests {
         assert_eq!(others, [None, Some("German"), None, None, None]);
         let none = other_languages(&[Some(ENGLISH), Some(GERMAN), None]);
         assert_eq!(none, [None, None, None]);
+    }
+
+    #[test]
+    fn a_script_needs_few_letters_and_not_even_those_of_a_name() {
+        let chinese = "作者提出了一种新的方法来修剪网络，实验表明该方法在三个数据集上有效，但是比较不够充分。";
+        let russian = "Авторы предлагают метод прореживания сетей, но сравнений мало.";
+        let name = "Good paper; the method of 作者 works.";
+        let others =
+            other_languages(&[ENGLISH, chinese, russian, name, ENGLISH, ENGLISH].map(Some));
+        assert_eq!(others, [None, Some("Mandarin"), Some("Cyrillic letters"), None, None, None]);
+        // Among texts of that script nothing short stands out.
+        let long = russian.repeat(4);
+        // Whatever can be told of the languages: nobody is the other one of a minority.
+        let others = other_languages(&[&long, &long, russian, ENGLISH].map(Some));
+        assert_eq!(others[..3], [None, None, None]);
     }
 }

@@ -53,7 +53,7 @@ pub use result::{
 };
 pub use scores::{own_scores, tfidf_vectors};
 pub use settings::{ENOUGH_PAPERS, ENOUGH_REVIEWERS, OwnSettings};
-pub use z_check::UnusableZ;
+pub use z_check::{UnusableZ, unusable};
 
 #[cfg(test)]
 mod tests;

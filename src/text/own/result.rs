@@ -27,6 +27,9 @@ pub enum NotJudged {
     },
     /// Its paper has neither a Z nor a review by somebody else to compare with.
     NothingToCompare,
+    /// None of the reviewer's papers has a Z that can be used: a copy of an LLM's review would not be
+    /// seen.
+    NoZ,
     /// It is like nothing that was expected: neither like people nor like any ghost.
     LikeNothing,
     /// The venue has too few reviews or ghosts for a scale.
@@ -43,6 +46,7 @@ impl std::fmt::Display for NotJudged {
                 write!(f, "{words} words, fewer than {fewest}")
             }
             Self::NothingToCompare => f.write_str("no Z and no other review on any paper"),
+            Self::NoZ => f.write_str("no usable LLM review of any of their papers"),
             Self::LikeNothing => f.write_str("unlike people and unlike every kind of cheating"),
             Self::SmallVenue => f.write_str("too few reviews in all for a scale"),
         }

@@ -261,20 +261,25 @@ impl Assembled<'_> {
         for (position, &number) in self.planted.venue.reviewers.iter().enumerate() {
             reviewers[number as usize] = Some(match (&joints[position], model) {
                 (Some(joint), Some(model)) => {
-                    let n_papers = self.reviews[position].len();
-                    judged_reviewer(model, joint, (&rule, small), n_papers)
+                    let reviews = &self.reviews[position];
+                    let judged = judged_reviewer(model, joint, (&rule, small), reviews.len());
+                    let has_z = reviews.iter().any(|&review| self.features[review].z.is_some());
+                    // What reads as about another paper needs no Z; not to have copied one does.
+                    if has_z || judged.flag == OwnFlag::Look {
+                        judged
+                    } else {
+                        not_judged(Some(NotJudged::NoZ))
+                    }
                 }
-                _ => OwnReviewer {
-                    score: None,
-                    posterior: None,
-                    reads_as: None,
-                    flag: OwnFlag::NotJudged,
-                    reason: first_reasons[position],
-                    n_papers: 0,
-                },
+                _ => not_judged(first_reasons[position]),
             });
         }
-        let prevalence = prevalence(&judged);
+        let is_judged = |&(&number, _): &(&u32, &f64)| {
+            let reviewer = reviewers[number as usize].as_ref();
+            reviewer.is_some_and(|reviewer| reviewer.flag != OwnFlag::NotJudged)
+        };
+        let of_judged = self.planted.venue.reviewers.iter().zip(&own).filter(is_judged);
+        let prevalence = prevalence(&of_judged.map(|(_, own)| *own).collect::<Vec<f64>>());
         let rates = model.map_or(
             PlantedRates { by_class: Vec::new(), ghosts: None, people: None },
             |model| {
@@ -338,6 +343,17 @@ fn looked_at_for_one_review(reviewers: &[OwnReviewer]) -> Option<OwnWarning> {
     let looked = || reviewers.iter().filter(|reviewer| reviewer.flag == OwnFlag::Look);
     let count = looked().filter(|reviewer| reviewer.n_papers == 1).count();
     (count > 0).then(|| OwnWarning::LookedAtForOneReview { count, looked_at: looked().count() })
+}
+
+fn not_judged(reason: Option<NotJudged>) -> OwnReviewer {
+    OwnReviewer {
+        score: None,
+        posterior: None,
+        reads_as: None,
+        flag: OwnFlag::NotJudged,
+        reason,
+        n_papers: 0,
+    }
 }
 
 fn judged_reviewer(

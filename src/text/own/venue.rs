@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
+use super::settings::OwnSettings;
 use super::z_check::{UnusableZ, unusable};
 use crate::data::reviews::ReviewSet;
 
@@ -37,8 +38,8 @@ pub(super) struct VenuePaper {
 impl Venue {
     /// A Z whose content another source has for the same paper says nothing new and is left out;
     /// that of the source with more Z stays, of equals the first by name. Nor is Z used that is no
-    /// review of its paper, or has fewer than `fewest_words`.
-    pub(super) fn new(set: &ReviewSet, fewest_words: usize) -> Self {
+    /// review of its paper, has too few words, or is in another language than the reviews.
+    pub(super) fn new(set: &ReviewSet, settings: &OwnSettings) -> Self {
         let paper = |paper: u32| set.papers.name(paper);
         let mut reviews: Vec<usize> = (0..set.reviews.len()).collect();
         reviews.sort_by_key(|&index| {
@@ -57,7 +58,7 @@ impl Venue {
             paper_of_review.push(number);
         }
 
-        let wrong = unusable(set, fewest_words);
+        let wrong = unusable(set, settings);
         let mut counts: BTreeMap<UnusableZ, usize> = BTreeMap::new();
         let known = set.z.iter().zip(&wrong).filter(|(z, _)| numbers.contains_key(&z.paper));
         let mut usable = 0;

@@ -6,6 +6,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::cut::count_words;
+use super::language::Usual;
+use super::settings::OwnSettings;
 use crate::data::excerpt::plain_opening;
 use crate::data::reviews::ReviewSet;
 
@@ -21,6 +23,8 @@ pub enum UnusableZ {
     Abstract,
     /// The same text stands for several papers.
     SeveralPapers,
+    /// It is in another language than most reviews, so that copying cannot be seen.
+    OtherLanguage,
 }
 
 impl UnusableZ {
@@ -31,6 +35,7 @@ impl UnusableZ {
             Self::Refusal => "are refusals or talk of the LLM about itself",
             Self::Abstract => "read as the abstract of the paper, not as a review of it",
             Self::SeveralPapers => "have a text that stands for several papers",
+            Self::OtherLanguage => "are in another language than the reviews",
         }
     }
 }
@@ -84,7 +89,11 @@ const REVIEWERS: [&str; 14] = [
 ];
 
 /// Why each Z is left out; `None` for those that are used, and for those without a text.
-pub(super) fn unusable(set: &ReviewSet, fewest_words: usize) -> Vec<Option<UnusableZ>> {
+pub fn unusable(set: &ReviewSet, settings: &OwnSettings) -> Vec<Option<UnusableZ>> {
+    let fewest_words = settings.min_words;
+    let texts: Vec<Option<&str>> =
+        set.reviews.iter().map(|review| review.content.text.as_deref()).collect();
+    let usual = if settings.check_language { Usual::of(&texts) } else { Usual::default() };
     let text = |index: usize| set.z[index].content.text.as_deref();
     let mut papers: HashMap<&str, HashSet<u32>> = HashMap::new();
     for (index, z) in set.z.iter().enumerate() {
@@ -97,7 +106,9 @@ pub(super) fn unusable(set: &ReviewSet, fewest_words: usize) -> Vec<Option<Unusa
         .map(|index| {
             let text = text(index)?;
             let several = papers.get(text.trim()).is_some_and(|papers| papers.len() > 1);
-            alone(text, fewest_words).or(several.then_some(UnusableZ::SeveralPapers))
+            let foreign = || usual.other(text).map(|_| UnusableZ::OtherLanguage);
+            let several = several.then_some(UnusableZ::SeveralPapers);
+            alone(text, fewest_words).or(several).or_else(foreign)
         })
         .collect()
 }
@@ -166,6 +177,6 @@ mod tests {
         push("a", "two", other.clone());
         push("a", "three", other);
         let several = Some(UnusableZ::SeveralPapers);
-        assert_eq!(unusable(&set, 40), [several, several, None, None]);
+        assert_eq!(unusable(&set, &OwnSettings::default()), [several, several, None, None]);
     }
 }
