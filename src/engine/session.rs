@@ -130,7 +130,7 @@ impl<'a> Session<'a> {
                     let empty = Arc::new(EmptyTable::new(schema));
                     let registered = self.context.register_table(name.as_str(), empty);
                     registered.map_err(|error| self.error(&error))?;
-                    return Ok(());
+                    return self.check_written(name, &written);
                 }
                 let place = quoted(&shown);
                 self.run(&format!(
@@ -179,8 +179,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// An executor that dies while it writes leaves files beside those of whoever does it again: on a
-    /// cluster what lies there must be what was reported.
+    /// An executor that dies while it writes leaves files beside those of whoever does it again, and one
+    /// that sees another folder leaves none here: on a cluster what lies there must be what was reported.
     fn check_written(&self, name: &str, reported: &[RecordBatch]) -> Result<()> {
         let Place::Ballista { scheduler, .. } = &self.place else { return Ok(()) };
         let reported: u64 = read(reported)
@@ -194,8 +194,8 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         let message = format!(
-            "the cluster of {scheduler} wrote {reported} rows of `{name}`, and {found} lie there; an \
-             executor may have died: run it again"
+            "the cluster of {scheduler} wrote {reported} rows of `{name}`, and {found} lie in the shared \
+             folder; an executor may have died, or may see another folder under this name"
         );
         Err(Error::new(ErrorKind::Network, message))
     }

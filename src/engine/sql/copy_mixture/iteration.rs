@@ -36,7 +36,7 @@ fn counts(number: usize, kept: Option<&str>) -> [Step; 4] {
             format!("mixture_prior_{number}"),
             "How probable a class is: the mean over the tasks.",
             format!(
-                "SELECT source, attempt, class, SUM(weight) / (SELECT COUNT(*) FROM ds_tasks) AS p\n\
+                "SELECT source, attempt, class, SUM(weight) / (SELECT COUNT(*) AS tasks FROM ds_tasks) AS p\n\
                  FROM mixture_contexts_{number} GROUP BY source, attempt, class"
             ),
         ),
