@@ -181,6 +181,7 @@ impl LabelsRun {
             // One mechanism may say the same twice; two should not.
             let known = warnings.clone();
             warnings.extend(scored.warnings.iter().filter(|w| !known.contains(w)).cloned());
+            warnings.extend(own::near_majority(scored));
         }
         warnings
     }

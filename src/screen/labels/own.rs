@@ -1,11 +1,26 @@
 //! What the mechanism `own` says, in words.
 
 use super::{MechanismScores, WorkerRow};
-use crate::data::warning::{first_names, first_of};
+use crate::data::warning::{Warning, first_names, first_of};
 use crate::mechanism::{AnswerKind, OwnCrowd, OwnFlag, OwnScore};
 
 /// Workers whose reasons are given; the table has the others.
 const SHOWN: usize = 20;
+
+/// Estimated share of workers who do not answer alone from which on they may be the majority, as for
+/// reviewers.
+const MAJORITY: f64 = 0.45;
+
+/// That who answers alone and who copies can change places, where so many seem to copy.
+pub(super) fn near_majority(scored: &MechanismScores) -> Option<Warning> {
+    let share = scored.own?.estimated_share.filter(|share| *share >= MAJORITY)?;
+    let message = format!(
+        "an estimated {:.0} % of the workers do not answer alone: with more than half the two can \
+         change places, and people who answer alone are flagged; read the answers",
+        100.0 * share
+    );
+    Some(Warning::new("own_near_majority", 1, message))
+}
 
 /// Sentences under the table: what was found, who is flagged and why, what a flag is worth here.
 pub(super) fn footer(scored: &MechanismScores) -> Vec<String> {

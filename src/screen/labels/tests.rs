@@ -116,6 +116,28 @@ fn the_page_shows_what_the_table_says() {
 }
 
 #[test]
+fn a_majority_that_copies_is_warned_of() {
+    let mut random = stream(2, "test", 0);
+    let names = ["x", "y", "z"];
+    let (mut rows, mut z) = (Vec::new(), Vec::new());
+    for task in 0..60 {
+        let mut said =
+            || if random.random_bool(0.7) { task % 3 } else { random.random_range(0..3) };
+        let (name, llm) = (format!("q{task}"), said());
+        z.push(ZLabelRow::new(&name, names[llm]));
+        for who in 0..24 {
+            let label = if who < 16 { llm } else { said() };
+            rows.push(LabelRow::new(&name, format!("w{who:02}"), names[label]));
+        }
+    }
+    let set = Labels::from_rows(rows, z).unwrap();
+    let settings =
+        LabelsSettings { mechanism: vec![MechanismName::Own], ..LabelsSettings::default() };
+    let warnings = labels(set, &settings, &Silent).unwrap().warnings();
+    assert!(warnings.iter().any(|warning| warning.code == "own_near_majority"), "{warnings:?}");
+}
+
+#[test]
 fn own_flags_who_hands_in_another_sample_and_says_what_the_flag_is_worth() {
     // 24 workers and the LLM label 60 tasks with three labels, right with probability .8; the first
     // two workers hand in the LLM.
@@ -136,6 +158,7 @@ fn own_flags_who_hands_in_another_sample_and_says_what_the_flag_is_worth() {
     let settings =
         LabelsSettings { mechanism: vec![MechanismName::Own], ..LabelsSettings::default() };
     let run = labels(set, &settings, &Silent).unwrap();
+    assert!(run.warnings().iter().all(|warning| warning.code != "own_near_majority"));
     let scored = run.scores(MechanismName::Own).unwrap();
     for row in &scored.rows {
         let own = row.own.unwrap();
