@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class CazError(Exception):
     """The program did not give a result; the message is what it said."""
@@ -10,10 +12,18 @@ class CazError(Exception):
         super().__init__(message)
         #: Exit code of the program.
         self.exit_code = exit_code
+        #: What the program wrote to standard output all the same.
+        self.output = ""
 
 
 class GateFailed(CazError):
-    """The run is done, but a bound that was asked for does not hold (exit code 1)."""
+    """The run is done, but a bound that was asked for does not hold (exit code 1).
+
+    ``result`` is what came out.
+    """
+
+    #: A :class:`caz.Result`; ``None`` if the program wrote none.
+    result: Any = None
 
 
 class UsageError(CazError):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Optional, Union
 
 from ._data import Data, as_file, kind_of, table_of
-from ._errors import error_of
+from ._errors import GateFailed, UsageError, error_of
 from ._find import find_caz_bin
 
 
@@ -90,7 +90,9 @@ class _Command:
         if done.returncode != 0:
             message = done.stderr.strip()
             start = message.find("error: ")
-            raise error_of(done.returncode, message[start + 7:] if start >= 0 else message)
+            error = error_of(done.returncode, message[start + 7:] if start >= 0 else message)
+            error.output = done.stdout
+            raise error
         return done.stdout
 
 
@@ -110,6 +112,8 @@ def _flags(settings: dict[str, Any]) -> list[str]:
             continue
         if value is True:
             flags.append(flag)
+        elif isinstance(value, (list, tuple)) and _is_given_again(name, value):
+            flags.extend(f"{flag}={each}" for each in value)
         elif isinstance(value, (list, tuple)):
             flags.append(f"{flag}={','.join(str(each) for each in value)}")
         else:
@@ -117,10 +121,23 @@ def _flags(settings: dict[str, Any]) -> list[str]:
     return flags
 
 
+def _is_given_again(name: str, values: Sequence[Any]) -> bool:
+    """Whether several values are several flags and not one list: of ``compare``, pairs ``"a,b"``."""
+    pairs = name == "compare" and any("," in str(each) or each == "all" for each in values)
+    return name in ("require", "column") or pairs
+
+
 def _result(name: str, positional: list[tuple[str, Data]], settings: dict[str, Any],
             files: dict[str, Any]) -> Result:
+    if settings.get("output") or settings.get("format"):
+        raise UsageError("`output` and `format` are no settings here: take the result's `table`", 2)
     command = _Command(name, positional, settings, files)
-    envelope = json.loads(command.run(["--format", "json"]))
+    try:
+        envelope = json.loads(command.run(["--format", "json"]))
+    except GateFailed as error:
+        if error.output:
+            error.result = Result(json.loads(error.output), kind_of(positional[0][1]), command)
+        raise
     return Result(envelope, kind_of(positional[0][1]), command)
 
 

@@ -54,6 +54,24 @@ def test_errors_have_the_kind_of_the_exit_code():
     assert "label" in str(caught.value)
 
 
+def test_what_may_be_given_again_is_and_a_failed_gate_keeps_its_result():
+    rows = [("a", "x"), ("b", "y"), ("c", "x"), ("d", "y")]
+    labels = [{"item": task, "who": "llm", "said": label} for task, label in rows]
+    gold = [{"task": task, "label": label} for task, label in rows]
+    names = ["task=item", "label=said", "source=who"]
+    bounds = ["kappa>=0.9", "accuracy>=0.9"]
+    passed = caz.agree(labels, gold=gold, column=names, require=bounds)
+    values = {row["metric"]: row["value"] for row in passed.table if row["source"] == "llm"}
+    assert values["accuracy"] == 1
+    labels[0]["said"] = "y"
+    with pytest.raises(caz.GateFailed) as failed:
+        caz.agree(labels, gold=gold, column=names, require=bounds)
+    rows = failed.value.result.table
+    assert next(row["value"] for row in rows if row["metric"] == "accuracy") == 0.75
+    with pytest.raises(caz.UsageError, match="table"):
+        caz.agree(labels, gold=gold, output="x.csv")
+
+
 def test_a_value_cannot_become_a_flag():
     with pytest.raises(caz.CazError):
         caz.labels(LABELS, Z, fdr="0.05 --output=pwned.csv")
