@@ -331,6 +331,7 @@ fn finished(
         }));
     }
     warnings.extend(output.warnings);
+    warnings.extend(many_left_out(&note));
     let as_source = |lines: output::Lines| Source {
         path: source.path.clone(),
         sha256: source.sha256.clone(),
@@ -341,6 +342,24 @@ fn finished(
         listener: source.listener.clone(),
     };
     Ok(Imported { source: as_source(rows), llm: llm.map(as_source), note: Some(note), warnings })
+}
+
+/// That much of a table is left out for want of a name or a text, as where cells were merged: the names
+/// then stand in the first of several rows alone.
+fn many_left_out(note: &ImportNote) -> Option<Warning> {
+    /// One row in so many.
+    const MANY: u64 = 5;
+    let left_out: u64 = note.left_out.values().sum();
+    if note.format != "table" || MANY * left_out <= note.read {
+        return None;
+    }
+    let message = format!(
+        "{left_out} of {} rows of `{}` are left out since something is missing: were cells merged? give \
+         every row all of its names",
+        note.read, note.file,
+    );
+    let count = usize::try_from(left_out).unwrap_or(usize::MAX);
+    Some(Warning::new("many_left_out", count, message))
 }
 
 impl Request<'_> {

@@ -479,12 +479,13 @@ fn columns_that_caz_has_not_and_those_that_nothing_takes_are_refused() {
 }
 
 #[test]
-fn windows_1252_is_said() {
+fn windows_1252_is_said_and_that_many_rows_are_left_out() {
     let all = fixtures();
     let latin = all.iter().find(|fixture| fixture.name.ends_with("1252")).unwrap();
     let warnings = latin.import(&latin.bytes).unwrap().warnings;
-    assert_eq!(warnings.len(), 1);
-    assert_eq!(warnings[0].code, "windows_1252");
+    // Two of its five rows lack a name or a text.
+    let codes: Vec<&str> = warnings.iter().map(|warning| warning.code).collect();
+    assert_eq!(codes, ["windows_1252", "many_left_out"]);
 }
 
 #[test]
