@@ -410,7 +410,7 @@ fn a_real_model_gives_19_soft_judgments_without_a_server() {
 }
 
 #[test]
-#[ignore = "needs CAZ_TEST_GGUF, SmolLM2-135M-Instruct.Q4_1.gguf, minutes"]
+#[ignore = "needs CAZ_TEST_GGUF, SmolLM2-135M-Instruct.Q4_1.gguf"]
 fn a_real_model_reviews_and_judges_without_a_server() {
     let real = Real::new();
     real.alone.desk.write("pairs.csv", "item,context,a,b\n1,What is 2 + 2?,It is 4,It is 5\n");
