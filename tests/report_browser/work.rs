@@ -72,8 +72,8 @@ fn the_first_screen_says_whom_to_look_at_and_begins_the_list() {
     assert_eq!(browser.run(people), json!("finn gwen hugo"));
     let said = browser.text(".first");
     for part in [
-        "finn reads as the LLM's review word for word on",
-        "hugo reads as an LLM's review of another paper on 3 papers",
+        "finn reads as a copy of the LLM's review on",
+        "hugo reads as a review of another paper, by an LLM or a person on 3 papers",
         "Closest (1.00):",
         "of the 28 reviewers judged did not hand in their own work (95 % interval",
     ] {
@@ -129,7 +129,7 @@ fn nobody_stands_out_where_nobody_is_flagged() {
     );
     let browser = Browser::start();
     browser.open(&page);
-    assert_eq!(browser.text("#first"), "Nobody stands out");
+    assert_eq!(browser.text("#first"), "Nobody is flagged; some are unsure");
     browser.click("nav.jumps a[href='#warnings']");
     assert_eq!(browser.run("return document.getElementById('people').hidden"), json!(false));
 }
