@@ -166,7 +166,7 @@ pub(super) fn unsure_and_clear(set: &ReviewSet) -> &'static str {
 }
 
 /// How many of the ghosts of each kind would be flagged.
-pub(super) fn by_kind(own: &OwnScores) -> String {
+fn by_kind(own: &OwnScores) -> String {
     let of_kind = |&(class, share, _): &(Class, f64, usize)| {
         format!("{} {:.0} %", class.as_str(), 100.0 * share)
     };

@@ -144,10 +144,9 @@ fn estimate(own: &OwnScores) -> Vec<String> {
     }
     if let (Some(ghosts), Some(people)) = (own.planted.ghosts, own.planted.people) {
         sentences.push(format!(
-            "Of texts planted in this venue that nobody wrote, {:.0} % would be flagged ({}); of \
-             people, {:.1} %.",
+            "Of texts planted in this venue that nobody wrote, {:.0} % would be flagged; of people, \
+             {:.1} %.",
             100.0 * ghosts,
-            own::by_kind(own),
             100.0 * people
         ));
     }
