@@ -115,9 +115,10 @@ fn the_page_shows_what_the_table_says() {
     }
 }
 
-#[test]
-fn a_majority_that_copies_is_warned_of() {
-    let mut random = stream(2, "test", 0);
+/// 24 workers and the LLM label 60 tasks with three labels, right with probability .8; the first `copiers`
+/// workers hand in the LLM.
+fn crowd_that_copies(copiers: usize, seed: u64) -> Labels {
+    let mut random = stream(seed, "test", 0);
     let names = ["x", "y", "z"];
     let (mut rows, mut z) = (Vec::new(), Vec::new());
     for task in 0..60 {
@@ -126,11 +127,16 @@ fn a_majority_that_copies_is_warned_of() {
         let (name, llm) = (format!("q{task}"), said());
         z.push(ZLabelRow::new(&name, names[llm]));
         for who in 0..24 {
-            let label = if who < 16 { llm } else { said() };
+            let label = if who < copiers { llm } else { said() };
             rows.push(LabelRow::new(&name, format!("w{who:02}"), names[label]));
         }
     }
-    let set = Labels::from_rows(rows, z).unwrap();
+    Labels::from_rows(rows, z).unwrap()
+}
+
+#[test]
+fn a_majority_that_copies_is_warned_of() {
+    let set = crowd_that_copies(16, 2);
     let settings =
         LabelsSettings { mechanism: vec![MechanismName::Own], ..LabelsSettings::default() };
     let warnings = labels(set, &settings, &Silent).unwrap().warnings();
@@ -139,22 +145,7 @@ fn a_majority_that_copies_is_warned_of() {
 
 #[test]
 fn own_flags_who_hands_in_another_sample_and_says_what_the_flag_is_worth() {
-    // 24 workers and the LLM label 60 tasks with three labels, right with probability .8; the first
-    // two workers hand in the LLM.
-    let mut random = stream(1, "test", 0);
-    let names = ["x", "y", "z"];
-    let (mut rows, mut z) = (Vec::new(), Vec::new());
-    for task in 0..60 {
-        let mut said =
-            || if random.random_bool(0.7) { task % 3 } else { random.random_range(0..3) };
-        let (name, llm) = (format!("q{task}"), said());
-        z.push(ZLabelRow::new(&name, names[llm]));
-        for who in 0..24 {
-            let label = if who < 2 { llm } else { said() };
-            rows.push(LabelRow::new(&name, format!("w{who:02}"), names[label]));
-        }
-    }
-    let set = Labels::from_rows(rows, z).unwrap();
+    let set = crowd_that_copies(2, 1);
     let settings =
         LabelsSettings { mechanism: vec![MechanismName::Own], ..LabelsSettings::default() };
     let run = labels(set, &settings, &Silent).unwrap();
