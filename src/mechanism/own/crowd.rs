@@ -1,5 +1,6 @@
 //! What the ghosts of a crowd answer: distributions of labels, and sums per task over them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -87,8 +88,11 @@ impl<'a> Crowd<'a> {
     }
 
     fn sums(&self, task: u32) -> TaskSums {
-        let labels = self.table.of_task(task).labels;
-        let z = self.conditioning.label(task);
+        self.sums_of(self.table.of_task(task).labels, self.conditioning.label(task))
+    }
+
+    /// The same over these labels only.
+    pub(super) fn sums_of(&self, labels: &[Label], z: Option<Label>) -> TaskSums {
         let stratum = z.and_then(|z| self.strata.get(&z));
         let mut sums = TaskSums::default();
         for &label in labels {
@@ -139,6 +143,26 @@ impl<'a> Crowd<'a> {
         })
     }
 
+    /// The same with the labels of the task, without those of the `twins` of the worker; a task that
+    /// nobody else answered is left out.
+    pub(super) fn answered<'s>(
+        &'s self,
+        worker: u32,
+        twins: &'s [u32],
+    ) -> impl Iterator<Item = Answered<'s>> + 's {
+        self.tasks_of(worker).filter_map(move |(task, z, own)| {
+            let reports = self.table.of_task(task);
+            let labels = if twins.is_empty() {
+                Cow::Borrowed(reports.labels)
+            } else {
+                let others =
+                    reports.iter().filter(|(other, _)| twins.binary_search(other).is_err());
+                Cow::Owned(others.map(|(_, label)| label).collect::<Vec<_>>())
+            };
+            (labels.len() > 1).then_some(Answered { task, z, own, labels })
+        })
+    }
+
     /// Log of how much likelier the labels of a worker are as guesses than as a constant answer. Both
     /// may agree with Z and with others equally often; the labels themselves tell them apart.
     pub(super) fn log_odds_of_guess(&self, worker: u32) -> f64 {
@@ -148,12 +172,23 @@ impl<'a> Crowd<'a> {
         };
         self.tasks_of(worker).map(|(_, _, label)| odds(label)).sum()
     }
+}
 
-    /// Share of the others on `task` with `label`, where the worker said `own`.
-    pub(super) fn share(&self, task: u32, own: Label, label: Label) -> f64 {
-        let labels = self.table.of_task(task).labels;
-        let same = count(labels, label) - u32::from(own == label);
-        f64::from(same) / (labels.len() - 1) as f64
+/// A task of a worker.
+pub(super) struct Answered<'a> {
+    pub(super) task: u32,
+    pub(super) z: Label,
+    /// What the worker said.
+    pub(super) own: Label,
+    /// What everybody said who counts, the worker included.
+    pub(super) labels: Cow<'a, [Label]>,
+}
+
+impl Answered<'_> {
+    /// Share of the others with `label`.
+    pub(super) fn share(&self, label: Label) -> f64 {
+        let same = count(&self.labels, label) - u32::from(self.own == label);
+        f64::from(same) / (self.labels.len() - 1) as f64
     }
 }
 

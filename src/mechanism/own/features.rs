@@ -8,7 +8,11 @@
 //! of labels: one pass over the reports, no draw. `planted` draws, to measure what this misses.
 
 use super::NotJudged;
-use super::crowd::{Crowd, TaskSums, count};
+use std::borrow::Cow;
+
+use super::crowd::{Answered, Crowd, TaskSums, count};
+use super::people::always_right;
+use super::twins::Counter;
 use crate::data::labels::Label;
 
 /// How much more often than a person another LLM says what Z says, as a share of the room there is:
@@ -37,6 +41,10 @@ pub(super) struct WorkerFeatures {
     pub(super) person: Normal,
     /// `copy`, `llm`, `guess`, `constant`: equal parts of the densities in each list.
     pub(super) ghosts: [Vec<Normal>; 4],
+    /// Features of somebody who is always right on these tasks, see [`always_right`].
+    pub(super) always_right: Option<[f64; 2]>,
+    /// Who is not a peer, see [`Counter::twins_of`].
+    pub(super) twins: Vec<u32>,
 }
 
 /// One answered task with all that the ghosts need.
@@ -85,18 +93,30 @@ impl Crowd<'_> {
         &self,
         worker: u32,
         min_tasks: usize,
+        counter: &mut Counter,
     ) -> Result<WorkerFeatures, (NotJudged, usize)> {
-        let tasks = self.tasks_of(worker).count();
-        if tasks < min_tasks.max(2) {
-            return Err((NotJudged::TooFewTasks, tasks));
+        let all = self.tasks_of(worker).count();
+        let least = min_tasks.max(2);
+        if all < least {
+            return Err((NotJudged::TooFewTasks, all));
         }
+        let mut twins = counter.twins_of(self, worker);
+        // With nobody else to compare with, twins are better than none.
+        if self.answered(worker, &twins).count() < least {
+            twins.clear();
+        }
+        let mut tasks = 0;
         let (mut own, mut copy, mut person) = (Sums::default(), Sums::default(), Sums::default());
         let mut assumed = Sums::default();
         let mut llms = vec![Sums::default(); self.others.len()];
         let mut blind = [Sums::default(); 2];
-        for (task, z, label) in self.tasks_of(worker) {
-            let sums = self.tasks[task as usize];
-            let labels = self.table.of_task(task).labels;
+        for answered in self.answered(worker, &twins) {
+            let Answered { task, z, own: label, ref labels } = answered;
+            tasks += 1;
+            let sums = match labels {
+                Cow::Borrowed(_) => self.tasks[task as usize],
+                Cow::Owned(labels) => self.sums_of(labels, Some(z)),
+            };
             let others = (labels.len() - 1) as f64;
             let equal = f64::from(u8::from(label == z));
             let o = (f64::from(sums.agreeing) - equal) / others;
@@ -108,7 +128,7 @@ impl Crowd<'_> {
                 // Where the sample has no answer the cheater has to answer alone.
                 let answer = sample[task as usize].unwrap_or(label);
                 let agrees = f64::from(u8::from(answer == z));
-                llm.push([agrees, o, self.share(task, label, answer)], [0.0; 3]);
+                llm.push([agrees, o, answered.share(answer)], [0.0; 3]);
             }
             for (index, d) in self.blind.iter().enumerate() {
                 slot.push(&mut blind[index], slot.draw(index, at(d, z), at(d, label)));
@@ -128,7 +148,11 @@ impl Crowd<'_> {
         let mut llm: Vec<Normal> = llms.iter().filter_map(Sums::normal).collect();
         llm.extend(assumed.normal().map(|assumed| another_llm(assumed, &person)));
         let ghosts = [listed(&copy), llm, listed(&blind[0]), listed(&blind[1])];
-        Ok(WorkerFeatures { tasks, own, person, ghosts })
+        let labels = self.blind[0].len();
+        // Who copies agrees with the others as often as these say what Z says.
+        let always_right =
+            ghosts[0].first().and_then(|copy| always_right(&person, copy.mean[1], labels));
+        Ok(WorkerFeatures { tasks, own, person, ghosts, always_right, twins })
     }
 }
 

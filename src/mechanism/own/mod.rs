@@ -14,6 +14,9 @@
 //! like another worker on the task. `own` is that of the person plus a mean and a covariance between
 //! workers, fitted by EM over all workers ([`model`]): who has easy tasks is expected to agree. The
 //! posterior follows from Bayes. Nobody's true label is used.
+//!
+//! Who stands out without cheating has a density of own work, too ([`people`]), and who answers like
+//! one worker far more than like the others does not count that one as a peer ([`twins`]).
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -23,9 +26,11 @@
 mod crowd;
 mod features;
 mod model;
+mod people;
 mod planted;
 #[cfg(test)]
 mod tests;
+mod twins;
 
 use std::sync::Arc;
 
@@ -200,7 +205,10 @@ impl OwnAnswers {
             as u32)
             .into_par_iter()
             .with_min_len(16)
-            .map(|worker| crowd.of_worker(worker, self.settings.min_tasks))
+            .map_init(
+                || twins::Counter::new(table.worker_count()),
+                |counter, worker| crowd.of_worker(worker, self.settings.min_tasks, counter),
+            )
             .collect();
         let judged: Vec<(u32, WorkerFeatures)> = (0..)
             .zip(&features)

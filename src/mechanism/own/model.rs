@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::features::{Normal, WorkerFeatures};
+use super::people::densities;
 use crate::stats::rank::median;
 use crate::stats::similarity::dot;
 
@@ -43,15 +44,21 @@ impl Model {
             workers.par_iter().map(|worker| log_ghosts(worker, worker.own.mean)).collect();
         for _ in 0..STEPS {
             let old = model.clone();
-            let posteriors: Vec<[f64; 5]> = workers
+            let steps: Vec<([f64; 5], f64)> = workers
                 .par_iter()
                 .zip(&ghosts)
                 .with_min_len(1024)
-                .map(|(worker, ghosts)| old.weighed(worker, worker.own.mean, *ghosts))
-                .map(|logs| posterior(&logs))
+                .map(|(worker, ghosts)| {
+                    let people = old.log_people(worker, worker.own.mean);
+                    let all = log_sum(&people);
+                    let posterior = posterior(&old.weighed(all, *ghosts));
+                    (posterior, posterior[0] * (people[0] - all).exp())
+                })
                 .collect();
-            model.update(workers, &posteriors.iter().map(|p| p[0]).collect::<Vec<_>>());
-            model.log_shares = shares(&posteriors);
+            // By how much each is one of most people.
+            let average: Vec<f64> = steps.iter().map(|(_, average)| *average).collect();
+            model.update(workers, &average);
+            model.log_shares = shares(steps.iter().map(|(posterior, _)| posterior));
             if model.is_near(&old) {
                 break;
             }
@@ -123,7 +130,7 @@ impl Model {
         self.between = floored(between.map(|sum| sum / total));
     }
 
-    /// The density of own work for this worker.
+    /// The density of own work of most people in the tasks of this worker.
     pub(super) fn own(&self, worker: &WorkerFeatures) -> Normal {
         let sampling = floored(worker.person.covariance);
         Normal {
@@ -139,11 +146,28 @@ impl Model {
 
     /// The same at other features in the tasks of this worker.
     pub(super) fn log_weights_at(&self, worker: &WorkerFeatures, x: [f64; 2]) -> [f64; 5] {
-        self.weighed(worker, x, log_ghosts(worker, x))
+        self.weighed(log_sum(&self.log_people(worker, x)), log_ghosts(worker, x))
     }
 
-    fn weighed(&self, worker: &WorkerFeatures, x: [f64; 2], ghosts: [f64; 4]) -> [f64; 5] {
-        let mut logs = [log_density(&self.own(worker), x); 5];
+    /// The densities of own work for this worker, each with its share of the people; that of most
+    /// comes first.
+    pub(super) fn people(&self, worker: &WorkerFeatures) -> [(f64, Normal); 3] {
+        densities(self.own(worker), worker)
+    }
+
+    /// Logs of share times density of each; minus infinity for those that are not there.
+    fn log_people(&self, worker: &WorkerFeatures, x: [f64; 2]) -> [f64; 3] {
+        self.people(worker).map(|(share, normal)| {
+            if share <= 0.0 {
+                return f64::NEG_INFINITY;
+            }
+            let covariance = floored(normal.covariance);
+            share.ln() + log_density(&Normal { covariance, ..normal }, x)
+        })
+    }
+
+    fn weighed(&self, people: f64, ghosts: [f64; 4]) -> [f64; 5] {
+        let mut logs = [people; 5];
         logs[1..].copy_from_slice(&ghosts);
         logs.iter_mut().zip(self.log_shares).for_each(|(log, share)| *log += share);
         logs
@@ -151,7 +175,7 @@ impl Model {
 }
 
 /// Logs of the shares of the kinds.
-fn shares(posteriors: &[[f64; 5]]) -> [f64; 5] {
+fn shares<'a>(posteriors: impl Iterator<Item = &'a [f64; 5]>) -> [f64; 5] {
     let mut counts = [GHOST_PSEUDO_COUNT; 5];
     counts[0] = OWN_PSEUDO_COUNT;
     for posterior in posteriors {

@@ -7,8 +7,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::OwnSettings;
-use super::crowd::Crowd;
-use super::features::{OTHER_LLM, OTHER_LLM_SD, Sums, WorkerFeatures};
+use super::crowd::{Answered, Crowd};
+use super::features::{Normal, OTHER_LLM, OTHER_LLM_SD, Sums, WorkerFeatures};
 use super::model::{Model, posterior};
 use crate::data::labels::Label;
 use crate::stats::seed::stream;
@@ -50,9 +50,9 @@ impl Planted {
         for (worker, features) in judged.iter().step_by(step) {
             workers += 1;
             let mut random = stream(settings.seed, "own ghosts", u64::from(*worker));
-            let tasks: Vec<(u32, Label, Label)> = crowd.tasks_of(*worker).collect();
+            let tasks: Vec<Answered<'_>> = crowd.answered(*worker, &features.twins).collect();
             for _ in 0..settings.draws {
-                let people = model.own(features).draw(&mut random);
+                let people = one_of(&model.people(features), &mut random).draw(&mut random);
                 bar.count(model, features, people, &mut hits[0]);
                 for kind in 0..4 {
                     if features.ghosts[kind].is_empty() {
@@ -73,7 +73,7 @@ impl Planted {
 /// Features of one ghost of kind `kind` on resampled tasks.
 pub(super) fn ghost(
     crowd: &Crowd<'_>,
-    tasks: &[(u32, Label, Label)],
+    tasks: &[Answered<'_>],
     kind: usize,
     random: &mut ChaCha8Rng,
 ) -> Option<[f64; 2]> {
@@ -85,32 +85,39 @@ pub(super) fn ghost(
     };
     let copied = (OTHER_LLM + OTHER_LLM_SD * normal(random)[0]).clamp(0.0, 1.0);
     for _ in tasks {
-        let (task, z, own) = tasks[random.random_range(0..tasks.len())];
+        let task = &tasks[random.random_range(0..tasks.len())];
+        let z = task.z;
         let answer = match (kind, sample) {
             (0, _) => z,
-            (1, Some(sample)) => sample[task as usize].unwrap_or(own),
+            (1, Some(sample)) => sample[task.task as usize].unwrap_or(task.own),
             (1, None) if random.random_bool(copied) => z,
-            (1, None) => person(crowd, task, own, random),
+            (1, None) => person(crowd, task, random),
             _ => drawn(&crowd.blind[kind - 2], random),
         };
         let equal = f64::from(u8::from(answer == z));
-        let values = [equal, crowd.share(task, own, z), crowd.share(task, own, answer)];
+        let values = [equal, task.share(z), task.share(answer)];
         sums.push(values, [0.0; 3]);
     }
     sums.normal().map(|normal| normal.mean)
 }
 
 /// What a person says: the label of another worker, or one that is common where Z says the same.
-pub(super) fn person(crowd: &Crowd<'_>, task: u32, own: Label, random: &mut ChaCha8Rng) -> Label {
-    let labels = crowd.table.of_task(task).labels;
+pub(super) fn person(crowd: &Crowd<'_>, task: &Answered<'_>, random: &mut ChaCha8Rng) -> Label {
+    let (labels, own) = (&task.labels, task.own);
     let others = (labels.len() - 1) as f64;
     if random.random_bool(crowd.prior / (crowd.prior + others)) {
-        return crowd.shares_of(task).map_or(own, |shares| drawn(shares, random));
+        return crowd.shares_of(task.task).map_or(own, |shares| drawn(shares, random));
     }
     // The worker's own report is one of those with the worker's own label.
     let number = random.random_range(0..labels.len() - 1);
     let skipped = labels.iter().position(|&label| label == own).unwrap_or(labels.len());
     labels[number + usize::from(number >= skipped)]
+}
+
+/// One of the densities, by its share.
+fn one_of(densities: &[(f64, Normal)], random: &mut ChaCha8Rng) -> Normal {
+    let shares: Vec<f64> = densities.iter().map(|(share, _)| *share).collect();
+    densities[usize::from(drawn(&shares, random))].1
 }
 
 fn drawn(probabilities: &[f64], random: &mut ChaCha8Rng) -> Label {
@@ -181,7 +188,7 @@ fn normal(random: &mut ChaCha8Rng) -> [f64; 2] {
     [radius * cosine, radius * sine]
 }
 
-impl super::features::Normal {
+impl Normal {
     /// One draw.
     fn draw(&self, random: &mut ChaCha8Rng) -> [f64; 2] {
         let [u, v] = normal(random);

@@ -5,6 +5,8 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use super::people::always_right;
+use super::twins::{Counter, Pair, twins};
 use super::*;
 use crate::data::z::{ZSample, ZSource};
 use crate::mechanism::fixtures::{crowd_with_samples, numbered, real_crowd};
@@ -121,8 +123,8 @@ fn ghosts_in_closed_form_are_the_mean_of_many_draws() {
     let conditioning = Conditioning::on(samples[0].clone());
     let others: Vec<Arc<[Option<Label>]>> = vec![samples[1].clone().into()];
     let crowd = Crowd::new(&table, &conditioning, &others);
-    let features = crowd.of_worker(0, 10).unwrap();
-    let tasks: Vec<_> = crowd.tasks_of(0).collect();
+    let features = crowd.of_worker(0, 10, &mut Counter::new(20)).unwrap();
+    let tasks: Vec<_> = crowd.answered(0, &[]).collect();
     let mut random = stream(5, "test", 1);
     let moments = |parts: &[features::Normal], feature: usize| {
         let count = parts.len() as f64;
@@ -159,15 +161,15 @@ fn ghosts_in_closed_form_are_the_mean_of_many_draws() {
 /// Features of a person on resampled tasks, label by label.
 fn person(
     crowd: &Crowd<'_>,
-    tasks: &[(u32, Label, Label)],
+    tasks: &[crowd::Answered<'_>],
     random: &mut ChaCha8Rng,
 ) -> Option<[f64; 2]> {
     let mut sums = features::Sums::default();
     for _ in tasks {
-        let (task, z, own) = tasks[random.random_range(0..tasks.len())];
-        let answer = planted::person(crowd, task, own, random);
-        let equal = f64::from(u8::from(answer == z));
-        let values = [equal, crowd.share(task, own, z), crowd.share(task, own, answer)];
+        let task = &tasks[random.random_range(0..tasks.len())];
+        let answer = planted::person(crowd, task, random);
+        let equal = f64::from(u8::from(answer == task.z));
+        let values = [equal, task.share(task.z), task.share(answer)];
         sums.push(values, [0.0; 3]);
     }
     sums.normal().map(|normal| normal.mean)
@@ -200,9 +202,125 @@ fn a_person_is_expected_to_say_what_the_others_say_by_hand() {
     // On s, others y x: as q. Means: a = 18/27 = 2/3, o = (1/2 + 1 + 1/2) / 3 = 2/3, so e = 0, and
     // p = (1/2 + 8/9 + 1/2) / 3 = 17/27.
     crowd.prior = 1.0;
-    let person = crowd.of_worker(0, 2).unwrap().person;
+    let person = crowd.of_worker(0, 2, &mut Counter::new(3)).unwrap().person;
     assert!(person.mean[0].abs() < 1e-12, "{person:?}");
     assert!((person.mean[1] - 17.0 / 27.0).abs() < 1e-12, "{person:?}");
+}
+
+#[test]
+fn somebody_who_is_always_right_by_hand() {
+    let person = |excess: f64, agreement: f64| features::Normal {
+        mean: [excess, agreement],
+        covariance: [0.0; 3],
+    };
+    // Three labels, people right with .6, the LLM with .9: two people agree with .36 + .16 / 2 = .44,
+    // and a person says what Z says with .54 + .4 .1 / 2 = .56. Who is right says with .9 what Z says.
+    let [excess, agreement] = always_right(&person(0.0, 0.44), 0.56, 3).unwrap();
+    assert!((agreement - 0.6).abs() < 1e-12, "{agreement}");
+    assert!((excess - (0.9 - 0.56) / 0.44).abs() < 1e-12, "{excess}");
+    // Who says it with .648 in a crowd of .56, excess .2, stands for a better LLM: .648 = .2 + .4 g
+    // would be g = 1.12, so 1.
+    let [excess, _] = always_right(&person(0.2, 0.44), 0.56, 3).unwrap();
+    assert!((excess - 1.0).abs() < 1e-12, "{excess}");
+    // Two labels: .8 and .75: .64 + .04 = .68, .6 + .05 = .65.
+    let [excess, agreement] = always_right(&person(0.0, 0.68), 0.65, 2).unwrap();
+    assert!((agreement - 0.8).abs() < 1e-12, "{agreement}");
+    assert!((excess - 0.1 / 0.35).abs() < 1e-12, "{excess}");
+    // Nobody knows anything, one label, or everybody says what Z says: nothing to tell.
+    assert_eq!(always_right(&person(0.0, 1.0 / 3.0), 0.5, 3), None);
+    assert_eq!(always_right(&person(0.0, 0.9), 0.5, 1), None);
+    assert_eq!(always_right(&person(0.0, 0.9), 1.0, 2), None);
+}
+
+#[test]
+fn twins_by_hand() {
+    let pair = |other: u32, same: u32, common: u32| Pair { other, common, same };
+    // The median of the rates .5, .6 and 1, each of 20 tasks, is .6. All of 20 is .4 more, the whole
+    // room, and .4 / sqrt(.24 / 20) = 3.7 standard errors.
+    assert_eq!(twins(vec![pair(7, 20, 20), pair(1, 10, 20), pair(2, 12, 20)]), [7]);
+    // Of ten tasks 2.6 standard errors; nine would be too few to tell anything.
+    assert_eq!(twins(vec![pair(7, 10, 10), pair(1, 10, 20), pair(2, 12, 20)]), [0; 0]);
+    assert_eq!(twins(vec![pair(7, 9, 9), pair(1, 4, 20), pair(2, 4, 20)]), [0; 0]);
+    // 16 of 20 are half of the room; 17 would be .25 / .4 = .625 of it, but 2.3 standard errors.
+    assert_eq!(twins(vec![pair(7, 16, 20), pair(1, 10, 20), pair(2, 12, 20)]), [0; 0]);
+    assert_eq!(twins(vec![pair(7, 85, 100), pair(1, 60, 100), pair(2, 60, 100)]), [7]);
+    // Where all others are alike, that is what is usual.
+    assert_eq!(twins(vec![pair(3, 20, 20), pair(4, 20, 20)]), [0; 0]);
+    assert_eq!(twins(Vec::new()), [0; 0]);
+}
+
+#[test]
+fn who_hands_in_the_same_answers_is_no_peer() {
+    let mut kinds = vec![0; 12];
+    (kinds[3], kinds[8]) = (1, 1);
+    let (table, samples) = crowd(400, 12, &kinds, 1);
+    let conditioning = Conditioning::on(samples[0].clone());
+    let crowd = Crowd::new(&table, &conditioning, &[]);
+    let mut counter = Counter::new(12);
+    for worker in 0..12 {
+        let expected: &[u32] = match worker {
+            3 => &[8],
+            8 => &[3],
+            _ => &[],
+        };
+        assert_eq!(counter.twins_of(&crowd, worker), expected, "{worker}");
+    }
+    for answered in crowd.answered(3, &[8]) {
+        let reports = table.of_task(answered.task);
+        let others: Vec<Label> =
+            reports.iter().filter(|(worker, _)| ![3, 8].contains(worker)).map(|(_, l)| l).collect();
+        for label in 0..3 {
+            let same = others.iter().filter(|&&other| other == label).count();
+            let share = same as f64 / others.len() as f64;
+            assert!((answered.share(label) - share).abs() < 1e-15);
+        }
+    }
+}
+
+/// 40 people right with .6 and an LLM right with .85, five answers to each of 1,500 tasks of three
+/// labels; four of the people are right with .97 instead, or hand in another LLM, which says half of
+/// the time what the first says, and is right with .7 else.
+fn four_in_a_weak_crowd(experts: bool, seed: u64) -> (LabelTable, Labels) {
+    const TASKS: u32 = 1500;
+    let mut random = stream(seed, "experts", 0);
+    let (mut z, mut reports) = (Labels::new(), Vec::new());
+    for task in 0..TASKS {
+        let truth = random.random_range(0..3_u16);
+        let mut pick = |right: f64| {
+            let wrong = (truth + random.random_range(1..3)) % 3;
+            if random.random_bool(right) { truth } else { wrong }
+        };
+        let ours = pick(0.85);
+        let theirs = if pick(0.5) == truth { ours } else { pick(0.7) };
+        z.push(Some(ours));
+        for worker in rand::seq::index::sample(&mut random, 40, 5) {
+            let mut pick = |right: f64| {
+                let wrong = (truth + random.random_range(1..3)) % 3;
+                if random.random_bool(right) { truth } else { wrong }
+            };
+            let label = match worker {
+                0..4 if experts => pick(0.97),
+                0..4 => theirs,
+                _ => pick(0.6),
+            };
+            reports.push((task, worker as u32, label));
+        }
+    }
+    (numbered((TASKS as usize, 40, 3), &reports), z)
+}
+
+#[test]
+fn experts_in_a_weak_crowd_are_not_taken_for_copiers() {
+    let flagged = |experts: bool| {
+        let of = |seed| {
+            let (table, z) = four_in_a_weak_crowd(experts, seed);
+            looked(&judge(&table, &[z])).iter().filter(|&&worker| worker < 4).count()
+        };
+        (0..5).map(of).sum::<usize>()
+    };
+    let (experts, copiers) = (flagged(true), flagged(false));
+    eprintln!("flagged of 20 experts {experts}, of 20 who hand in another LLM {copiers}");
+    assert!(experts <= 1 && copiers >= 14, "{experts} {copiers}");
 }
 
 #[test]

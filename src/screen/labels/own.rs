@@ -46,7 +46,7 @@ pub(super) fn footer(scored: &MechanismScores) -> Vec<String> {
          that is not in your files would answer is assumed, not measured here: beyond what people \
          do, .4 of the room there is to agree with yours, give or take .2. Labels of a second LLM \
          replace part of that. Where most people are often wrong, the few who are right agree with an \
-         LLM that is right, and read as one: look at their answers before you believe it."
+         LLM that is right, and can read as one: look at their answers before you believe it."
             .into(),
     );
     footer
