@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::features::Sums;
 use crate::data::labels::{Label, LabelTable};
 use crate::mechanism::strata::Conditioning;
 
@@ -189,6 +190,12 @@ impl Answered<'_> {
     pub(super) fn share(&self, label: Label) -> f64 {
         let same = count(&self.labels, label) - u32::from(self.own == label);
         f64::from(same) / (self.labels.len() - 1) as f64
+    }
+
+    /// Adds what somebody who says `answer` has on this task.
+    pub(super) fn push(&self, answer: Label, sums: &mut Sums) {
+        let equal = f64::from(u8::from(answer == self.z));
+        sums.push([equal, self.share(self.z), self.share(answer)], [0.0; 3]);
     }
 }
 

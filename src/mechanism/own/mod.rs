@@ -116,13 +116,21 @@ impl NotJudged {
 /// The mechanism `own`.
 #[derive(Debug, Clone)]
 pub struct OwnAnswers {
-    conditioning: Conditioning,
-    /// Other samples and sources.
-    others: Vec<Arc<[Option<Label>]>>,
+    /// One for every source.
+    views: Vec<View>,
     settings: OwnSettings,
 }
 
-/// Most other samples and sources that are looked at; more tell nothing new.
+/// What is known where one source is taken for what a cheater hands in.
+#[derive(Debug, Clone)]
+struct View {
+    /// Its first sample.
+    conditioning: Conditioning,
+    /// Its other samples and all other sources.
+    others: Vec<Arc<[Option<Label>]>>,
+}
+
+/// Most samples and sources beside one that are looked at with it; each source has its own turn.
 const MOST_OTHERS: usize = 8;
 
 /// What is said about one worker.
@@ -175,74 +183,160 @@ pub struct OwnRun {
 }
 
 impl OwnAnswers {
-    /// The first source is Z, by its first sample; its other samples and the other sources are
+    /// Each source is Z in turn, by its first sample; its other samples and the other sources are
     /// what a cheater may have instead. Without a source nobody is judged.
     pub fn new(sources: &[ZSource], settings: OwnSettings) -> Self {
-        let conditioning = sources.first().map_or_else(Vec::new, ZSource::conditioning);
-        let others = sources
-            .iter()
-            .flat_map(|source| &source.samples)
-            .skip(1)
-            .take(MOST_OTHERS)
-            .map(|sample| sample.labels.clone().into())
-            .collect();
-        Self { conditioning: Conditioning::on(conditioning), others, settings }
+        let view = |number: usize| {
+            let (before, rest) = sources.split_at(number);
+            let own = rest[0].samples.iter().skip(1);
+            let others = before.iter().chain(&rest[1..]).flat_map(|source| &source.samples);
+            View {
+                conditioning: Conditioning::on(rest[0].conditioning()),
+                others: own
+                    .chain(others)
+                    .take(MOST_OTHERS)
+                    .map(|sample| sample.labels.clone().into())
+                    .collect(),
+            }
+        };
+        let mut views: Vec<View> = (0..sources.len()).map(view).collect();
+        if views.is_empty() {
+            views.push(View { conditioning: Conditioning::on(Vec::new()), others: Vec::new() });
+        }
+        Self { views, settings }
     }
 
-    /// Judges every worker. Time: the reports times the reports on a task; see `features`.
+    /// Judges every worker. Time: for every source the reports times the reports on a task; see
+    /// `features`.
     ///
     /// # Errors
     ///
     /// [`MechanismError::TaskCount`] if Z is not for the tasks of `table`.
     pub fn judge(&self, table: &LabelTable) -> Result<OwnRun, MechanismError> {
-        self.conditioning.check(table)?;
-        if let Some(other) = self.others.iter().find(|other| other.len() != table.task_count()) {
-            let (z_tasks, tasks) = (other.len(), table.task_count());
-            return Err(MechanismError::TaskCount { z_tasks, tasks });
-        }
-        let crowd = Crowd::new(table, &self.conditioning, &self.others);
-        let features: Vec<Result<WorkerFeatures, (NotJudged, usize)>> = (0..table.worker_count()
-            as u32)
-            .into_par_iter()
-            .with_min_len(16)
-            .map_init(
-                || twins::Counter::new(table.worker_count()),
-                |counter, worker| crowd.of_worker(worker, self.settings.min_tasks, counter),
-            )
-            .collect();
-        let judged: Vec<(u32, WorkerFeatures)> = (0..)
-            .zip(&features)
-            .filter_map(|(worker, features)| Some((worker, features.as_ref().ok()?.clone())))
-            .collect();
-        let model =
-            Model::fit(&judged.iter().map(|(_, features)| features.clone()).collect::<Vec<_>>());
-        let logs: Vec<[f64; 5]> =
-            judged.iter().map(|(_, features)| model.log_weights(features)).collect();
-        let posteriors: Vec<[f64; 5]> = logs.iter().map(model::posterior).collect();
-        let own: Vec<f64> = posteriors.iter().map(|p| p[0]).collect();
-        let look = looked_at(&own, self.settings.false_discovery_rate);
-        let planted = Planted::measure(&crowd, &model, &judged, &own, &self.settings);
-        let mut workers: Vec<OwnScore> = features
+        let fitted: Vec<Fitted<'_>> = self
+            .views
             .iter()
-            .map(|features| match features {
-                Err((reason, n_used)) => not_judged(*reason, *n_used),
-                Ok(features) => not_judged(NotJudged::TooFewTasks, features.tasks),
+            .map(|view| Fitted::new(table, view, self.settings.min_tasks))
+            .collect::<Result<_, _>>()?;
+        let judged: Vec<(u32, Judged)> = (0..table.worker_count() as u32)
+            .filter_map(|worker| Some((worker, Judged::of(&fitted, worker)?)))
+            .collect();
+        let own: Vec<f64> =
+            judged.iter().map(|(_, judged)| model::posterior(&judged.logs)[0]).collect();
+        let look = looked_at(&own, self.settings.false_discovery_rate);
+        let workers_judged: Vec<u32> = judged.iter().map(|(worker, _)| *worker).collect();
+        let planted = Planted::measure(&fitted, &workers_judged, &own, &self.settings);
+        let mut workers: Vec<OwnScore> = (0..table.worker_count())
+            .map(|worker| {
+                // Of several reasons that of the source with the most tasks, of equals the first.
+                let reasons =
+                    fitted.iter().rev().filter_map(|one| one.features[worker].as_ref().err());
+                let reason = reasons.max_by_key(|(_, tasks)| *tasks);
+                reason.map_or_else(
+                    || not_judged(NotJudged::TooFewTasks, 0),
+                    |(reason, tasks)| not_judged(*reason, *tasks),
+                )
             })
             .collect();
-        for (index, (worker, features)) in judged.iter().enumerate() {
+        for ((worker, judged), look) in judged.iter().zip(look) {
+            let of = &fitted[judged.likest];
+            let Ok(features) = &of.features[*worker as usize] else { continue };
             workers[*worker as usize] = judged_score(
                 features,
                 (
-                    model::log_odds(&logs[index]),
-                    named(posteriors[index], crowd.log_odds_of_guess(*worker)),
+                    model::log_odds(&judged.logs),
+                    named(model::posterior(&judged.logs), of.crowd.log_odds_of_guess(*worker)),
                 ),
-                look[index],
+                look,
             );
         }
         let estimated_share = (!own.is_empty())
             .then(|| own.iter().map(|own| 1.0 - own).sum::<f64>() / own.len() as f64);
         Ok(OwnRun { workers, estimated_share, planted })
     }
+}
+
+impl OwnAnswers {
+    /// Of the source that covers most.
+    fn covered_tasks(&self, table: &LabelTable, worker: u32) -> Option<usize> {
+        let covered = |view: &View| view.conditioning.covered_tasks(table, worker);
+        self.views.iter().filter_map(covered).max()
+    }
+}
+
+/// A crowd seen with one source as Z.
+struct Fitted<'a> {
+    crowd: Crowd<'a>,
+    /// By worker.
+    features: Vec<Result<WorkerFeatures, (NotJudged, usize)>>,
+    model: Model,
+}
+
+impl<'a> Fitted<'a> {
+    fn new(
+        table: &'a LabelTable,
+        view: &'a View,
+        min_tasks: usize,
+    ) -> Result<Self, MechanismError> {
+        view.conditioning.check(table)?;
+        if let Some(other) = view.others.iter().find(|other| other.len() != table.task_count()) {
+            let (z_tasks, tasks) = (other.len(), table.task_count());
+            return Err(MechanismError::TaskCount { z_tasks, tasks });
+        }
+        let crowd = Crowd::new(table, &view.conditioning, &view.others);
+        let features: Vec<Result<WorkerFeatures, (NotJudged, usize)>> = (0..table.worker_count()
+            as u32)
+            .into_par_iter()
+            .with_min_len(16)
+            .map_init(
+                || twins::Counter::new(table.worker_count()),
+                |counter, worker| crowd.of_worker(worker, min_tasks, counter),
+            )
+            .collect();
+        let judged: Vec<&WorkerFeatures> =
+            features.iter().filter_map(|features| features.as_ref().ok()).collect();
+        let model = Model::fit(&judged);
+        Ok(Self { crowd, features, model })
+    }
+}
+
+/// A worker by all sources together.
+struct Judged {
+    /// See [`together`].
+    logs: [f64; 5],
+    /// The number of the source that the answers are most like a copy of; of equals the first.
+    likest: usize,
+}
+
+impl Judged {
+    /// `None` if no source judges the worker.
+    fn of(fitted: &[Fitted<'_>], worker: u32) -> Option<Self> {
+        let mut likest: Option<(usize, f64)> = None;
+        let mut views = Vec::with_capacity(fitted.len());
+        for (number, one) in fitted.iter().enumerate() {
+            let Ok(features) = &one.features[worker as usize] else { continue };
+            let logs = one.model.log_weights(features);
+            let copied = model::log_sum(&[logs[1], logs[2]]) - logs[0];
+            if likest.is_none_or(|(_, most)| copied > most) {
+                likest = Some((number, copied));
+            }
+            views.push(logs);
+        }
+        let (likest, _) = likest?;
+        Some(Self { logs: together(&views), likest })
+    }
+}
+
+/// Logs of the odds of every kind against own work: the mean over the sources of the odds by each. A
+/// cheater has one of them, and nobody knows which.
+fn together(views: &[[f64; 5]]) -> [f64; 5] {
+    let mut logs = [0.0; 5];
+    let count = (views.len().max(1) as f64).ln();
+    for kind in 1..5 {
+        let odds: Vec<f64> = views.iter().map(|logs| logs[kind] - logs[0]).collect();
+        logs[kind] = model::log_sum(&odds) - count;
+    }
+    logs
 }
 
 /// The probabilities with what guesses and constant answers have together dealt out by `log_odds`.
@@ -353,7 +447,7 @@ impl Mechanism for OwnAnswers {
             .map(|(worker, own)| WorkerScore {
                 estimate: own.score.map(point),
                 n_tasks: table.of_worker(worker).len(),
-                n_z_tasks: self.conditioning.covered_tasks(table, worker),
+                n_z_tasks: self.covered_tasks(table, worker),
                 n_used: own.n_used,
                 copied: own.copied.map(|copied| copied.value),
                 own: Some(own),
@@ -367,11 +461,11 @@ impl Mechanism for OwnAnswers {
         let pick = |labels: &Arc<[Option<Label>]>| {
             tasks.iter().map(|&task| labels[task as usize]).collect::<Arc<[_]>>()
         };
-        Box::new(Self {
-            conditioning: self.conditioning.on_tasks(tasks),
-            others: self.others.iter().map(pick).collect(),
-            settings: self.settings,
-        })
+        let view = |view: &View| View {
+            conditioning: view.conditioning.on_tasks(tasks),
+            others: view.others.iter().map(pick).collect(),
+        };
+        Box::new(Self { views: self.views.iter().map(view).collect(), settings: self.settings })
     }
 
     fn zero_is_chance(&self) -> bool {

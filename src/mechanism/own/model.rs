@@ -37,7 +37,7 @@ pub(super) struct Model {
 
 impl Model {
     /// Fits `own` and the shares. The order of the workers changes only the last digits.
-    pub(super) fn fit(workers: &[WorkerFeatures]) -> Self {
+    pub(super) fn fit(workers: &[&WorkerFeatures]) -> Self {
         let mut model = Self::start(workers);
         // The densities of ghosts never change.
         let ghosts: Vec<[f64; 4]> =
@@ -76,7 +76,7 @@ impl Model {
     }
 
     /// Medians and median absolute deviations, which a third of cheaters does not move far.
-    fn start(workers: &[WorkerFeatures]) -> Self {
+    fn start(workers: &[&WorkerFeatures]) -> Self {
         let mut log_shares = [((1.0 - START) / 4.0).ln(); 5];
         log_shares[0] = START.ln();
         let (mut shift, mut variances) = ([0.0; 2], [0.0; 2]);
@@ -95,7 +95,7 @@ impl Model {
 
     /// One step for `own`, each worker with weight `p_own`: the shift by generalised least squares,
     /// then the spread between workers from what is expected of each.
-    fn update(&mut self, workers: &[WorkerFeatures], own: &[f64]) {
+    fn update(&mut self, workers: &[&WorkerFeatures], own: &[f64]) {
         let total: f64 = own.iter().sum();
         if total <= 0.0 {
             return;
@@ -202,7 +202,7 @@ fn log_ghosts(worker: &WorkerFeatures, x: [f64; 2]) -> [f64; 4] {
 }
 
 /// Log of the sum of exponentials; minus infinity of none.
-fn log_sum(logs: &[f64]) -> f64 {
+pub(super) fn log_sum(logs: &[f64]) -> f64 {
     let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if largest == f64::NEG_INFINITY {
         return largest;

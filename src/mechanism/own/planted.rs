@@ -6,10 +6,10 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::OwnSettings;
 use super::crowd::{Answered, Crowd};
 use super::features::{Normal, OTHER_LLM, OTHER_LLM_SD, Sums, WorkerFeatures};
-use super::model::{Model, posterior};
+use super::model::posterior;
+use super::{Fitted, OwnSettings, together};
 use crate::data::labels::Label;
 use crate::stats::seed::stream;
 
@@ -30,37 +30,35 @@ pub struct Planted {
 }
 
 impl Planted {
-    /// Plants ghosts in the tasks of as many workers as [`MOST_VISITS`] allows, evenly spread.
+    /// Plants ghosts in the tasks of as many of the workers `judged` as [`MOST_VISITS`] allows, evenly
+    /// spread; `own` are the probabilities of all of these.
     pub(super) fn measure(
-        crowd: &Crowd<'_>,
-        model: &Model,
-        judged: &[(u32, WorkerFeatures)],
+        fitted: &[Fitted<'_>],
+        judged: &[u32],
         own: &[f64],
         settings: &OwnSettings,
     ) -> Self {
         let bar = Bar::new(own, settings.false_discovery_rate);
         let cost = |worker: u32| -> usize {
-            let per_task = |(task, _, _)| crowd.table.of_task(task).len();
-            crowd.tasks_of(worker).map(per_task).sum::<usize>() * 3 * settings.draws as usize
+            let visits = |one: &Fitted<'_>| {
+                let per_task = |(task, _, _)| one.crowd.table.of_task(task).len();
+                one.crowd.tasks_of(worker).map(per_task).sum::<usize>()
+            };
+            fitted.iter().map(visits).sum::<usize>() * 3 * settings.draws as usize
         };
-        let total: usize = judged.iter().map(|(worker, _)| cost(*worker)).sum();
+        let total: usize = judged.iter().map(|worker| cost(*worker)).sum();
         let step = (total / MOST_VISITS + 1).min(judged.len().max(1));
         let mut hits = [(0_u64, 0_u64); 5];
         let mut workers = 0;
-        for (worker, features) in judged.iter().step_by(step) {
+        for &worker in judged.iter().step_by(step) {
             workers += 1;
-            let mut random = stream(settings.seed, "own ghosts", u64::from(*worker));
-            let tasks: Vec<Answered<'_>> = crowd.answered(*worker, &features.twins).collect();
+            let mut random = stream(settings.seed, "own ghosts", u64::from(worker));
+            let views: Vec<Sheet<'_>> =
+                fitted.iter().filter_map(|one| Sheet::new(one, worker)).collect();
             for _ in 0..settings.draws {
-                let people = one_of(&model.people(features), &mut random).draw(&mut random);
-                bar.count(model, features, people, &mut hits[0]);
+                bar.count(&people(&views, &mut random), &mut hits[0]);
                 for kind in 0..4 {
-                    if features.ghosts[kind].is_empty() {
-                        continue;
-                    }
-                    if let Some(x) = ghost(crowd, &tasks, kind, &mut random) {
-                        bar.count(model, features, x, &mut hits[kind + 1]);
-                    }
+                    bar.count(&ghosts(&views, kind, &mut random), &mut hits[kind + 1]);
                 }
             }
         }
@@ -70,35 +68,87 @@ impl Planted {
     }
 }
 
-/// Features of one ghost of kind `kind` on resampled tasks.
+/// The tasks of one worker with one source as Z.
+struct Sheet<'a> {
+    fitted: &'a Fitted<'a>,
+    features: &'a WorkerFeatures,
+    tasks: Vec<Answered<'a>>,
+}
+
+impl<'a> Sheet<'a> {
+    /// `None` if the worker is not judged.
+    fn new(fitted: &'a Fitted<'a>, worker: u32) -> Option<Self> {
+        let features = fitted.features[worker as usize].as_ref().ok()?;
+        let tasks = fitted.crowd.answered(worker, &features.twins).collect();
+        Some(Self { fitted, features, tasks })
+    }
+
+    fn logs(&self, x: [f64; 2]) -> [f64; 5] {
+        self.fitted.model.log_weights_at(self.features, x)
+    }
+}
+
+/// What each source says of somebody who answers alone: the same person, so the same draw.
+fn people(views: &[Sheet<'_>], random: &mut ChaCha8Rng) -> Vec<[f64; 5]> {
+    let (which, deviations) = (random.random::<f64>(), normal(random));
+    let person = |view: &Sheet<'_>| {
+        let densities = view.fitted.model.people(view.features);
+        let shares = densities.map(|(share, _)| share);
+        let (_, density) = densities[usize::from(at(&shares, which))];
+        view.logs(density.at(deviations))
+    };
+    views.iter().map(person).collect()
+}
+
+/// What each source says of a ghost that hands in what one of them says, or nobody.
+fn ghosts(views: &[Sheet<'_>], kind: usize, random: &mut ChaCha8Rng) -> Vec<[f64; 5]> {
+    let from = match views {
+        [] => return Vec::new(),
+        [one] => one,
+        several => &several[random.random_range(0..several.len())],
+    };
+    if from.features.ghosts[kind].is_empty() {
+        return Vec::new();
+    }
+    let answers = ghost(&from.fitted.crowd, &from.tasks, kind, random);
+    let logs = |view: &Sheet<'_>| {
+        let mut sums = Sums::default();
+        for (task, answer) in &answers {
+            // A source may not cover what another does.
+            if let Ok(index) = view.tasks.binary_search_by_key(task, |answered| answered.task) {
+                view.tasks[index].push(*answer, &mut sums);
+            }
+        }
+        Some(view.logs(sums.normal()?.mean))
+    };
+    views.iter().filter_map(logs).collect()
+}
+
+/// Tasks and answers of one ghost of kind `kind`: as many as there are, drawn with replacement.
 pub(super) fn ghost(
     crowd: &Crowd<'_>,
     tasks: &[Answered<'_>],
     kind: usize,
     random: &mut ChaCha8Rng,
-) -> Option<[f64; 2]> {
-    let mut sums = Sums::default();
+) -> Vec<(u32, Label)> {
     // One of the other samples, or none: an LLM of which nobody has a sample.
     let sample = match kind {
         1 => crowd.others.get(random.random_range(0..=crowd.others.len())),
         _ => None,
     };
     let copied = (OTHER_LLM + OTHER_LLM_SD * normal(random)[0]).clamp(0.0, 1.0);
-    for _ in tasks {
+    let answer = |_| {
         let task = &tasks[random.random_range(0..tasks.len())];
-        let z = task.z;
         let answer = match (kind, sample) {
-            (0, _) => z,
+            (0, _) => task.z,
             (1, Some(sample)) => sample[task.task as usize].unwrap_or(task.own),
-            (1, None) if random.random_bool(copied) => z,
+            (1, None) if random.random_bool(copied) => task.z,
             (1, None) => person(crowd, task, random),
             _ => drawn(&crowd.blind[kind - 2], random),
         };
-        let equal = f64::from(u8::from(answer == z));
-        let values = [equal, task.share(z), task.share(answer)];
-        sums.push(values, [0.0; 3]);
-    }
-    sums.normal().map(|normal| normal.mean)
+        (task.task, answer)
+    };
+    (0..tasks.len()).map(answer).collect()
 }
 
 /// What a person says: the label of another worker, or one that is common where Z says the same.
@@ -114,14 +164,12 @@ pub(super) fn person(crowd: &Crowd<'_>, task: &Answered<'_>, random: &mut ChaCha
     labels[number + usize::from(number >= skipped)]
 }
 
-/// One of the densities, by its share.
-fn one_of(densities: &[(f64, Normal)], random: &mut ChaCha8Rng) -> Normal {
-    let shares: Vec<f64> = densities.iter().map(|(share, _)| *share).collect();
-    densities[usize::from(drawn(&shares, random))].1
+fn drawn(probabilities: &[f64], random: &mut ChaCha8Rng) -> Label {
+    at(probabilities, random.random::<f64>())
 }
 
-fn drawn(probabilities: &[f64], random: &mut ChaCha8Rng) -> Label {
-    let mut rest = random.random::<f64>();
+/// Where `rest`, uniform in 0 to 1, falls.
+fn at(probabilities: &[f64], mut rest: f64) -> Label {
     for (label, probability) in (0..).zip(probabilities) {
         rest -= probability;
         if rest < 0.0 {
@@ -168,15 +216,12 @@ impl Bar {
         }
     }
 
-    fn count(
-        &self,
-        model: &Model,
-        features: &WorkerFeatures,
-        x: [f64; 2],
-        (hits, all): &mut (u64, u64),
-    ) {
-        *all += 1;
-        *hits += u64::from(self.flags(posterior(&model.log_weights_at(features, x))[0]));
+    /// Counts somebody of whom the sources say this; nobody, if none does.
+    fn count(&self, views: &[[f64; 5]], (hits, all): &mut (u64, u64)) {
+        if !views.is_empty() {
+            *all += 1;
+            *hits += u64::from(self.flags(posterior(&together(views))[0]));
+        }
     }
 }
 
@@ -189,9 +234,8 @@ fn normal(random: &mut ChaCha8Rng) -> [f64; 2] {
 }
 
 impl Normal {
-    /// One draw.
-    fn draw(&self, random: &mut ChaCha8Rng) -> [f64; 2] {
-        let [u, v] = normal(random);
+    /// What is so many standard deviations from the mean.
+    fn at(&self, [u, v]: [f64; 2]) -> [f64; 2] {
         let [a, b, c] = self.covariance;
         let first = a.max(0.0).sqrt();
         let slope = if first > 0.0 { b / first } else { 0.0 };

@@ -103,6 +103,56 @@ fn cheaters_of_every_kind_are_found_and_named() {
 }
 
 #[test]
+fn sources_are_taken_together_by_hand() {
+    let logs = |own: f64, kinds: [f64; 4]| {
+        [own.ln(), kinds[0].ln(), kinds[1].ln(), kinds[2].ln(), kinds[3].ln()]
+    };
+    // By the first source a copy is three times as likely as own answers, by the second a ninth: on
+    // average 14/9. An absent kind stays absent; who is judged by one source is judged by it alone.
+    let views = [logs(0.2, [0.6, 0.2, 0.0, 0.1]), logs(0.9, [0.1, 0.9, 0.0, 0.0])];
+    let odds = together(&views).map(f64::exp);
+    let expected = [1.0, 14.0 / 9.0, 1.0, 0.0, 0.25];
+    assert!(odds.iter().zip(expected).all(|(odds, e)| (odds - e).abs() < 1e-12), "{odds:?}");
+    let odds = together(&views[1..]).map(f64::exp);
+    assert!((odds[1] - 1.0 / 9.0).abs() < 1e-12, "{odds:?}");
+}
+
+#[test]
+fn whose_source_is_copied_and_their_order_do_not_matter() {
+    // Three sources; workers 0 to 2 copy one each.
+    let mut others = 0;
+    for seed in 0..3 {
+        let (table, samples) = crowd(800, 50, &[], seed);
+        let reports: Vec<(u32, u32, Label)> = table
+            .reports()
+            .map(|report| {
+                let copied = samples.get(report.worker as usize);
+                let label = copied.map_or(report.label, |s| s[report.task as usize].unwrap());
+                (report.task, report.worker, label)
+            })
+            .collect();
+        let table = numbered((800, 50, 3), &reports);
+        let settings = OwnSettings { draws: 1, ..OwnSettings::default() };
+        let runs = [[0, 1, 2], [2, 0, 1]].map(|order| {
+            let sources = order.map(|number| source(&samples[number..=number]));
+            OwnAnswers::new(&sources, settings).judge(&table).unwrap()
+        });
+        for (one, other) in runs[0].workers.iter().zip(&runs[1].workers) {
+            assert_eq!((one.flag, one.reads_as), (other.flag, other.reads_as));
+            let (one, other) = (one.score.unwrap(), other.score.unwrap());
+            assert!((one - other).abs() < 1e-9 * (1.0 + one.abs()), "{one} {other}");
+        }
+        for worker in 0..3 {
+            let found = &runs[0].workers[worker];
+            assert_eq!((found.flag, found.reads_as), (OwnFlag::Look, Some(AnswerKind::Copy)));
+            assert!((found.copied.unwrap().value - 1.0).abs() < 1e-12);
+        }
+        others += looked(&runs[0]).len() - 3;
+    }
+    assert!(others <= 2, "{others} of 141 people flagged");
+}
+
+#[test]
 fn the_largest_set_with_a_small_mean_is_looked_at() {
     // Means of the lowest: 0, .03, .06, ...: the first two.
     assert_eq!(looked_at(&[0.9, 0.06, 0.0, 0.12], 0.05), [false, true, true, false]);
@@ -138,7 +188,7 @@ fn ghosts_in_closed_form_are_the_mean_of_many_draws() {
         let draws: Vec<[f64; 2]> = (0..2000)
             .filter_map(|_| match kind {
                 4 => person(&crowd, &tasks, &mut random),
-                _ => planted::ghost(&crowd, &tasks, kind, &mut random),
+                _ => of_answers(&tasks, &planted::ghost(&crowd, &tasks, kind, &mut random)),
             })
             .collect();
         let parts = match kind {
@@ -164,13 +214,18 @@ fn person(
     tasks: &[crowd::Answered<'_>],
     random: &mut ChaCha8Rng,
 ) -> Option<[f64; 2]> {
-    let mut sums = features::Sums::default();
-    for _ in tasks {
+    let answer = |_| {
         let task = &tasks[random.random_range(0..tasks.len())];
-        let answer = planted::person(crowd, task, random);
-        let equal = f64::from(u8::from(answer == task.z));
-        let values = [equal, task.share(task.z), task.share(answer)];
-        sums.push(values, [0.0; 3]);
+        (task.task, planted::person(crowd, task, random))
+    };
+    of_answers(tasks, &(0..tasks.len()).map(answer).collect::<Vec<_>>())
+}
+
+/// Features of who gives these answers.
+fn of_answers(tasks: &[crowd::Answered<'_>], answers: &[(u32, Label)]) -> Option<[f64; 2]> {
+    let mut sums = features::Sums::default();
+    for (task, answer) in answers {
+        tasks.iter().find(|answered| answered.task == *task)?.push(*answer, &mut sums);
     }
     sums.normal().map(|normal| normal.mean)
 }
