@@ -146,7 +146,10 @@ fn z_of_other_tasks_or_in_other_words_is_refused_unless_a_mechanism_is_named() {
         let files = [("l.csv", &*crowd(&CROWD)), ("gpt.csv", z)];
         let error = labels(&files, &["l.csv", "--z", "gpt.csv"]).unwrap_err();
         assert!(error.to_string().contains(says), "{error}");
-        labels(&files, &["l.csv", "--z", "gpt.csv", "--mechanism", "ca_z"]).unwrap();
+        // What is asked for by name is defined, or says that it is not.
+        let named = ["l.csv", "--z", "gpt.csv", "--mechanism", "ca_z,own", "--min-tasks", "2"];
+        let report = labels(&files, &named).unwrap();
+        assert!(column(&report, "score")["own/a"].is_null(), "{says}");
     }
 }
 

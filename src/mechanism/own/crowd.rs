@@ -27,6 +27,8 @@ pub(super) struct Crowd<'a> {
     /// Reports' worth of the label shares of the stratum in what is expected of a person on a task:
     /// the parameter of a Dirichlet distribution whose pairs agree as often as the crowd's.
     pub(super) prior: f64,
+    /// Whether Z says anywhere what somebody says anywhere.
+    pub(super) has_common_label: bool,
     /// Label shares of the tasks with the same Z.
     strata: BTreeMap<Label, Vec<f64>>,
     pub(super) tasks: Vec<TaskSums>,
@@ -77,8 +79,18 @@ impl<'a> Crowd<'a> {
             constant[label] += CONSTANT;
         }
         let blind = [guess, constant];
-        let mut crowd =
-            Self { table, conditioning, others, blind, prior: 0.0, strata, tasks: Vec::new() };
+        let has_common_label =
+            strata.keys().any(|&z| counts.get(usize::from(z)).is_some_and(|&count| count > 0));
+        let mut crowd = Self {
+            table,
+            conditioning,
+            others,
+            blind,
+            prior: 0.0,
+            has_common_label,
+            strata,
+            tasks: Vec::new(),
+        };
         crowd.tasks = (0..table.task_count() as u32)
             .into_par_iter()
             .with_min_len(1024)

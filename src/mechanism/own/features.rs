@@ -100,6 +100,9 @@ impl Crowd<'_> {
         if all < least {
             return Err((NotJudged::TooFewTasks, all));
         }
+        if !self.has_common_label {
+            return Err((NotJudged::NoCommonLabel, all));
+        }
         let mut twins = counter.twins_of(self, worker);
         // With nobody else to compare with, twins are better than none.
         if self.answered(worker, &twins).count() < least {

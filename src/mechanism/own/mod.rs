@@ -101,6 +101,8 @@ pub enum NotJudged {
     TooFewTasks,
     /// All others say what the LLM says on all of these tasks.
     EverybodyAgrees,
+    /// The LLM says nothing that anybody says: nobody can have copied it.
+    NoCommonLabel,
 }
 
 impl NotJudged {
@@ -109,6 +111,7 @@ impl NotJudged {
         match self {
             Self::TooFewTasks => "too few tasks that the LLM and somebody else labelled",
             Self::EverybodyAgrees => "all others say what the LLM says",
+            Self::NoCommonLabel => "the LLM has none of the labels of the crowd",
         }
     }
 }

@@ -412,6 +412,17 @@ fn what_cannot_be_judged_says_why() {
     let same = numbered((20, 3, 2), &same);
     let agrees = OwnAnswers::new(&[source(&[vec![Some(1); 20]])], settings).judge(&same).unwrap();
     assert_eq!(agrees.workers[0].not_judged, Some(NotJudged::EverybodyAgrees));
+    // In words of its own the LLM is nobody's source; beside one in the crowd's words it is passed over.
+    let foreign: Labels = vec![Some(7); 20];
+    let run = judge(&table, std::slice::from_ref(&foreign));
+    assert!(run.workers.iter().all(|worker| worker.flag == OwnFlag::NotJudged));
+    let judged_by = |sources: &[ZSource]| {
+        let settings = OwnSettings { min_tasks: 2, draws: 1, ..OwnSettings::default() };
+        let run = OwnAnswers::new(sources, settings).judge(&table).unwrap();
+        run.workers.iter().filter(|worker| worker.score.is_some()).count()
+    };
+    assert_eq!(judged_by(&[source(std::slice::from_ref(&foreign)), source(&samples[..1])]), 10);
+    assert_eq!(judged_by(&[source(&[foreign])]), 0);
     let error = OwnAnswers::new(&[source(&samples[..1])], settings).judge(&same.on_tasks(&[0]));
     assert!(matches!(error, Err(MechanismError::TaskCount { z_tasks: 20, tasks: 1 })));
 }
