@@ -86,12 +86,13 @@ impl Ids {
         (sorted, new)
     }
 
-    /// Names that differ only in case, width, white space inside or another form of the same
-    /// letters: groups of two or more, in the order of their first members.
+    /// Names that differ only in case, width, white space inside, another form of the same letters, or
+    /// in zeros that a spreadsheet drops or adds to a number: groups of two or more, in the order of
+    /// their first members.
     pub fn look_alikes(&self) -> Vec<Vec<&str>> {
         let mut groups: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         for (number, name) in (0..).zip(&self.names) {
-            groups.entry(alike(name)).or_default().push(number);
+            groups.entry(without_zeros(alike(name))).or_default().push(number);
         }
         let mut groups: Vec<Vec<u32>> =
             groups.into_values().filter(|group| group.len() > 1).collect();
@@ -118,6 +119,19 @@ pub(crate) fn alike(name: &str) -> String {
     }
     let folded: String = name.nfkc().flat_map(char::to_lowercase).collect();
     folded.split_whitespace().collect::<Vec<_>>().join(" ").nfkc().collect()
+}
+
+/// `7` for `007`, `7.0` and `7.`; another name as it is.
+fn without_zeros(name: String) -> String {
+    let (whole, rest) = name.split_once('.').unwrap_or((&name, ""));
+    let digits = !whole.is_empty() && whole.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits || rest.bytes().any(|byte| byte != b'0') {
+        return name;
+    }
+    match whole.trim_start_matches('0') {
+        "" => "0".into(),
+        number => number.into(),
+    }
 }
 
 impl<S: AsRef<str>> FromIterator<S> for Ids {
@@ -169,6 +183,9 @@ mod tests {
                 vec!["1", "１"]
             ]
         );
+        let numbers = ["7", "007", "7.0", "7.5", "7.50", "00", "0", "v7", "v07", "7.0.0", ".0", ""];
+        let ids: Ids = numbers.iter().collect();
+        assert_eq!(ids.look_alikes(), [vec!["7", "007", "7.0"], vec!["00", "0"]]);
         assert!(Ids::new().look_alikes().is_empty());
     }
 }

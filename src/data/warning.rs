@@ -57,8 +57,8 @@ impl Warning {
 pub fn names_alike(what: &str, names: &Ids) -> Option<Warning> {
     let groups: Vec<String> = names.look_alikes().iter().map(|group| first_names(group)).collect();
     let message = format!(
-        "some {what} have names that differ only in case, width or white space and count as \
-         different: {}",
+        "some {what} have names that differ only in case, width, white space or the zeros of a \
+         number and count as different: {}",
         first_of(groups.iter().cloned(), SHOWN_NAMES)
     );
     (!groups.is_empty()).then(|| Warning::new("names_alike", groups.len(), message))
