@@ -11,7 +11,7 @@ use crate::data::labels::{Label, LabelTable};
 use crate::mechanism::strata::Conditioning;
 
 /// How often a constant ghost gives the most common label without looking.
-const CONSTANT: f64 = 0.9;
+pub(super) const CONSTANT: f64 = 0.9;
 
 /// Least excess of the agreement of two people over that of the label shares, so that a crowd whose
 /// tasks do not differ has a finite [`Crowd::prior`].
@@ -24,6 +24,8 @@ pub(super) struct Crowd<'a> {
     pub(super) others: &'a [Arc<[Option<Label>]>],
     /// Probabilities of the labels of a guess and of a constant answer.
     pub(super) blind: [Vec<f64>; 2],
+    /// The most common label.
+    pub(super) most: Label,
     /// Reports' worth of the label shares of the stratum in what is expected of a person on a task:
     /// the parameter of a Dirichlet distribution whose pairs agree as often as the crowd's.
     pub(super) prior: f64,
@@ -75,8 +77,9 @@ impl<'a> Crowd<'a> {
         let mut constant = vec![(1.0 - CONSTANT) / counts.len().max(1) as f64; counts.len()];
         // Of several most common labels the first.
         let most = counts.iter().copied().max().unwrap_or(0);
-        if let Some(label) = counts.iter().position(|&count| count == most) {
-            constant[label] += CONSTANT;
+        let most = counts.iter().position(|&count| count == most).unwrap_or(0);
+        if let Some(probability) = constant.get_mut(most) {
+            *probability += CONSTANT;
         }
         let blind = [guess, constant];
         let has_common_label =
@@ -86,6 +89,7 @@ impl<'a> Crowd<'a> {
             conditioning,
             others,
             blind,
+            most: most as Label,
             prior: 0.0,
             has_common_label,
             strata,

@@ -8,6 +8,7 @@
 //! of labels: one pass over the reports, no draw. `planted` draws, to measure what this misses.
 
 use super::NotJudged;
+use super::constant::{self, Repeated};
 use std::borrow::Cow;
 
 use super::crowd::{Answered, Crowd, TaskSums, count};
@@ -43,6 +44,10 @@ pub(super) struct WorkerFeatures {
     pub(super) ghosts: [Vec<Normal>; 4],
     /// Features of somebody who is always right on these tasks, see [`always_right`].
     pub(super) always_right: Option<[f64; 2]>,
+    /// Log of how much likelier the labels themselves are as a constant answer than as a person's.
+    pub(super) constant: f64,
+    /// What a person would give the most common label, as a share of the tasks.
+    pub(super) expected: f64,
     /// Who is not a peer, see [`Counter::twins_of`].
     pub(super) twins: Vec<u32>,
 }
@@ -113,6 +118,7 @@ impl Crowd<'_> {
         let mut assumed = Sums::default();
         let mut llms = vec![Sums::default(); self.others.len()];
         let mut blind = [Sums::default(); 2];
+        let (mut answers, mut expected_most) = (Vec::with_capacity(all), 0.0);
         for answered in self.answered(worker, &twins) {
             let Answered { task, z, own: label, ref labels } = answered;
             tasks += 1;
@@ -139,6 +145,10 @@ impl Crowd<'_> {
             let shares = self.shares_of(task).unwrap_or_default();
             let expected = slot.person(self.prior, at(shares, z), at(shares, label));
             slot.push(&mut person, expected);
+            answers.push(label);
+            expected_most += (others * answered.share(self.most)
+                + self.prior * at(shares, self.most))
+                / (others + self.prior);
             let copied = [1.0, o, o * o];
             let part =
                 |index: usize| OTHER_LLM * copied[index] + (1.0 - OTHER_LLM) * expected[index];
@@ -152,10 +162,25 @@ impl Crowd<'_> {
         llm.extend(assumed.normal().map(|assumed| another_llm(assumed, &person)));
         let ghosts = [listed(&copy), llm, listed(&blind[0]), listed(&blind[1])];
         let labels = self.blind[0].len();
+        let expected = expected_most / tasks as f64;
+        let constant = self.constant(&mut answers, expected);
         // Who copies agrees with the others as often as these say what Z says.
         let always_right =
             ghosts[0].first().and_then(|copy| always_right(&person, copy.mean[1], labels));
-        Ok(WorkerFeatures { tasks, own, person, ghosts, always_right, twins })
+        Ok(WorkerFeatures { tasks, own, person, ghosts, always_right, constant, expected, twins })
+    }
+}
+
+impl Crowd<'_> {
+    /// Log of how much likelier such answers are as a constant answer than as those of a person, who
+    /// would give the most common label with probability `expected`; 0 where they have another
+    /// favourite. Sorts the answers.
+    pub(super) fn constant(&self, answers: &mut [Label], expected: f64) -> f64 {
+        let count = answers.len() as f64;
+        constant::times(answers, self.most).map_or(0.0, |times| {
+            let repeated = Repeated { times, answers: count, expected };
+            repeated.log_ratio(self.blind[0].len())
+        })
     }
 }
 

@@ -16,13 +16,15 @@
 //! posterior follows from Bayes. Nobody's true label is used.
 //!
 //! Who stands out without cheating has a density of own work, too ([`people`]), and who answers like
-//! one worker far more than like the others does not count that one as a peer ([`twins`]).
+//! one worker far more than like the others does not count that one as a peer ([`twins`]). What is nearly always
+//! the same label is told by the labels themselves ([`constant`]).
 
 #![expect(
     clippy::cast_possible_truncation,
     reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
 )]
 
+mod constant;
 mod crowd;
 mod features;
 mod model;

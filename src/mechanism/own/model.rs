@@ -40,8 +40,10 @@ impl Model {
     pub(super) fn fit(workers: &[&WorkerFeatures]) -> Self {
         let mut model = Self::start(workers);
         // The densities of ghosts never change.
-        let ghosts: Vec<[f64; 4]> =
-            workers.par_iter().map(|worker| log_ghosts(worker, worker.own.mean)).collect();
+        let ghosts: Vec<[f64; 4]> = workers
+            .par_iter()
+            .map(|worker| log_ghosts(worker, worker.own.mean, worker.constant))
+            .collect();
         for _ in 0..STEPS {
             let old = model.clone();
             let steps: Vec<([f64; 5], f64)> = workers
@@ -141,12 +143,18 @@ impl Model {
 
     /// Log of share times density of every kind; minus infinity for a ghost that is not there.
     pub(super) fn log_weights(&self, worker: &WorkerFeatures) -> [f64; 5] {
-        self.log_weights_at(worker, worker.own.mean)
+        self.log_weights_at(worker, worker.own.mean, worker.constant)
     }
 
-    /// The same at other features in the tasks of this worker.
-    pub(super) fn log_weights_at(&self, worker: &WorkerFeatures, x: [f64; 2]) -> [f64; 5] {
-        self.weighed(log_sum(&self.log_people(worker, x)), log_ghosts(worker, x))
+    /// The same at other features in the tasks of this worker, and with other evidence of a `constant`
+    /// answer.
+    pub(super) fn log_weights_at(
+        &self,
+        worker: &WorkerFeatures,
+        x: [f64; 2],
+        constant: f64,
+    ) -> [f64; 5] {
+        self.weighed(log_sum(&self.log_people(worker, x)), log_ghosts(worker, x, constant))
     }
 
     /// The densities of own work for this worker, each with its share of the people; that of most
@@ -191,14 +199,16 @@ fn beyond(worker: &WorkerFeatures) -> [f64; 2] {
 }
 
 /// Log density of each kind of ghost: equal parts of its densities.
-fn log_ghosts(worker: &WorkerFeatures, x: [f64; 2]) -> [f64; 4] {
-    [0, 1, 2, 3].map(|kind| {
+fn log_ghosts(worker: &WorkerFeatures, x: [f64; 2], constant: f64) -> [f64; 4] {
+    let mut kinds = [0, 1, 2, 3].map(|kind| {
         let logs = worker.ghosts[kind].iter().map(|ghost| {
             log_density(&Normal { covariance: floored(ghost.covariance), ..*ghost }, x)
         });
         let logs: Vec<f64> = logs.collect();
         log_sum(&logs) - (logs.len().max(1) as f64).ln()
-    })
+    });
+    kinds[3] += constant;
+    kinds
 }
 
 /// Log of the sum of exponentials; minus infinity of none.

@@ -9,17 +9,15 @@
 
 use super::features::{Normal, WorkerFeatures};
 
-/// Of people, those who stand out by what they know and by the care they take. Chosen on crowds of
-/// which a seventh each had a skill of .95 to .99, a skill of .55 to .65, or one label for every
-/// third answer: without them, of experts in a crowd of the second kind 53 to 100 % were flagged,
-/// with them 4 %, and of those who were flagged 12 % and 5 % were honest (a tenth of the workers
-/// cheated); of the cheaters 73 % and 67 %.
+/// Of people, those who stand out by what they know and by the care they take. Chosen on made-up crowds
+/// of which a seventh each had a skill of .95 to .99, a skill of .55 to .65, or one label for every third
+/// answer. `docs/results.md` has what others, which nothing was chosen on, say of it.
 const KNOWING: f64 = 0.03;
-const CARELESS: f64 = 0.05;
+const CARELESS: f64 = 0.03;
 
 /// How far on the way to somebody who is always right, or who guesses: mean and standard deviation.
 const KNOWING_WAY: [f64; 2] = [0.9, 0.15];
-const CARELESS_WAY: [f64; 2] = [0.4, 0.2];
+const CARELESS_WAY: [f64; 2] = [0.35, 0.15];
 
 /// Standard deviation of the copy excess of the former beyond that: how often an LLM is right is
 /// guessed too low where wrong answers go to the same wrong label.

@@ -6,6 +6,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use super::constant::Repeated;
 use super::crowd::{Answered, Crowd};
 use super::features::{Normal, OTHER_LLM, OTHER_LLM_SD, Sums, WorkerFeatures};
 use super::model::posterior;
@@ -83,8 +84,8 @@ impl<'a> Sheet<'a> {
         Some(Self { fitted, features, tasks })
     }
 
-    fn logs(&self, x: [f64; 2]) -> [f64; 5] {
-        self.fitted.model.log_weights_at(self.features, x)
+    fn logs(&self, x: [f64; 2], constant: f64) -> [f64; 5] {
+        self.fitted.model.log_weights_at(self.features, x, constant)
     }
 }
 
@@ -95,7 +96,10 @@ fn people(views: &[Sheet<'_>], random: &mut ChaCha8Rng) -> Vec<[f64; 5]> {
         let densities = view.fitted.model.people(view.features);
         let shares = densities.map(|(share, _)| share);
         let (_, density) = densities[usize::from(at(&shares, which))];
-        view.logs(density.at(deviations))
+        // Somebody who gives the most common label as often as people do.
+        let (expected, answers) = (view.features.expected, view.tasks.len() as f64);
+        let repeated = Repeated { times: expected * answers, answers, expected };
+        view.logs(density.at(deviations), repeated.log_ratio(view.fitted.crowd.blind[0].len()))
     };
     views.iter().map(person).collect()
 }
@@ -112,14 +116,16 @@ fn ghosts(views: &[Sheet<'_>], kind: usize, random: &mut ChaCha8Rng) -> Vec<[f64
     }
     let answers = ghost(&from.fitted.crowd, &from.tasks, kind, random);
     let logs = |view: &Sheet<'_>| {
-        let mut sums = Sums::default();
+        let (mut sums, mut given) = (Sums::default(), Vec::with_capacity(answers.len()));
         for (task, answer) in &answers {
             // A source may not cover what another does.
             if let Ok(index) = view.tasks.binary_search_by_key(task, |answered| answered.task) {
                 view.tasks[index].push(*answer, &mut sums);
+                given.push(*answer);
             }
         }
-        Some(view.logs(sums.normal()?.mean))
+        let constant = view.fitted.crowd.constant(&mut given, view.features.expected);
+        Some(view.logs(sums.normal()?.mean, constant))
     };
     views.iter().filter_map(logs).collect()
 }

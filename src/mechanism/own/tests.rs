@@ -5,6 +5,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use super::constant::Repeated;
 use super::people::always_right;
 use super::twins::{Counter, Pair, twins};
 use super::*;
@@ -285,6 +286,29 @@ fn somebody_who_is_always_right_by_hand() {
     assert_eq!(always_right(&person(0.0, 1.0 / 3.0), 0.5, 3), None);
     assert_eq!(always_right(&person(0.0, 0.9), 0.5, 1), None);
     assert_eq!(always_right(&person(0.0, 0.9), 1.0, 2), None);
+}
+
+#[test]
+fn constant_answers_by_hand() {
+    // Two labels, half of a person's answers would be the most common one: beta parameters that sum
+    // to .25 / .04 - 1 = 5.25, 2.625 each. One answer, which is it: .95 against .5.
+    let repeated = |times: f64, answers: f64| Repeated { times, answers, expected: 0.5 };
+    assert!((repeated(1.0, 1.0).log_ratio(2) - (0.95_f64 / 0.5).ln()).abs() < 1e-12);
+    assert!((repeated(0.0, 1.0).log_ratio(2) - (0.05_f64 / 0.5).ln()).abs() < 1e-12);
+    // Of two answers both: .95^2 against .5 (2.625 + 1) / (5.25 + 1).
+    let both = (0.95_f64 * 0.95 / (0.5 * 3.625 / 6.25)).ln();
+    assert!((repeated(2.0, 2.0).log_ratio(2) - both).abs() < 1e-12);
+    // Where nearly everything has one label, of a hundred answers all tell little: parameters 1.98 and
+    // .02, and a person gives nothing else with 1.98 .. (1.98 + 99) / (2 .. (2 + 99)).
+    let all = Repeated { times: 100.0, answers: 100.0, expected: 0.995 };
+    let people: f64 = (0..100).map(|n| ((1.98 + f64::from(n)) / (2.0 + f64::from(n))).ln()).sum();
+    assert!((all.log_ratio(2) - (100.0 * 0.95_f64.ln() - people)).abs() < 1e-9);
+    assert_eq!(repeated(1.0, 1.0).log_ratio(1).to_bits(), 0.0_f64.to_bits());
+    // Another favourite, the most common label itself, and one as common as another.
+    assert_eq!(constant::times(&mut [1, 2, 1, 0], 2), None);
+    assert_eq!(constant::times(&mut [1, 2, 2], 2), Some(2.0));
+    assert_eq!(constant::times(&mut [1, 2], 2), Some(1.0));
+    assert_eq!(constant::times(&mut [], 2), Some(0.0));
 }
 
 #[test]
