@@ -1,7 +1,7 @@
 //! How often a worker gives the most common label: what tells nearly always the same answer from
 //! answers that agree with nobody for another reason.
 
-use statrs::function::gamma::ln_gamma;
+use statrs::function::beta::ln_beta;
 
 use super::crowd::CONSTANT;
 use crate::data::labels::Label;
@@ -34,10 +34,6 @@ impl Repeated {
         let people = ln_beta(hits + a, misses + b) - ln_beta(a, b);
         hits * constant.ln() + misses * (1.0 - constant).ln() - people
     }
-}
-
-fn ln_beta(a: f64, b: f64) -> f64 {
-    ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b)
 }
 
 /// How often `most` is among the answers, if none is more common; `None` where the worker has another
