@@ -32,12 +32,13 @@ impl Spending {
         _ = self.watched.set(Watched { budget: Arc::clone(budget), prices });
     }
 
-    /// Requests, tokens, and the price if one was given; `None` if no model is asked.
+    /// Requests, tokens as far as they are written, and the price, if one was given, of answers that
+    /// are whole; `None` if no model is asked.
     #[cfg(feature = "llm")]
     pub(super) fn words(&self) -> Option<String> {
         let Watched { budget, prices } = self.watched.get()?;
         let spent = budget.spent();
-        let mut words = format!("{} requests, {} tokens", spent.requests, spent.tokens());
+        let mut words = format!("{} requests, {} tokens", spent.requests, budget.tokens_so_far());
         if let Some(prices) = prices {
             let price = prices.of(spent.prompt_tokens, spent.completion_tokens);
             let _ = write!(words, ", price {price:.4}");
@@ -66,7 +67,9 @@ mod tests {
         let budget = Arc::new(Budget::default());
         spending.clone().watch(&budget, Some(Prices { read: 2.0, written: 10.0 }));
         assert_eq!(spending.words().unwrap(), "0 requests, 0 tokens, price 0.0000");
-        let request = budget.reserve(1, &Interruption::default()).unwrap();
+        let mut request = budget.reserve(1, &Interruption::default()).unwrap();
+        request.so_far(17);
+        assert_eq!(spending.words().unwrap(), "1 requests, 17 tokens, price 0.0000");
         request.cost(Usage { prompt_tokens: 30_000, completion_tokens: 4_000, estimated: false });
         // 2 / 10^6 * 30,000 + 10 / 10^6 * 4,000.
         assert_eq!(spending.words().unwrap(), "1 requests, 34000 tokens, price 0.1000");

@@ -35,6 +35,8 @@ struct State {
     spent: Spent,
     in_flight: u64,
     reserved_tokens: u64,
+    /// Of requests under way that say how far they are.
+    tokens_under_way: u64,
 }
 
 /// Counts requests and tokens and says when to stop.
@@ -61,6 +63,13 @@ impl Budget {
     /// What was spent so far.
     pub fn spent(&self) -> Spent {
         self.lock().spent
+    }
+
+    /// Tokens read and written so far, those of answers that are still being written included where
+    /// whoever writes them says so.
+    pub fn tokens_so_far(&self) -> u64 {
+        let state = self.lock();
+        state.spent.tokens().saturating_add(state.tokens_under_way)
     }
 
     /// Takes one request and up to `tokens` tokens out of the budget, waiting for others to
@@ -99,7 +108,7 @@ impl Budget {
         state.spent.requests += 1;
         state.in_flight += 1;
         state.reserved_tokens += tokens;
-        Ok(Reservation { budget: self, tokens, usage: Usage::default() })
+        Ok(Reservation { budget: self, tokens, so_far: 0, usage: Usage::default() })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -112,10 +121,18 @@ impl Budget {
 pub(crate) struct Reservation<'a> {
     budget: &'a Budget,
     tokens: u64,
+    so_far: u64,
     usage: Usage,
 }
 
 impl Reservation<'_> {
+    /// So many tokens were read and written by now; for whoever watches, and nothing is spent by it.
+    pub(crate) fn so_far(&mut self, tokens: u64) {
+        let mut state = self.budget.lock();
+        state.tokens_under_way = state.tokens_under_way - self.so_far + tokens;
+        self.so_far = tokens;
+    }
+
     /// The request cost `usage`; without this call it cost nothing.
     pub(crate) fn cost(mut self, usage: Usage) {
         self.usage = usage;
@@ -127,6 +144,7 @@ impl Drop for Reservation<'_> {
         let mut state = self.budget.lock();
         state.in_flight -= 1;
         state.reserved_tokens -= self.tokens;
+        state.tokens_under_way -= self.so_far;
         state.spent.prompt_tokens += self.usage.prompt_tokens;
         state.spent.completion_tokens += self.usage.completion_tokens;
         self.budget.settled.notify_all();
@@ -199,6 +217,22 @@ mod tests {
         });
         assert_eq!(made.into_inner(), 3);
         assert_eq!(budget.spent().tokens(), 60);
+    }
+
+    #[test]
+    fn who_watches_sees_an_answer_grow_and_its_cost_once() {
+        let budget = Budget::default();
+        let (mut first, mut second) =
+            (budget.reserve(100, &go_on()).unwrap(), budget.reserve(100, &go_on()).unwrap());
+        first.so_far(30);
+        second.so_far(40);
+        first.so_far(31);
+        assert_eq!((budget.tokens_so_far(), budget.spent().tokens()), (71, 0));
+        first.cost(usage(30, 2));
+        assert_eq!((budget.tokens_so_far(), budget.spent().tokens()), (72, 32));
+        // One that fails costs nothing.
+        drop(second);
+        assert_eq!((budget.tokens_so_far(), budget.spent().tokens()), (32, 32));
     }
 
     #[test]

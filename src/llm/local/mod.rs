@@ -51,7 +51,7 @@ use self::template::ChatTemplate;
 use self::tokenizer::Tokenizer;
 use crate::data::hexadecimal::hexadecimal;
 use crate::data::interruption::Interruption;
-use crate::llm::budget::Budget;
+use crate::llm::budget::{Budget, Reservation};
 use crate::llm::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason, Message, Usage};
 use crate::llm::error::ChatError;
 
@@ -242,11 +242,13 @@ impl LocalModel {
         prompt: &[u32],
         most: usize,
         sampler: &mut Sampler,
+        reservation: &mut Reservation<'_>,
     ) -> Result<(Vec<u32>, bool), ChatError> {
         let mut memory: Memory = Memory::default();
         let mut states = self.read(prompt, &mut memory)?;
         let mut written = Vec::new();
         loop {
+            reservation.so_far((prompt.len() + written.len()) as u64);
             let logits = self.pool.install(|| self.network.logits(&states, states.last()))?;
             let next = sampler.choose(&logits);
             if self.tokenizer.is_end(next) {
@@ -276,12 +278,12 @@ impl ChatModel for LocalModel {
         let prompt = self.tokens(&request.messages)?;
         let most = u64::from(request.max_tokens).saturating_mul(2);
         let reserve = (prompt.len() as u64).saturating_add(most);
-        let reservation = self.settings.budget.reserve(reserve, &self.settings.interruption)?;
+        let mut reservation = self.settings.budget.reserve(reserve, &self.settings.interruption)?;
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         self.look()?;
         let mut sampler = Sampler::new(request.temperature, request.seed, request.repeat);
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        let (written, done) = self.generate(&prompt, most, &mut sampler)?;
+        let (written, done) = self.generate(&prompt, most, &mut sampler, &mut reservation)?;
         let usage = Usage {
             prompt_tokens: prompt.len() as u64,
             completion_tokens: written.len() as u64,
