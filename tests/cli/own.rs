@@ -174,6 +174,44 @@ fn explain_says_what_own_work_rests_on() {
 }
 
 #[test]
+fn of_reviews_filed_under_wrong_papers_the_right_ones_are_named() {
+    let folder = Folder::new();
+    let [reviews, z] = venue();
+    let text = std::fs::read_to_string(reviews).unwrap();
+    // quinn's reviews of P05 and P11.
+    let filed = |line: &str| match line.contains(r#""quinn""#) {
+        true => line.replace(r#""P05""#, r#""P02""#).replace(r#""P11""#, r#""P08""#),
+        false => line.to_owned(),
+    };
+    let wrong: String = text.lines().map(|line| filed(line) + "\n").collect();
+    folder.write("r.jsonl", wrong);
+    let with = |more: &[&str]| {
+        folder.caz(&[&["reviews", "r.jsonl", "--z", &z], more].concat()).succeeded()
+    };
+    let rows = with(&["--explain", "quinn", "--format", "csv"]).csv();
+    let kinds = rows[1..].iter().filter(|row| row[1] == "other_paper");
+    let named: Vec<[&str; 2]> = kinds.clone().map(|row| [row[0].as_str(), &row[2]]).collect();
+    assert_eq!(named, [["P02", "P05"], ["P08", "P11"]]);
+    assert!(kinds.clone().all(|row| row[3].parse::<f64>().unwrap() > 0.1), "{rows:?}");
+    assert!(with(&["--explain", "quinn"]).stdout.contains("closest other paper: P05 (0."));
+    // Who is clear is not said to be close to anything.
+    assert!(!with(&["--explain", "rosa"]).stdout.contains("closest other paper"));
+
+    with(&["--report", "page.html"]);
+    let page = std::fs::read_to_string(folder.path("page.html")).unwrap();
+    let quinn = page.split("<li>").find(|part| part.contains("#person=quinn\"")).unwrap();
+    assert!(
+        quinn.contains("the review of P02 is closest to the texts on P05 (similarity 0.")
+            || quinn.contains("the review of P08 is closest to the texts on P11 (similarity 0."),
+        "{quinn}"
+    );
+    let (_, section) = page.split_once("id=\"other-papers\"").expect("a section");
+    let (section, _) = section.split_once("</section>").expect("its end");
+    let rows: Vec<&str> = section.split("<tr").filter(|row| row.contains(">quinn<")).collect();
+    assert_eq!(rows.len(), 2, "{section}");
+}
+
+#[test]
 fn the_same_bytes_whatever_the_threads_and_the_order_of_rows() {
     let with = |threads: &str| run(&["--format", "csv", "--threads", threads]).stdout;
     assert_eq!(with("1"), with("3"));

@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use super::{ReviewsRun, own};
 use crate::data::excerpt::excerpt;
-use crate::data::reviews::ReviewSet;
+use crate::data::reviews::{Review, ReviewSet};
 use crate::error::{ErrorKind, Kinded, Result};
 use crate::report::{Cell, Report, Table, printable, three_decimals};
 use crate::text::explain::{PaperEvidence, SentenceEvidence};
+use crate::text::own::OwnReview;
 use crate::text::score::ScoreName;
 
 /// A longer sentence would fill the screen.
@@ -61,7 +62,7 @@ pub(super) fn report(run: &ReviewsRun, name: &str) -> Result<Report> {
         command: "reviews",
         inputs: run.inputs.clone(),
         settings,
-        table: table(run.set(), &papers),
+        table: table(run, reviewer, &papers),
         warnings: Vec::new(),
         footer: footer(),
         prose: Some(prose(run, reviewer, &papers)),
@@ -69,7 +70,8 @@ pub(super) fn report(run: &ReviewsRun, name: &str) -> Result<Report> {
 }
 
 /// One row per comparison: what it was compared with, and the numbers.
-fn table(set: &ReviewSet, papers: &[PaperEvidence]) -> Table {
+fn table(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> Table {
+    let set = run.set();
     let mut table = Table::new(&[
         "paper",
         "kind",
@@ -82,6 +84,14 @@ fn table(set: &ReviewSet, papers: &[PaperEvidence]) -> Table {
     ]);
     for paper in papers {
         let name = || Cell::from(set.papers.name(paper.paper));
+        if let Some(elsewhere) =
+            own_review(run, reviewer, paper.paper).and_then(|own| own.elsewhere)
+        {
+            let other = set.papers.name(elsewhere.paper);
+            let mut row = vec![name(), "other_paper".into(), other.into(), elsewhere.there.into()];
+            row.resize(8, Cell::Missing);
+            table.push(row);
+        }
         for peer in &paper.peers {
             table.push(vec![
                 name(),
@@ -214,15 +224,17 @@ fn own_of_reviewer(text: &mut String, run: &ReviewsRun, reviewer: u32) {
     };
 }
 
+/// What the score own, if it was asked for, says of one review.
+fn own_review(run: &ReviewsRun, reviewer: u32, paper: u32) -> Option<&OwnReview> {
+    let wanted = |review: &Review| (review.reviewer, review.paper) == (reviewer, paper);
+    let index = run.set().reviews.iter().position(wanted)?;
+    Some(&run.own()?.reviews[index])
+}
+
 /// Where the review of one paper stands for the score own.
 fn own_of_review(text: &mut String, run: &ReviewsRun, reviewer: u32, paper: u32) {
-    let Some(own) = run.own() else { return };
+    let Some(review) = own_review(run, reviewer, paper) else { return };
     let set = run.set();
-    let wanted = |review: &crate::data::reviews::Review| {
-        (review.reviewer, review.paper) == (reviewer, paper)
-    };
-    let Some(index) = set.reviews.iter().position(wanted) else { return };
-    let review = &own.reviews[index];
     let first =
         |values: &Option<Vec<f64>>| number(values.as_ref().and_then(|v| v.first().copied()));
     let _ = writeln!(
@@ -241,6 +253,15 @@ fn own_of_review(text: &mut String, run: &ReviewsRun, reviewer: u32, paper: u32)
     if let Some(z) = review.z {
         let name = printable(set.sources.name(set.z[z.index].source));
         let _ = writeln!(text, "    most similar LLM review: {name} ({:.3})", z.cosine);
+    }
+    if let Some(elsewhere) = review.elsewhere {
+        let _ = writeln!(
+            text,
+            "    closest other paper: {} ({}; this paper {}; means over what others wrote)",
+            printable(set.papers.name(elsewhere.paper)),
+            three_decimals(elsewhere.there),
+            number(elsewhere.here)
+        );
     }
 }
 

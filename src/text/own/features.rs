@@ -31,10 +31,10 @@ pub struct Similar {
 
 /// What is compared with what.
 pub(super) struct Comparison<'a> {
-    planted: &'a Planted,
-    spaces: &'a [UnitSpace],
+    pub(super) planted: &'a Planted,
+    pub(super) spaces: &'a [UnitSpace],
     /// Whether a review may be a peer: it is in the language of most.
-    counts: &'a [bool],
+    pub(super) counts: &'a [bool],
     /// Source of each Z by position in the venue.
     source_of_z: Vec<usize>,
     /// Per space, the sum of the reviews that count.

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::class::Class;
 use super::duplicates::NearDuplicate;
+use super::elsewhere::Elsewhere;
 use super::features::{Features, Similar};
 use super::z_check::UnusableZ;
 use crate::data::warning::Warning;
@@ -96,6 +97,8 @@ pub struct OwnReview {
     pub peer: Option<Similar>,
     /// The most similar Z of the same paper.
     pub z: Option<Similar>,
+    /// The other paper it is closest to, of reviewers who read as off topic and are not clear.
+    pub elsewhere: Option<Elsewhere>,
 }
 
 /// Where one ghost stands.

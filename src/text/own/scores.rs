@@ -1,7 +1,10 @@
 //! From vectors to what is said about reviewers.
 
+use rayon::prelude::*;
+
 use super::class::Class;
 use super::duplicates::near_duplicates;
+use super::elsewhere::Elsewhere;
 use super::error::OwnError;
 use super::features::{Comparison, Features};
 use super::flags::FlagRule;
@@ -125,14 +128,19 @@ pub fn own_scores(
     if let Some(cosine) = comparison.likeness_of_sources().filter(|&cosine| cosine > ALIKE) {
         warnings.push(OwnWarning::AlikeZ { cosine });
     }
+    let elsewhere = elsewhere(set, &comparison, &assembled, &outcome.reviewers, progress);
+    if progress.interrupted() {
+        return Err(OwnError::Interrupted);
+    }
     let mut own_reviews: Vec<Option<OwnReview>> = vec![None; features.len()];
     for (review, (features, log_densities)) in
         features.iter().cloned().zip(log_densities).enumerate()
     {
+        let elsewhere = elsewhere[review];
         let (peer, z) = comparison.most_similar(review);
         let reason = reasons[review];
         own_reviews[venue.reviews[review]] =
-            Some(OwnReview { features, log_densities, reason, peer, z });
+            Some(OwnReview { features, log_densities, reason, peer, z, elsewhere });
     }
     let ghosts = planted.ghosts.iter().zip(&ghost_features);
     let ghosts = ghosts.map(|(ghost, features)| GhostPoint {
@@ -155,6 +163,34 @@ pub fn own_scores(
         assumed_ratio: comparison.assumed_ratio(),
         warnings,
     })
+}
+
+/// Per review the other paper it is closest to, if its reviewer reads as off topic and is not clear:
+/// it takes a cosine with every text of the venue.
+fn elsewhere(
+    set: &ReviewSet,
+    comparison: &Comparison<'_>,
+    assembled: &Assembled<'_>,
+    reviewers: &[OwnReviewer],
+    progress: &dyn Progress,
+) -> Vec<Option<Elsewhere>> {
+    let venue = &assembled.planted.venue;
+    let suspected = |review: usize| {
+        let reviewer = &reviewers[set.reviews[venue.reviews[review]].reviewer as usize];
+        matches!(reviewer.flag, OwnFlag::Look | OwnFlag::Unsure)
+            && matches!(reviewer.reads_as, Some(Class::OffTopic | Class::OffTopicLlm))
+            && assembled.reasons[review].is_none()
+    };
+    let one = |review: usize| {
+        if progress.interrupted() || !suspected(review) {
+            return None;
+        }
+        let (paper, there, here) = comparison.elsewhere(review, assembled.reviewer_of)?;
+        // A paper of the venue has a review.
+        let paper = set.reviews[venue.reviews[venue.papers[paper].reviews.start]].paper;
+        Some(Elsewhere { paper, there, here })
+    };
+    (0..venue.reviews.len()).into_par_iter().map(one).collect()
 }
 
 fn check(planted: &Planted, spaces: &[Vectors], settings: &OwnSettings) -> Result<(), OwnError> {

@@ -130,7 +130,7 @@ impl Naive {
     }
 
     fn features(&self, set: &ReviewSet, review: usize) -> (Option<f64>, Option<f64>) {
-        let cos = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let cos = cosine;
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let v = &self.reviews[review];
         let paper = set.reviews[review].paper;
@@ -178,13 +178,7 @@ fn features_are_those_of_the_definition() {
     let vectors = tfidf_vectors(&set, &planted, &NoProgress).unwrap().unwrap();
     let rows = dense(&vectors);
     let found = own_scores(&set, &planted, vec![vectors], &settings(), &NoProgress).unwrap();
-    let mut of_set = vec![Vec::new(); set.reviews.len() + set.z.len()];
-    for (origin, row) in planted.origins().iter().zip(&rows).take(planted.whole_texts()) {
-        match *origin {
-            TextOrigin::Review(index) => of_set[index].clone_from(row),
-            TextOrigin::Z(index) => of_set[set.reviews.len() + index].clone_from(row),
-        }
-    }
+    let of_set = in_order_of_set(&set, &planted, &rows);
     let naive = Naive::new(&of_set, set.reviews.len());
     for review in 0..set.reviews.len() {
         let (peers, z) = naive.features(&set, review);
@@ -198,6 +192,60 @@ fn features_are_those_of_the_definition() {
     }
     assert_eq!(found.near_duplicates.len(), 1);
     assert_eq!(found.near_duplicates[0].reviews, (2, other));
+}
+
+#[test]
+fn the_closest_other_paper_of_an_off_topic_review_is_that_of_the_definition() {
+    let papers = 20;
+    let set = venue(papers);
+    let planted = plant(&set, &settings());
+    let vectors = tfidf_vectors(&set, &planted, &NoProgress).unwrap().unwrap();
+    let rows = dense(&vectors);
+    let found = own_scores(&set, &planted, vec![vectors], &settings(), &NoProgress).unwrap();
+    let naive = Naive::new(&in_order_of_set(&set, &planted, &rows), set.reviews.len());
+    let off_topic = set.reviewers.get("r1").unwrap();
+    let mut looked_at = 0;
+    for (index, (review, own)) in set.reviews.iter().zip(&found.reviews).enumerate() {
+        if review.reviewer != off_topic {
+            assert_eq!(own.elsewhere, None, "review {index}");
+            continue;
+        }
+        let elsewhere = own.elsewhere.unwrap();
+        let on = |paper: u32| {
+            let others = (0..set.reviews.len()).filter(|&other| {
+                set.reviews[other].paper == paper && set.reviews[other].reviewer != off_topic
+            });
+            let mut cosines: Vec<f64> =
+                others.map(|other| cosine(&naive.reviews[index], &naive.reviews[other])).collect();
+            let z = (0..set.z.len()).filter(|&z| set.z[z].paper == paper);
+            cosines.extend(z.map(|z| cosine(&naive.reviews[index], &naive.z[z])));
+            cosines.iter().sum::<f64>() / cosines.len() as f64
+        };
+        // Its text was made for the paper five places on.
+        let made_for = (index % papers + 5) % papers;
+        assert_eq!(set.papers.name(elsewhere.paper), format!("p{made_for:02}"));
+        assert!((elsewhere.there - on(elsewhere.paper)).abs() < 1e-9);
+        assert!((elsewhere.here.unwrap() - on(review.paper)).abs() < 1e-9);
+        assert!((0..20).all(|paper| paper == review.paper || on(paper) <= elsewhere.there + 1e-9));
+        looked_at += 1;
+    }
+    assert_eq!(looked_at, 2);
+}
+
+fn cosine(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The rows of whole texts, reviews first, in the order of the set.
+fn in_order_of_set(set: &ReviewSet, planted: &Planted, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let mut of_set = vec![Vec::new(); set.reviews.len() + set.z.len()];
+    for (origin, row) in planted.origins().iter().zip(rows).take(planted.whole_texts()) {
+        match *origin {
+            TextOrigin::Review(index) => of_set[index].clone_from(row),
+            TextOrigin::Z(index) => of_set[set.reviews.len() + index].clone_from(row),
+        }
+    }
+    of_set
 }
 
 /// Log-density of a Student t with 8 degrees of freedom in two dimensions, by its formula.

@@ -5,6 +5,7 @@ use super::super::own;
 use super::super::rows::{ReviewerRow, RowDetail};
 use crate::data::excerpt::excerpt;
 use crate::report::html::{First, FirstPerson, ReviewText, SentencePair};
+use crate::report::three_decimals;
 use crate::screen::nobody;
 use crate::text::own::{Class, OwnScores};
 use crate::text::sentence_evidence::{OtherText, TextMatches};
@@ -71,10 +72,33 @@ fn says(run: &ReviewsRun, row: &ReviewerRow) -> String {
         percent if percent < 0.1 => "less than 0.1 %".to_owned(),
         percent => format!("{percent:.1} %"),
     });
+    let on = match of_another_paper(run, row) {
+        Some(closest) => format!("{on}; {closest}"),
+        None => on,
+    };
     match own {
         Some(own) => format!("{what} {on}; the chance that it is their own work is {own}"),
         None => format!("{what} {on}"),
     }
+}
+
+/// The review that is most like what was written on another paper, if any is closer to it.
+fn of_another_paper(run: &ReviewsRun, row: &ReviewerRow) -> Option<String> {
+    let set = run.set();
+    let found = set.reviews.iter().zip(&run.own()?.reviews);
+    let of_person = found.filter(|(review, _)| review.reviewer as usize == row.number);
+    let (review, elsewhere) = of_person
+        .filter_map(|(review, own)| Some((review, own.elsewhere?)))
+        .filter(|(_, elsewhere)| elsewhere.lead() > 0.0)
+        .reduce(|best, next| if next.1.lead() > best.1.lead() { next } else { best })?;
+    let (paper, other) = (set.papers.name(review.paper), set.papers.name(elsewhere.paper));
+    let here = elsewhere
+        .here
+        .map_or_else(String::new, |here| format!(", those on {paper} {}", three_decimals(here)));
+    Some(format!(
+        "the review of {paper} is closest to the texts on {other} (similarity {}{here})",
+        three_decimals(elsewhere.there),
+    ))
 }
 
 fn papers(count: usize) -> String {

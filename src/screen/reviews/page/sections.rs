@@ -1,14 +1,17 @@
-//! Reviews that are nearly the same text, and who is not judged, as tables of their own.
+//! Reviews that are nearly the same text, those that are about another paper, and who is not judged, as
+//! tables of their own.
 
 use super::super::{ReviewsRun, own};
+use crate::data::reviews::Review;
 use crate::report::html::{Section, SectionCell};
-use crate::text::own::OwnFlag;
+use crate::report::three_decimals;
+use crate::text::own::{Elsewhere, OwnFlag};
 
 /// Most rows of a section.
 const MOST_ROWS: usize = 500;
 
 pub(super) fn sections(run: &ReviewsRun) -> Vec<Section> {
-    let sections = [near_duplicates(run), not_judged(run)];
+    let sections = [near_duplicates(run), other_papers(run), not_judged(run)];
     sections.into_iter().flatten().filter(|section| !section.rows.is_empty()).collect()
 }
 
@@ -36,6 +39,42 @@ fn near_duplicates(run: &ReviewsRun) -> Option<Section> {
         rows: pairs.iter().take(MOST_ROWS).map(row).collect(),
         left_out: pairs.len().saturating_sub(MOST_ROWS),
         replaces: "near_duplicates",
+    })
+}
+
+/// Which paper the reviews of people who read as off topic are closest to.
+fn other_papers(run: &ReviewsRun) -> Option<Section> {
+    let set = run.set();
+    let found = set.reviews.iter().zip(&run.own()?.reviews);
+    let mut found: Vec<_> =
+        found.filter_map(|(review, own)| Some((review, own.elsewhere?))).collect();
+    let paper = |number: u32| SectionCell::Text(set.papers.name(number).to_owned());
+    let number =
+        |value: Option<f64>| SectionCell::Text(value.map_or_else(|| "-".into(), three_decimals));
+    // Those that are much closer to another paper first.
+    found.sort_by(|(_, a), (_, b)| b.lead().total_cmp(&a.lead()));
+    let left_out = found.len().saturating_sub(MOST_ROWS);
+    let row = |(review, elsewhere): (&Review, Elsewhere)| {
+        vec![
+            SectionCell::Person(review.reviewer as usize),
+            paper(review.paper),
+            number(elsewhere.here),
+            paper(elsewhere.paper),
+            number(Some(elsewhere.there)),
+        ]
+    };
+    Some(Section {
+        id: "other-papers",
+        title: "About which paper?".into(),
+        lead: "Reviews by people whose work reads as off topic, and the other paper that each is \
+               closest to: the mean similarity with what other people and the LLM wrote on it. Far \
+               closer to the other paper: taken from there, or filed under the wrong paper. Close to \
+               neither: it says little of any paper, or is about one that is not here."
+            .into(),
+        columns: vec!["reviewer", "handed in for", "similarity", "closest other paper", "similarity"],
+        rows: found.into_iter().take(MOST_ROWS).map(row).collect(),
+        left_out,
+        replaces: "",
     })
 }
 
