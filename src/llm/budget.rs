@@ -126,7 +126,9 @@ pub(crate) struct Reservation<'a> {
 }
 
 impl Reservation<'_> {
-    /// So many tokens were read and written by now; for whoever watches, and nothing is spent by it.
+    /// So many tokens were read and written by now, which a model on this machine knows; for whoever
+    /// watches, and nothing is spent by it.
+    #[cfg(any(test, feature = "local"))]
     pub(crate) fn so_far(&mut self, tokens: u64) {
         let mut state = self.budget.lock();
         state.tokens_under_way = state.tokens_under_way - self.so_far + tokens;
