@@ -4,6 +4,8 @@
 use serde::Serialize;
 
 use super::features::Comparison;
+use super::space::LANES;
+use crate::data::reviews::ReviewSet;
 
 /// The other paper whose texts a review is closest to, in the first space.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -24,36 +26,47 @@ impl Elsewhere {
 }
 
 impl Comparison<'_> {
-    /// The closest other paper of the venue, by its position, of equals the first by name; `None`
-    /// where nobody else wrote about another paper.
+    /// Of each of up to [`LANES`] reviews the closest other paper of the venue, of equals the first
+    /// by name; `None` where nobody else wrote about another paper.
     ///
     /// `reviewer_of` has a number for every review. Near-duplicates are included: a text taken from
     /// another paper is what is looked for.
     pub(super) fn elsewhere(
         &self,
-        slot: usize,
+        set: &ReviewSet,
+        slots: &[usize],
         reviewer_of: &[usize],
-    ) -> Option<(usize, f64, Option<f64>)> {
+    ) -> Vec<Option<Elsewhere>> {
         let (venue, space) = (&self.planted.venue, &self.spaces[0]);
         let first_z = venue.reviews.len();
-        let text = space.sum(std::iter::once(slot));
-        let with_paper = |paper: usize| {
-            let paper = &venue.papers[paper];
-            let reviews = paper
-                .reviews
-                .clone()
-                .filter(|&other| reviewer_of[other] != reviewer_of[slot] && self.counts[other]);
-            let rows = reviews.chain(paper.z.clone().map(|z| first_z + z));
-            let (sum, count) = rows.fold((0.0, 0_usize), |(sum, count), row| {
-                (sum + space.sum_of_cosines(row, &text), count + 1)
-            });
-            (count > 0).then(|| sum / count as f64)
-        };
-        let own = venue.paper_of_review[slot];
-        let others = (0..venue.papers.len()).filter(|&paper| paper != own);
-        let closest = others
-            .filter_map(|paper| Some((paper, with_paper(paper)?)))
-            .reduce(|best, next| if next.1 > best.1 { next } else { best });
-        closest.map(|(paper, there)| (paper, there, with_paper(own)))
+        let block = space.block(slots);
+        let mut closest: Vec<Option<Elsewhere>> = vec![None; slots.len()];
+        let mut here: Vec<Option<f64>> = vec![None; slots.len()];
+        for (position, paper) in venue.papers.iter().enumerate() {
+            let (mut sums, mut counts) = ([0.0; LANES], [0_usize; LANES]);
+            let reviews = paper.reviews.clone().filter(|&review| self.counts[review]);
+            let reviews = reviews.map(|review| (review, Some(reviewer_of[review])));
+            for (row, by) in reviews.chain(paper.z.clone().map(|z| (first_z + z, None))) {
+                let cosines = space.cosines(row, &block);
+                for (lane, &slot) in slots.iter().enumerate() {
+                    if by != Some(reviewer_of[slot]) {
+                        sums[lane] += cosines[lane];
+                        counts[lane] += 1;
+                    }
+                }
+            }
+            // A paper of the venue has a review.
+            let number = set.reviews[venue.reviews[paper.reviews.start]].paper;
+            for (lane, &slot) in slots.iter().enumerate().filter(|&(lane, _)| counts[lane] > 0) {
+                let there = sums[lane] / counts[lane] as f64;
+                if venue.paper_of_review[slot] == position {
+                    here[lane] = Some(there);
+                } else if closest[lane].is_none_or(|closest| there > closest.there) {
+                    closest[lane] = Some(Elsewhere { paper: number, there, here: None });
+                }
+            }
+        }
+        let both = closest.into_iter().zip(here);
+        both.map(|(closest, here)| Some(Elsewhere { here, ..closest? })).collect()
     }
 }

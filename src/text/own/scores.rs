@@ -17,7 +17,7 @@ use super::result::{
     Posterior,
 };
 use super::settings::{ENOUGH_PAPERS, ENOUGH_REVIEWERS, OwnSettings};
-use super::space::UnitSpace;
+use super::space::{LANES, UnitSpace};
 use crate::data::progress::Progress;
 use crate::data::reviews::ReviewSet;
 use crate::embed::tfidf::{StopWords, Tfidf};
@@ -181,16 +181,17 @@ fn elsewhere(
             && matches!(reviewer.reads_as, Some(Class::OffTopic | Class::OffTopicLlm))
             && assembled.reasons[review].is_none()
     };
-    let one = |review: usize| {
-        if progress.interrupted() || !suspected(review) {
-            return None;
+    let suspects: Vec<usize> = (0..venue.reviews.len()).filter(|&r| suspected(r)).collect();
+    let block = |slots: &[usize]| {
+        if progress.interrupted() {
+            return vec![None; slots.len()];
         }
-        let (paper, there, here) = comparison.elsewhere(review, assembled.reviewer_of)?;
-        // A paper of the venue has a review.
-        let paper = set.reviews[venue.reviews[venue.papers[paper].reviews.start]].paper;
-        Some(Elsewhere { paper, there, here })
+        comparison.elsewhere(set, slots, assembled.reviewer_of)
     };
-    (0..venue.reviews.len()).into_par_iter().map(one).collect()
+    let found: Vec<Option<Elsewhere>> = suspects.par_chunks(LANES).flat_map_iter(block).collect();
+    let mut all = vec![None; venue.reviews.len()];
+    suspects.into_iter().zip(found).for_each(|(review, found)| all[review] = found);
+    all
 }
 
 fn check(planted: &Planted, spaces: &[Vectors], settings: &OwnSettings) -> Result<(), OwnError> {

@@ -20,6 +20,17 @@ pub(super) struct UnitSpace {
     inverse_length: Vec<f64>,
 }
 
+/// Rows that are compared with others side by side.
+pub(super) const LANES: usize = 8;
+
+/// Up to [`LANES`] rows, value beside value, so that another row is compared with all of them in one
+/// walk over its values: a walk waits for memory, not for the products.
+#[derive(Debug)]
+pub(super) struct UnitBlock {
+    values: Vec<[f64; LANES]>,
+    rows: Vec<usize>,
+}
+
 /// The sum of some unit vectors, before the mean is taken off.
 #[derive(Debug)]
 pub(super) struct UnitSum {
@@ -64,6 +75,46 @@ impl UnitSpace {
         };
         let centered = product - self.along_mean[a] - self.along_mean[b] + self.mean_squared;
         (centered * self.inverse_length[a] * self.inverse_length[b]).clamp(-1.0, 1.0)
+    }
+
+    /// The rows as a block.
+    pub(super) fn block(&self, rows: &[usize]) -> UnitBlock {
+        debug_assert!(rows.len() <= LANES, "a block has so many lanes");
+        let mut values = vec![[0.0; LANES]; self.rows.dims()];
+        for (lane, &row) in rows.iter().enumerate() {
+            match &self.rows {
+                Vectors::Dense(dense) => {
+                    let values = values.iter_mut().zip(dense.row(row));
+                    values.for_each(|(lanes, value)| lanes[lane] = *value);
+                }
+                Vectors::Sparse(sparse) => {
+                    sparse.row(row).iter().for_each(|e| values[e.0 as usize][lane] = e.1);
+                }
+            }
+        }
+        UnitBlock { values, rows: rows.to_vec() }
+    }
+
+    /// Cosines of a row with those of a block, in their order; 0 if one has no direction.
+    pub(super) fn cosines(&self, row: usize, block: &UnitBlock) -> [f64; LANES] {
+        let mut products = [0.0; LANES];
+        let mut add = |value: f64, others: &[f64; LANES]| {
+            products.iter_mut().zip(others).for_each(|(sum, other)| *sum += value * other);
+        };
+        match &self.rows {
+            Vectors::Dense(dense) => {
+                dense.row(row).iter().zip(&block.values).for_each(|(value, o)| add(*value, o));
+            }
+            Vectors::Sparse(sparse) => {
+                let entries = sparse.row(row).iter();
+                entries.for_each(|&(dim, value)| add(value, &block.values[dim as usize]));
+            }
+        }
+        for (product, &other) in products.iter_mut().zip(&block.rows) {
+            *product += self.mean_squared - self.along_mean[row] - self.along_mean[other];
+            *product *= self.inverse_length[row] * self.inverse_length[other];
+        }
+        products
     }
 
     pub(super) fn sum(&self, rows: impl Iterator<Item = usize>) -> UnitSum {
