@@ -11,6 +11,7 @@ use caz::data::reviews::{ReviewSet, read_reviews};
 use caz::data::source::Source;
 use caz::experiment::own_calibration::{Calibration, CalibrationSettings, Handed, calibrate};
 use caz::experiment::reviews::Half;
+use caz::text::own::{OwnSettings, own_scores, plant, tfidf_vectors};
 
 fn real_data() -> ReviewSet {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/reviews-iclr24");
@@ -168,4 +169,48 @@ fn with_one_paper_each_and_one_kind_of_cheaters_at_most_one_flag_in_six_is_false
         assert!(rate.false_share.unwrap() <= 1.0 / 6.0, "{kind:?}: {rate:?}");
         assert!(rate.people.unwrap() <= 0.025 && rate.recall.unwrap() >= recall, "{rate:?}");
     }
+}
+
+/// People of two papers each, put together from real reviews, of whom twelve have handed in both under
+/// other papers.
+#[test]
+#[ignore = "needs ../shared/data"]
+fn real_reviews_filed_under_wrong_papers_are_seen_and_the_right_papers_named() {
+    let mut set = real_data();
+    let papers = u32::try_from(set.papers.len()).unwrap();
+    // The reviews of two neighbouring papers by their place are one person's.
+    let mut seen = vec![0_usize; set.papers.len()];
+    let mut written_for = Vec::new();
+    let mut people = ReviewSet::default().reviewers;
+    for review in &mut set.reviews {
+        let (pair, place) = (review.paper / 2, seen[review.paper as usize]);
+        seen[review.paper as usize] += 1;
+        review.reviewer = people.intern(&format!("{pair}-{place}"));
+        written_for.push(review.paper);
+        if place == 0 && pair < 12 {
+            review.paper = (review.paper + 37) % papers;
+        }
+    }
+    set.reviewers = people;
+
+    let settings = OwnSettings::default();
+    let planted = plant(&set, &settings);
+    let vectors = tfidf_vectors(&set, &planted, &NoProgress).unwrap().unwrap();
+    let found = own_scores(&set, &planted, vec![vectors], &settings, &NoProgress).unwrap();
+    let (mut misfiled, mut accused, mut named, mut right) = (0, 0, 0, 0);
+    for (index, own) in found.reviews.iter().enumerate() {
+        let is_misfiled = set.reviews[index].paper != written_for[index];
+        misfiled += usize::from(is_misfiled);
+        let Some(elsewhere) = own.elsewhere else { continue };
+        if is_misfiled {
+            named += 1;
+            right += usize::from(elsewhere.paper == written_for[index]);
+        } else {
+            accused += 1;
+        }
+    }
+    println!("{misfiled} misfiled, {named} seen, {right} named rightly, {accused} others");
+    assert_eq!(misfiled, 24);
+    assert!(named >= 20 && 10 * right >= 9 * named, "{named} seen, {right} named rightly");
+    assert!(accused <= 4, "{accused} reviews that were filed rightly");
 }
