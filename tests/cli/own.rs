@@ -179,9 +179,12 @@ fn of_reviews_filed_under_wrong_papers_the_right_ones_are_named() {
     let [reviews, z] = venue();
     let text = std::fs::read_to_string(reviews).unwrap();
     // quinn's reviews of P05 and P11.
-    let filed = |line: &str| match line.contains(r#""quinn""#) {
-        true => line.replace(r#""P05""#, r#""P02""#).replace(r#""P11""#, r#""P08""#),
-        false => line.to_owned(),
+    let filed = |line: &str| {
+        if line.contains(r#""quinn""#) {
+            line.replace(r#""P05""#, r#""P02""#).replace(r#""P11""#, r#""P08""#)
+        } else {
+            line.to_owned()
+        }
     };
     let wrong: String = text.lines().map(|line| filed(line) + "\n").collect();
     folder.write("r.jsonl", wrong);
