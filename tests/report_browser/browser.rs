@@ -68,6 +68,9 @@ impl Browser {
         let id = browser.post("", &capabilities)["sessionId"].as_str().unwrap().to_owned();
         browser.session = format!("{}/{id}", browser.session);
         browser.resize(1300, 1000);
+        // Some Chromium without a screen treat the page as one in the background, where nothing has the
+        // focus and no event says so.
+        browser.devtools("Emulation.setFocusEmulationEnabled", &json!({ "enabled": true }));
         // The page of a new window loads parts of the browser itself; what it says is not ours.
         browser.post("/url", &json!({ "url": "about:blank" }));
         browser.console();
