@@ -111,8 +111,10 @@ impl UnitSpace {
             }
         }
         for (product, &other) in products.iter_mut().zip(&block.rows) {
-            *product += self.mean_squared - self.along_mean[row] - self.along_mean[other];
-            *product *= self.inverse_length[row] * self.inverse_length[other];
+            let centered =
+                *product - self.along_mean[row] - self.along_mean[other] + self.mean_squared;
+            let cosine = centered * self.inverse_length[row] * self.inverse_length[other];
+            *product = cosine.clamp(-1.0, 1.0);
         }
         products
     }
@@ -186,4 +188,53 @@ fn sparse_product(rows: &SparseVectors, a: usize, b: usize) -> f64 {
         }
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::embed::vectors::{DenseVectors, SparseVectors};
+
+    fn spaces(rows: &[Vec<f64>]) -> [UnitSpace; 2] {
+        let entries = |row: &Vec<f64>| -> Vec<(u32, f64)> {
+            (0..).zip(row.iter().copied()).filter(|entry| entry.1 != 0.0).collect()
+        };
+        let dims = rows[0].len();
+        let mut dense = DenseVectors::new(dims);
+        let mut sparse = SparseVectors::new(dims);
+        rows.iter().for_each(|row| dense.push(row));
+        rows.iter().for_each(|row| sparse.push(entries(row)));
+        let counts = vec![true; rows.len()];
+        [Vectors::Dense(dense), Vectors::Sparse(sparse)]
+            .map(|vectors| UnitSpace::new(vectors, rows.len() - 2, &counts))
+    }
+
+    proptest! {
+        #[test]
+        fn cosines_with_a_block_are_those_one_at_a_time(
+            rows in prop::collection::vec(
+                prop::collection::vec(prop_oneof![Just(0.0), -1.0..1.0_f64], 6), 19),
+            width in 1..=LANES,
+        ) {
+            // Two rows that are the same, and one without a direction.
+            let mut rows = rows;
+            rows[3] = rows[17].clone();
+            rows[5] = vec![0.0; 6];
+            for space in spaces(&rows) {
+                for start in 0..rows.len() {
+                    let slots: Vec<usize> = (start..rows.len()).take(width).collect();
+                    let block = space.block(&slots);
+                    for row in 0..rows.len() {
+                        let found = space.cosines(row, &block);
+                        for (lane, &slot) in slots.iter().enumerate() {
+                            prop_assert!((found[lane] - space.cosine(row, slot)).abs() < 1e-12);
+                            prop_assert!((-1.0..=1.0).contains(&found[lane]));
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
