@@ -37,8 +37,9 @@ impl Spending {
     #[cfg(feature = "llm")]
     pub(super) fn words(&self) -> Option<String> {
         let Watched { budget, prices } = self.watched.get()?;
-        let spent = budget.spent();
-        let mut words = format!("{} requests, {} tokens", spent.requests, budget.tokens_so_far());
+        let (spent, under_way) = budget.spent_and_under_way();
+        let tokens = spent.tokens().saturating_add(under_way);
+        let mut words = format!("{} requests, {tokens} tokens", spent.requests);
         if let Some(prices) = prices {
             let price = prices.of(spent.prompt_tokens, spent.completion_tokens);
             let _ = write!(words, ", price {price:.4}");

@@ -65,11 +65,11 @@ impl Budget {
         self.lock().spent
     }
 
-    /// Tokens read and written so far, those of answers that are still being written included where
+    /// The same, and at that moment the tokens read and written for answers that are not whole yet, where
     /// whoever writes them says so.
-    pub fn tokens_so_far(&self) -> u64 {
+    pub fn spent_and_under_way(&self) -> (Spent, u64) {
         let state = self.lock();
-        state.spent.tokens().saturating_add(state.tokens_under_way)
+        (state.spent, state.tokens_under_way)
     }
 
     /// Takes one request and up to `tokens` tokens out of the budget, waiting for others to
@@ -229,12 +229,16 @@ mod tests {
         first.so_far(30);
         second.so_far(40);
         first.so_far(31);
-        assert_eq!((budget.tokens_so_far(), budget.spent().tokens()), (71, 0));
+        let tokens = || {
+            let (spent, under_way) = budget.spent_and_under_way();
+            (spent.tokens(), under_way)
+        };
+        assert_eq!(tokens(), (0, 71));
         first.cost(usage(30, 2));
-        assert_eq!((budget.tokens_so_far(), budget.spent().tokens()), (72, 32));
+        assert_eq!(tokens(), (32, 40));
         // One that fails costs nothing.
         drop(second);
-        assert_eq!((budget.tokens_so_far(), budget.spent().tokens()), (32, 32));
+        assert_eq!(tokens(), (32, 0));
     }
 
     #[test]
