@@ -213,6 +213,7 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
         models: &args.embedding.models(common),
         observer: &Terminal::new(common),
         sentences: args.sentences(),
+        other_papers: args.explain.is_some() || args.page.wanted(),
     };
     let run = args.embedding.waiting(common, || reviews_with(reviews, &settings, &asking))?;
     let report = match &args.explain {

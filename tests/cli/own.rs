@@ -192,11 +192,25 @@ fn of_reviews_filed_under_wrong_papers_the_right_ones_are_named() {
         folder.caz(&[&["reviews", "r.jsonl", "--z", &z], more].concat()).succeeded()
     };
     let rows = with(&["--explain", "quinn", "--format", "csv"]).csv();
-    let kinds = rows[1..].iter().filter(|row| row[1] == "other_paper");
-    let named: Vec<[&str; 2]> = kinds.clone().map(|row| [row[0].as_str(), &row[2]]).collect();
-    assert_eq!(named, [["P02", "P05"], ["P08", "P11"]]);
-    assert!(kinds.clone().all(|row| row[3].parse::<f64>().unwrap() > 0.1), "{rows:?}");
-    assert!(with(&["--explain", "quinn"]).stdout.contains("closest other paper: P05 (0."));
+    let columns =
+        ["kind", "paper", "with", "is_close", "closeness", "closeness_here", "similarity"];
+    let columns = columns.map(|name| rows[0].iter().position(|column| column == name).unwrap());
+    let of_kind: Vec<[&str; 7]> = rows[1..]
+        .iter()
+        .map(|row| columns.map(|column| row[column].as_str()))
+        .filter(|row| row[0] == "other_paper")
+        .collect();
+    let named: Vec<[&str; 3]> = of_kind.iter().map(|row| [row[1], row[2], row[3]]).collect();
+    assert_eq!(named, [["P02", "P05", "yes"], ["P08", "P11", "yes"]]);
+    for row in of_kind {
+        let [there, here] = [4, 5].map(|column| row[column].parse::<f64>().unwrap());
+        assert!(there > 0.1 && there > here + 0.1 && row[6].is_empty(), "{row:?}");
+    }
+    assert!(
+        with(&["--explain", "quinn"])
+            .stdout
+            .contains("closest other paper: P05 (closer than to other papers' by 0.")
+    );
     // Who is clear is not said to be close to anything.
     assert!(!with(&["--explain", "rosa"]).stdout.contains("closest other paper"));
 
@@ -204,8 +218,8 @@ fn of_reviews_filed_under_wrong_papers_the_right_ones_are_named() {
     let page = std::fs::read_to_string(folder.path("page.html")).unwrap();
     let quinn = page.split("<li>").find(|part| part.contains("#person=quinn\"")).unwrap();
     assert!(
-        quinn.contains("the review of P02 is closest to the texts on P05 (similarity 0.")
-            || quinn.contains("the review of P08 is closest to the texts on P11 (similarity 0."),
+        quinn.contains("the review of P02 is closest to what others wrote on P05 (0.")
+            || quinn.contains("the review of P08 is closest to what others wrote on P11 (0."),
         "{quinn}"
     );
     let (_, section) = page.split_once("id=\"other-papers\"").expect("a section");
@@ -223,8 +237,17 @@ fn the_same_bytes_whatever_the_threads_and_the_order_of_rows() {
     let turned: String = text.lines().rev().map(|line| format!("{line}\n")).collect();
     let folder = Folder::new();
     folder.write("r.jsonl", turned);
-    let turned = folder.caz(&["reviews", "r.jsonl", "--z", &z, "--format", "csv"]).succeeded();
-    assert_eq!(turned.stdout, with("2"));
+    let turned = |more: &[&str]| {
+        let arguments = [&["reviews", "r.jsonl", "--z", &z, "--format", "csv"], more].concat();
+        folder.caz(&arguments).succeeded().stdout
+    };
+    assert_eq!(turned(&[]), with("2"));
+    // Off topic, so that other papers are looked for.
+    let explained =
+        |threads: &str| run(&["--explain", "hugo", "--format", "csv", "--threads", threads]).stdout;
+    assert!(explained("1").contains("other_paper"));
+    assert_eq!(explained("1"), explained("3"));
+    assert_eq!(turned(&["--explain", "hugo"]), explained("2"));
 }
 
 #[test]

@@ -92,6 +92,8 @@ pub struct Section {
     pub rows: Vec<Vec<SectionCell>>,
     /// Rows that are left out.
     pub left_out: usize,
+    /// Where those are, in a sentence; empty if they are nowhere.
+    pub rest: &'static str,
     /// Code of the warning that this section says better.
     pub replaces: &'static str,
 }

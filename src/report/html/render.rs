@@ -237,6 +237,7 @@ fn section_values(section: &Section, people: Option<&People>) -> Value {
         columns => section.columns.clone(),
         rows,
         left_out => section.left_out,
+        rest => section.rest,
     }
 }
 

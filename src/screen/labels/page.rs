@@ -219,6 +219,7 @@ fn sections(view: &View, answer: &Answer) -> Vec<Section> {
         columns: vec!["worker", "tasks", "why"],
         rows: people.iter().take(MOST_ROWS).map(row).collect(),
         left_out: people.len().saturating_sub(MOST_ROWS),
+        rest: "The other formats have them.",
         replaces: "",
     }]
 }

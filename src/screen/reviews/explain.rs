@@ -81,40 +81,45 @@ fn table(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> Table {
         "z_similarity",
         "peer_support",
         "text",
+        "closeness",
+        "closeness_here",
+        "is_close",
     ]);
+    let columns = table.columns().len();
     for paper in papers {
         let name = || Cell::from(set.papers.name(paper.paper));
-        if let Some(elsewhere) =
-            own_review(run, reviewer, paper.paper).and_then(|own| own.elsewhere)
-        {
-            let other = set.papers.name(elsewhere.paper);
-            let mut row = vec![name(), "other_paper".into(), other.into(), elsewhere.there.into()];
-            row.resize(8, Cell::Missing);
+        let mut push = |mut row: Vec<Cell>| {
+            row.resize(columns, Cell::Missing);
             table.push(row);
+        };
+        if let Some(other) = own_review(run, reviewer, paper.paper).and_then(|own| own.other_paper)
+        {
+            let mut row = vec![name(), "other_paper".into(), set.papers.name(other.paper).into()];
+            row.resize(columns - 3, Cell::Missing);
+            row.extend([other.closeness.into(), other.closeness_here.into()]);
+            let yes_or_no = |is: bool| if is { "yes" } else { "no" }.into();
+            row.push(other.is_close.map_or(Cell::Missing, yes_or_no));
+            push(row);
         }
         for peer in &paper.peers {
-            table.push(vec![
+            push(vec![
                 name(),
                 "peer".into(),
                 set.reviewers.name(peer.reviewer).into(),
                 peer.before.into(),
                 peer.after.into(),
-                Cell::Missing,
-                Cell::Missing,
-                Cell::Missing,
             ]);
         }
         for z in &paper.z {
             let mut row = vec![name(), "z".into(), set.sources.name(z.source).into()];
             row.push(z.similarity.into());
-            row.resize(8, Cell::Missing);
-            table.push(row);
+            push(row);
         }
         let kinds =
             [("said_by_z", paper.said_by_z()), ("supported_by_peers", paper.supported_by_peers())];
         for (kind, sentences) in kinds {
             for sentence in sentences {
-                table.push(vec![
+                push(vec![
                     name(),
                     kind.into(),
                     Cell::Missing,
@@ -254,13 +259,18 @@ fn own_of_review(text: &mut String, run: &ReviewsRun, reviewer: u32, paper: u32)
         let name = printable(set.sources.name(set.z[z.index].source));
         let _ = writeln!(text, "    most similar LLM review: {name} ({:.3})", z.cosine);
     }
-    if let Some(elsewhere) = review.elsewhere {
+    if let Some(other) = review.other_paper {
+        let far = match other.is_close {
+            Some(false) => "; people are closer to the papers that they review",
+            Some(true) | None => "",
+        };
         let _ = writeln!(
             text,
-            "    closest other paper: {} ({}; this paper {}; means over what others wrote)",
-            printable(set.papers.name(elsewhere.paper)),
-            three_decimals(elsewhere.there),
-            number(elsewhere.here)
+            "    closest other paper: {} (closer than to other papers' by {} to what others wrote, \
+             here by {}{far})",
+            printable(set.papers.name(other.paper)),
+            three_decimals(other.closeness),
+            three_decimals(other.closeness_here),
         );
     }
 }

@@ -62,6 +62,10 @@ pub struct Asking<'a> {
     pub observer: &'a dyn Observer,
     /// Whose sentences are compared.
     pub sentences: Sentences,
+    /// Whether of people who read as off topic the paper that each review is closest to is looked for,
+    /// of the one whose sentences are compared or else of everybody. It takes a comparison with every
+    /// text.
+    pub other_papers: bool,
 }
 
 /// Scores reviewers by what their reviews share with those of their peers beyond Z, with embedders
@@ -75,7 +79,8 @@ pub fn reviews(
     settings: &ReviewsSettings,
     observer: &dyn Observer,
 ) -> Result<ReviewsRun> {
-    let asking = Asking { models: &LocalModels, observer, sentences: Sentences::Everybody };
+    let sentences = Sentences::Everybody;
+    let asking = Asking { models: &LocalModels, observer, sentences, other_papers: true };
     reviews_with(reviews, settings, &asking)
 }
 

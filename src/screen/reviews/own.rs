@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::{Asking, ReviewsSettings};
+use super::explain::number_of;
+use super::{Asking, ReviewsSettings, Sentences};
 use crate::data::content::Content;
 use crate::data::reviews::ReviewSet;
 use crate::data::warning::{Warning, by_reason, first_of};
@@ -11,7 +12,7 @@ use crate::embed::settings::{EmbedderSettings, EmbedderSpec, Granularity};
 use crate::error::Result;
 use crate::text::own::{
     Class, ENOUGH_PAPERS, ENOUGH_REVIEWERS, NearDuplicate, NotJudged, OwnFlag, OwnScores,
-    OwnSettings, OwnWarning, Prevalence, own_scores, plant, tfidf_vectors,
+    OwnSettings, OwnWarning, Prevalence, own_scores_with_other_papers, plant, tfidf_vectors,
 };
 
 /// Near-duplicates that are named.
@@ -55,7 +56,12 @@ pub(super) fn scores(
         }
     }
     let progress = asking.observer.stage("comparing", count);
-    let scores = own_scores(set, &planted, spaces, &own, &*progress)?;
+    let one = match &asking.sentences {
+        Sentences::Of(name) => Some(number_of(set, name)?),
+        Sentences::None | Sentences::Everybody => None,
+    };
+    let wanted = |reviewer| asking.other_papers && one.is_none_or(|one| one == reviewer);
+    let scores = own_scores_with_other_papers(set, &planted, spaces, &own, &wanted, &*progress)?;
     Ok(Some((scores, names.join(" + "))))
 }
 

@@ -153,7 +153,8 @@ mod served {
             ..EmbedderSettings::default()
         };
         let settings = ReviewsSettings { embedding, ..ReviewsSettings::default() };
-        let asking = Asking { models: &server, observer: &Silent, sentences: wanted };
+        let asking =
+            Asking { models: &server, observer: &Silent, sentences: wanted, other_papers: false };
         let run = reviews_with(sample(), &settings, &asking).unwrap();
         // Everything there is to see is made of what was already asked for.
         run.report().unwrap();
@@ -330,6 +331,7 @@ proptest::proptest! {
             models: &LocalModels,
             observer: &Silent,
             sentences: Sentences::None,
+            other_papers: false,
         };
         let run = |many| reviews_keeping(venue_of(&texts), &settings, &asking(), many).unwrap();
         let report = |run: &ReviewsRun| {
@@ -356,7 +358,8 @@ fn vectors_are_kept_for_evidence_for_scores_of_the_whole_venue_and_for_slow_embe
             EmbedderSettings { embedder: Some(embedder), ..EmbedderSettings::default() };
         let settings =
             ReviewsSettings { score: Some(vec![score]), embedding, ..ReviewsSettings::default() };
-        let asking = Asking { models: &LocalModels, observer: &Silent, sentences };
+        let other_papers = false;
+        let asking = Asking { models: &LocalModels, observer: &Silent, sentences, other_papers };
         let run = reviews_keeping(venue_of(&[]), &settings, &asking, 0).unwrap();
         !run.embedded.vectors.is_empty()
     };

@@ -36,13 +36,13 @@ pub(super) struct Comparison<'a> {
     /// Whether a review may be a peer: it is in the language of most.
     pub(super) counts: &'a [bool],
     /// Source of each Z by position in the venue.
-    source_of_z: Vec<usize>,
+    pub(super) source_of_z: Vec<usize>,
     /// Per space, the sum of the reviews that count.
-    reviews: Vec<UnitSum>,
-    n_reviews: usize,
+    pub(super) reviews: Vec<UnitSum>,
+    pub(super) n_reviews: usize,
     /// Per space and source, the sum of its Z.
-    z: Vec<Vec<UnitSum>>,
-    z_counts: Vec<usize>,
+    pub(super) z: Vec<Vec<UnitSum>>,
+    pub(super) z_counts: Vec<usize>,
     /// Papers with two Z that differ.
     pub(super) double_papers: usize,
 }

@@ -26,13 +26,13 @@ mod class;
 mod cut;
 mod density;
 mod duplicates;
-mod elsewhere;
 mod error;
 mod features;
 mod flags;
 mod ghosts;
 mod language;
 mod model;
+mod other_paper;
 mod rates;
 mod result;
 mod scores;
@@ -44,16 +44,16 @@ mod z_check;
 pub use class::Class;
 pub use cut::count_words;
 pub use duplicates::{NearDuplicate, near_duplicates};
-pub use elsewhere::Elsewhere;
 pub use error::OwnError;
 pub use features::{Features, Similar};
 pub use flags::flagged_at;
 pub use ghosts::{Planted, TextOrigin, plant};
+pub use other_paper::OtherPaper;
 pub use result::{
     GhostPoint, NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores, OwnWarning, PlantedRates,
     Posterior, Prevalence,
 };
-pub use scores::{own_scores, tfidf_vectors};
+pub use scores::{own_scores, own_scores_with_other_papers, tfidf_vectors};
 pub use settings::{ENOUGH_PAPERS, ENOUGH_REVIEWERS, OwnSettings};
 pub use z_check::{UnusableZ, unusable};
 

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::class::Class;
 use super::duplicates::NearDuplicate;
-use super::elsewhere::Elsewhere;
 use super::features::{Features, Similar};
+use super::other_paper::OtherPaper;
 use super::z_check::UnusableZ;
 use crate::data::warning::Warning;
 pub use crate::stats::flag::OwnFlag;
@@ -97,8 +97,9 @@ pub struct OwnReview {
     pub peer: Option<Similar>,
     /// The most similar Z of the same paper.
     pub z: Option<Similar>,
-    /// The other paper it is closest to, of reviewers who read as off topic and are not clear.
-    pub elsewhere: Option<Elsewhere>,
+    /// The other paper it is closest to, if it is judged, its reviewer reads as off topic and is not
+    /// clear, and that was asked for.
+    pub other_paper: Option<OtherPaper>,
 }
 
 /// Where one ghost stands.

@@ -1,23 +1,21 @@
 //! From vectors to what is said about reviewers.
 
-use rayon::prelude::*;
-
 use super::class::Class;
 use super::duplicates::near_duplicates;
-use super::elsewhere::Elsewhere;
 use super::error::OwnError;
 use super::features::{Comparison, Features};
 use super::flags::FlagRule;
 use super::ghosts::Planted;
 use super::language::other_languages;
 use super::model::{Model, Reviews, ghost_densities, log_odds, posterior};
+use super::other_paper::{OtherPaper, OtherPapers};
 use super::rates::{Fitted, prevalence};
 use super::result::{
     GhostPoint, NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores, OwnWarning, PlantedRates,
     Posterior,
 };
 use super::settings::{ENOUGH_PAPERS, ENOUGH_REVIEWERS, OwnSettings};
-use super::space::{LANES, UnitSpace};
+use super::space::UnitSpace;
 use crate::data::progress::Progress;
 use crate::data::reviews::ReviewSet;
 use crate::embed::tfidf::{StopWords, Tfidf};
@@ -65,6 +63,23 @@ pub fn own_scores(
     planted: &Planted,
     spaces: Vec<Vectors>,
     settings: &OwnSettings,
+    progress: &dyn Progress,
+) -> Result<OwnScores, OwnError> {
+    own_scores_with_other_papers(set, planted, spaces, settings, &|_| false, progress)
+}
+
+/// As [`own_scores`], with [`OwnReview::other_paper`] for the reviewers, by number, that `wanted` is
+/// true of. That takes a cosine of each review of theirs with every text of the venue.
+///
+/// # Errors
+///
+/// As [`own_scores`].
+pub fn own_scores_with_other_papers(
+    set: &ReviewSet,
+    planted: &Planted,
+    spaces: Vec<Vectors>,
+    settings: &OwnSettings,
+    wanted: &dyn Fn(u32) -> bool,
     progress: &dyn Progress,
 ) -> Result<OwnScores, OwnError> {
     check(planted, &spaces, settings)?;
@@ -128,7 +143,9 @@ pub fn own_scores(
     if let Some(cosine) = comparison.likeness_of_sources().filter(|&cosine| cosine > ALIKE) {
         warnings.push(OwnWarning::AlikeZ { cosine });
     }
-    let elsewhere = elsewhere(set, &comparison, &assembled, &outcome.reviewers, progress);
+    let looking = OtherPapers::new(&comparison, set, &reviewer_of);
+    let other_papers =
+        other_papers(set, &looking, &assembled, (&outcome.reviewers, wanted), progress);
     if progress.interrupted() {
         return Err(OwnError::Interrupted);
     }
@@ -136,11 +153,11 @@ pub fn own_scores(
     for (review, (features, log_densities)) in
         features.iter().cloned().zip(log_densities).enumerate()
     {
-        let elsewhere = elsewhere[review];
+        let other_paper = other_papers[review];
         let (peer, z) = comparison.most_similar(review);
         let reason = reasons[review];
         own_reviews[venue.reviews[review]] =
-            Some(OwnReview { features, log_densities, reason, peer, z, elsewhere });
+            Some(OwnReview { features, log_densities, reason, peer, z, other_paper });
     }
     let ghosts = planted.ghosts.iter().zip(&ghost_features);
     let ghosts = ghosts.map(|(ghost, features)| GhostPoint {
@@ -165,30 +182,31 @@ pub fn own_scores(
     })
 }
 
-/// Per review the other paper it is closest to, if its reviewer reads as off topic and is not clear:
-/// it takes a cosine with every text of the venue.
-fn elsewhere(
+/// Per review the other paper it is closest to, if its reviewer is wanted, reads as off topic and is not
+/// clear.
+fn other_papers(
     set: &ReviewSet,
-    comparison: &Comparison<'_>,
+    looking: &OtherPapers<'_>,
     assembled: &Assembled<'_>,
-    reviewers: &[OwnReviewer],
+    (reviewers, wanted): (&[OwnReviewer], &dyn Fn(u32) -> bool),
     progress: &dyn Progress,
-) -> Vec<Option<Elsewhere>> {
+) -> Vec<Option<OtherPaper>> {
     let venue = &assembled.planted.venue;
-    let suspected = |review: usize| {
-        let reviewer = &reviewers[set.reviews[venue.reviews[review]].reviewer as usize];
-        matches!(reviewer.flag, OwnFlag::Look | OwnFlag::Unsure)
-            && matches!(reviewer.reads_as, Some(Class::OffTopic | Class::OffTopicLlm))
-            && assembled.reasons[review].is_none()
+    let reviewer = |review: usize| set.reviews[venue.reviews[review]].reviewer;
+    let judged = |flags: &'static [OwnFlag]| {
+        (0..venue.reviews.len()).filter(move |&review| {
+            assembled.reasons[review].is_none()
+                && flags.contains(&reviewers[reviewer(review) as usize].flag)
+        })
     };
-    let suspects: Vec<usize> = (0..venue.reviews.len()).filter(|&r| suspected(r)).collect();
-    let block = |slots: &[usize]| {
-        if progress.interrupted() {
-            return vec![None; slots.len()];
-        }
-        comparison.elsewhere(set, slots, assembled.reviewer_of)
+    let is_off_topic = |review: &usize| {
+        let reads_as = reviewers[reviewer(*review) as usize].reads_as;
+        matches!(reads_as, Some(Class::OffTopic | Class::OffTopicLlm))
     };
-    let found: Vec<Option<Elsewhere>> = suspects.par_chunks(LANES).flat_map_iter(block).collect();
+    let suspects = judged(&[OwnFlag::Look, OwnFlag::Unsure]).filter(is_off_topic);
+    let suspects: Vec<usize> = suspects.filter(|review| wanted(reviewer(*review))).collect();
+    let clear: Vec<usize> = judged(&[OwnFlag::Clear]).collect();
+    let found = looking.closest(&suspects, &clear, progress);
     let mut all = vec![None; venue.reviews.len()];
     suspects.into_iter().zip(found).for_each(|(review, found)| all[review] = found);
     all

@@ -118,6 +118,7 @@ fn page(name: &str, details: Details) -> Page {
             columns: vec!["reviewer", "why"],
             rows: vec![vec![SectionCell::Person(0), SectionCell::Text(name.into())]],
             left_out: 2,
+            rest: "The other formats have them.",
             replaces: "own_not_judged",
         }],
         table: ShownTable::Open,

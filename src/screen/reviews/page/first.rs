@@ -82,22 +82,22 @@ fn says(run: &ReviewsRun, row: &ReviewerRow) -> String {
     }
 }
 
-/// The review that is most like what was written on another paper, if any is closer to it.
+/// The review that is most like what was written on another paper, if any is closer to it, and as close
+/// as a review should be.
 fn of_another_paper(run: &ReviewsRun, row: &ReviewerRow) -> Option<String> {
     let set = run.set();
     let found = set.reviews.iter().zip(&run.own()?.reviews);
     let of_person = found.filter(|(review, _)| review.reviewer as usize == row.number);
-    let (review, elsewhere) = of_person
-        .filter_map(|(review, own)| Some((review, own.elsewhere?)))
-        .filter(|(_, elsewhere)| elsewhere.lead() > 0.0)
+    let (review, other) = of_person
+        .filter_map(|(review, own)| Some((review, own.other_paper?)))
+        .filter(|(_, other)| other.lead() > 0.0 && other.is_close != Some(false))
         .reduce(|best, next| if next.1.lead() > best.1.lead() { next } else { best })?;
-    let (paper, other) = (set.papers.name(review.paper), set.papers.name(elsewhere.paper));
-    let here = elsewhere
-        .here
-        .map_or_else(String::new, |here| format!(", those on {paper} {}", three_decimals(here)));
     Some(format!(
-        "the review of {paper} is closest to the texts on {other} (similarity {}{here})",
-        three_decimals(elsewhere.there),
+        "the review of {} is closest to what others wrote on {} ({}, here {})",
+        set.papers.name(review.paper),
+        set.papers.name(other.paper),
+        three_decimals(other.closeness),
+        three_decimals(other.closeness_here)
     ))
 }
 

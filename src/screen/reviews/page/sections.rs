@@ -5,7 +5,7 @@ use super::super::{ReviewsRun, own};
 use crate::data::reviews::Review;
 use crate::report::html::{Section, SectionCell};
 use crate::report::three_decimals;
-use crate::text::own::{Elsewhere, OwnFlag};
+use crate::text::own::{OtherPaper, OwnFlag};
 
 /// Most rows of a section.
 const MOST_ROWS: usize = 500;
@@ -38,6 +38,7 @@ fn near_duplicates(run: &ReviewsRun) -> Option<Section> {
         columns: vec!["reviewer", "paper", "and reviewer", "paper", "same phrases"],
         rows: pairs.iter().take(MOST_ROWS).map(row).collect(),
         left_out: pairs.len().saturating_sub(MOST_ROWS),
+        rest: "",
         replaces: "near_duplicates",
     })
 }
@@ -47,33 +48,48 @@ fn other_papers(run: &ReviewsRun) -> Option<Section> {
     let set = run.set();
     let found = set.reviews.iter().zip(&run.own()?.reviews);
     let mut found: Vec<_> =
-        found.filter_map(|(review, own)| Some((review, own.elsewhere?))).collect();
+        found.filter_map(|(review, own)| Some((review, own.other_paper?))).collect();
     let paper = |number: u32| SectionCell::Text(set.papers.name(number).to_owned());
-    let number =
-        |value: Option<f64>| SectionCell::Text(value.map_or_else(|| "-".into(), three_decimals));
+    let number = |value: f64| SectionCell::Text(three_decimals(value));
     // Those that are much closer to another paper first.
     found.sort_by(|(_, a), (_, b)| b.lead().total_cmp(&a.lead()));
     let left_out = found.len().saturating_sub(MOST_ROWS);
-    let row = |(review, elsewhere): (&Review, Elsewhere)| {
+    let row = |(review, other): (&Review, OtherPaper)| {
+        let is_close = match other.is_close {
+            Some(true) => "as close as a review is",
+            Some(false) => "less close than a review is",
+            None => "",
+        };
         vec![
             SectionCell::Person(review.reviewer as usize),
             paper(review.paper),
-            number(elsewhere.here),
-            paper(elsewhere.paper),
-            number(Some(elsewhere.there)),
+            number(other.closeness_here),
+            paper(other.paper),
+            number(other.closeness),
+            SectionCell::Text(is_close.into()),
         ]
     };
     Some(Section {
         id: "other-papers",
         title: "About which paper?".into(),
         lead: "Reviews by people whose work reads as off topic, and the other paper that each is \
-               closest to: the mean similarity with what other people and the LLM wrote on it. Far \
-               closer to the other paper: taken from there, or filed under the wrong paper. Close to \
-               neither: it says little of any paper, or is about one that is not here."
+               closest to: how similar it is to what other people and the LLM wrote on that paper, \
+               beyond what it has in common with all such texts. As close as a review is (as nine of \
+               ten by people who are clear are to their own paper): taken from there, or filed under \
+               the wrong paper. Less close: it says little of any paper, or is about one that is not \
+               here."
             .into(),
-        columns: vec!["reviewer", "handed in for", "similarity", "closest other paper", "similarity"],
+        columns: vec![
+            "reviewer",
+            "handed in for",
+            "closeness",
+            "closest other paper",
+            "closeness to that",
+            "which is",
+        ],
         rows: found.into_iter().take(MOST_ROWS).map(row).collect(),
         left_out,
+        rest: "--explain REVIEWER shows those of one person.",
         replaces: "",
     })
 }
@@ -97,6 +113,7 @@ fn not_judged(run: &ReviewsRun) -> Option<Section> {
         columns: vec!["reviewer", "why"],
         rows: people.into_iter().take(MOST_ROWS).map(row).collect(),
         left_out,
+        rest: "The other formats have them.",
         replaces: "own_not_judged",
     })
 }
