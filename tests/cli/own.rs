@@ -218,8 +218,9 @@ fn of_reviews_filed_under_wrong_papers_the_right_ones_are_named() {
     let page = std::fs::read_to_string(folder.path("page.html")).unwrap();
     let quinn = page.split("<li>").find(|part| part.contains("#person=quinn\"")).unwrap();
     assert!(
-        quinn.contains("the review of P02 is closest to what others wrote on P05 (0.")
-            || quinn.contains("the review of P08 is closest to what others wrote on P11 (0."),
+        quinn.contains("the review of P02 is closest to what others wrote on P05 (closeness 0.")
+            || quinn
+                .contains("the review of P08 is closest to what others wrote on P11 (closeness 0."),
         "{quinn}"
     );
     let (_, section) = page.split_once("id=\"other-papers\"").expect("a section");

@@ -92,9 +92,9 @@ fn of_another_paper(run: &ReviewsRun, row: &ReviewerRow) -> Option<String> {
         .filter_map(|(review, own)| Some((review, own.other_paper?)))
         .filter(|(_, other)| other.lead() > 0.0 && other.is_close != Some(false))
         .reduce(|best, next| if next.1.lead() > best.1.lead() { next } else { best })?;
+    let paper = set.papers.name(review.paper);
     Some(format!(
-        "the review of {} is closest to what others wrote on {} ({}, here {})",
-        set.papers.name(review.paper),
+        "the review of {paper} is closest to what others wrote on {} (closeness {}, to {paper} {})",
         set.papers.name(other.paper),
         three_decimals(other.closeness),
         three_decimals(other.closeness_here)
