@@ -36,6 +36,8 @@ pub(super) struct Normal {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct WorkerFeatures {
     pub(super) tasks: usize,
+    /// What one task more with the label of Z adds to the copy excess.
+    pub(super) step: f64,
     /// What the worker did, with the covariance of sampling tasks.
     pub(super) own: Normal,
     /// What an average person would have done on the same tasks.
@@ -155,6 +157,7 @@ impl Crowd<'_> {
             slot.push(&mut assumed, [part(0), part(1), part(2)]);
         }
         let nobody = (NotJudged::EverybodyAgrees, tasks);
+        let step = own.step().ok_or(nobody)?;
         let own = own.normal().ok_or(nobody)?;
         let person = person.normal().ok_or(nobody)?;
         let listed = |sums: &Sums| sums.normal().into_iter().collect::<Vec<_>>();
@@ -167,7 +170,17 @@ impl Crowd<'_> {
         // Who copies agrees with the others as often as these say what Z says.
         let always_right =
             ghosts[0].first().and_then(|copy| always_right(&person, copy.mean[1], labels));
-        Ok(WorkerFeatures { tasks, own, person, ghosts, always_right, constant, expected, twins })
+        Ok(WorkerFeatures {
+            tasks,
+            step,
+            own,
+            person,
+            ghosts,
+            always_right,
+            constant,
+            expected,
+            twins,
+        })
     }
 }
 
@@ -216,6 +229,13 @@ impl Sums {
         add(&mut self.features, &[a, o, p]);
         add(&mut self.products, &[a * a, a * o, a * p, o * o, o * p, p * p]);
         add(&mut self.within, &within);
+    }
+
+    /// By how much the copy excess grows with each task on which the answer is that of Z; `None` where
+    /// it is undefined.
+    fn step(&self) -> Option<f64> {
+        let room = self.count - self.features[1];
+        (room > 0.0).then(|| 1.0 / room)
     }
 
     /// Mean and covariance of the features; `None` where the excess is undefined.

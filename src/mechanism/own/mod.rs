@@ -51,6 +51,7 @@ use super::{Mechanism, MechanismError, Scores, WorkerScore};
 use crate::data::labels::{Label, LabelTable};
 use crate::data::z::ZSource;
 pub use crate::stats::flag::OwnFlag;
+use crate::stats::flag::{CAP, MAJORITY};
 use crate::stats::interval::Estimate;
 
 /// What an answer sheet may be.
@@ -226,9 +227,16 @@ impl OwnAnswers {
         let judged: Vec<(u32, Judged)> = (0..table.worker_count() as u32)
             .filter_map(|worker| Some((worker, Judged::of(&fitted, worker)?)))
             .collect();
-        let own: Vec<f64> =
-            judged.iter().map(|(_, judged)| model::posterior(&judged.logs)[0]).collect();
-        let look = looked_at(&own, self.settings.false_discovery_rate);
+        let probabilities: Vec<[f64; 5]> =
+            judged.iter().map(|(_, judged)| model::posterior(&judged.logs)).collect();
+        let own: Vec<f64> = probabilities.iter().map(|p| p[0]).collect();
+        let estimated_share = (!own.is_empty())
+            .then(|| own.iter().map(|own| 1.0 - own).sum::<f64>() / own.len() as f64);
+        let mut look = looked_at(&own, self.settings.false_discovery_rate);
+        if may_be_majority(estimated_share) {
+            let unknown = probabilities.iter().map(is_by_unknown_llm);
+            look.iter_mut().zip(unknown).for_each(|(look, unknown)| *look &= !unknown);
+        }
         let workers_judged: Vec<u32> = judged.iter().map(|(worker, _)| *worker).collect();
         let planted = Planted::measure(&fitted, &workers_judged, &own, &self.settings);
         let mut workers: Vec<OwnScore> = (0..table.worker_count())
@@ -255,8 +263,6 @@ impl OwnAnswers {
                 look,
             );
         }
-        let estimated_share = (!own.is_empty())
-            .then(|| own.iter().map(|own| 1.0 - own).sum::<f64>() / own.len() as f64);
         Ok(OwnRun { workers, estimated_share, planted })
     }
 }
@@ -401,15 +407,24 @@ fn judged_score(
     }
 }
 
+/// Whether those who do not answer alone may be most of the workers. People who agree with a good LLM
+/// and an LLM that nobody has a sample of can change places then: neither is known, so each can be what
+/// most people are.
+fn may_be_majority(estimated_share: Option<f64>) -> bool {
+    estimated_share.is_some_and(|share| share >= MAJORITY)
+}
+
+/// Whether answers read as those of an LLM, but not as those in Z.
+fn is_by_unknown_llm(probabilities: &[f64; 5]) -> bool {
+    let [_, copy, llm, guess, constant] = probabilities;
+    llm > copy && *llm > guess + constant
+}
+
 /// The largest set of lowest values whose mean is at most `rate`; of equal ones all or none.
 fn looked_at(own: &[f64], rate: f64) -> Vec<bool> {
     let bound = look_bound(own, rate);
     own.iter().map(|own| bound.is_some_and(|bound| *own <= bound)).collect()
 }
-
-/// Nobody is worth a look whose P(own) is above this many times the rate of false alarms asked for, as in
-/// the score of the same name of reviews: a mean alone would let clear cases vouch for unclear ones.
-const CAP: f64 = 4.0;
 
 /// The largest value of that set; none above [`CAP`] times the rate.
 fn look_bound(own: &[f64], rate: f64) -> Option<f64> {

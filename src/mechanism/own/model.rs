@@ -1,6 +1,7 @@
 //! Five densities and who belongs to which: EM for `own`, Bayes for everybody.
 
 use rayon::prelude::*;
+use statrs::function::erf::erfc;
 
 use super::features::{Normal, WorkerFeatures};
 use super::people::densities;
@@ -170,7 +171,7 @@ impl Model {
                 return f64::NEG_INFINITY;
             }
             let covariance = floored(normal.covariance);
-            share.ln() + log_density(&Normal { covariance, ..normal }, x)
+            share.ln() + log_weight(&Normal { covariance, ..normal }, x, worker.step)
         })
     }
 
@@ -202,7 +203,8 @@ fn beyond(worker: &WorkerFeatures) -> [f64; 2] {
 fn log_ghosts(worker: &WorkerFeatures, x: [f64; 2], constant: f64) -> [f64; 4] {
     let mut kinds = [0, 1, 2, 3].map(|kind| {
         let logs = worker.ghosts[kind].iter().map(|ghost| {
-            log_density(&Normal { covariance: floored(ghost.covariance), ..*ghost }, x)
+            let ghost = Normal { covariance: floored(ghost.covariance), ..*ghost };
+            log_weight(&ghost, x, worker.step)
         });
         let logs: Vec<f64> = logs.collect();
         log_sum(&logs) - (logs.len().max(1) as f64).ln()
@@ -231,6 +233,36 @@ pub(super) fn posterior(logs: &[f64; 5]) -> [f64; 5] {
 /// `ln p_own - ln(1 - p_own)`.
 pub(super) fn log_odds(logs: &[f64; 5]) -> f64 {
     logs[0] - log_sum(&logs[1..])
+}
+
+/// Log density; of who says what Z says on every task, the log of the probability of that by the width
+/// of a `step` of the copy excess.
+///
+/// All answers alike are one point of a row of points, a step apart: a copier is on it for certain, and
+/// a person with some probability, which may be large where tasks are easy and the LLM is good. The
+/// densities of both at the point say little of that: a copier's is as high as it is made narrow.
+fn log_weight(normal: &Normal, x: [f64; 2], step: f64) -> f64 {
+    let [a, b, c] = normal.covariance;
+    let last = 1.0 - step / 2.0;
+    if x[0] < last {
+        return log_density(normal, x);
+    }
+    let offset = x[1] - normal.mean[1];
+    let of_agreement = -0.5 * (offset * offset / c + c.ln() + std::f64::consts::TAU.ln());
+    let mean = normal.mean[0] + b / c * offset;
+    let sd = (a - b * b / c).max(LEAST_VARIANCE).sqrt();
+    of_agreement + log_above((last - mean) / sd) - step.ln()
+}
+
+/// Log of the probability that a standard normal variable is above `t`.
+fn log_above(t: f64) -> f64 {
+    /// Beyond this the probability is too small a number, and this series exact to 1e-7.
+    const FAR: f64 = 30.0;
+    if t < FAR {
+        return (0.5 * erfc(t / std::f64::consts::SQRT_2)).ln();
+    }
+    let square = t * t;
+    -0.5 * (square + std::f64::consts::TAU.ln()) - t.ln() - (1.0 - 2.5 / square) / square
 }
 
 fn log_density(normal: &Normal, x: [f64; 2]) -> f64 {
@@ -265,4 +297,68 @@ pub(super) fn floored([a, b, c]: [f64; 3]) -> [f64; 3] {
         (high - low) * sine * cosine,
         high * sine * sine + low * cosine * cosine,
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The density between two copy excesses, by the rule of Simpson.
+    fn between(normal: &Normal, agreement: f64, from: f64, to: f64) -> f64 {
+        const PARTS: u32 = 20_000;
+        let width = (to - from) / f64::from(PARTS);
+        let at = |part: u32| log_density(normal, [from + f64::from(part) * width, agreement]).exp();
+        let weight = |part: u32| match part {
+            0 | PARTS => 1.0,
+            odd if odd % 2 == 1 => 4.0,
+            _ => 2.0,
+        };
+        (0..=PARTS).map(|part| weight(part) * at(part)).sum::<f64>() * width / 3.0
+    }
+
+    #[test]
+    fn all_answers_alike_weigh_what_is_beyond_the_last_half_step() {
+        let normal = Normal { mean: [0.7, 0.8], covariance: [0.04, 0.006, 0.0025] };
+        for (step, agreement) in [(0.25, 0.8), (0.1, 0.9), (0.02, 0.75)] {
+            let expected = between(&normal, agreement, 1.0 - step / 2.0, 3.0) / step;
+            let found = log_weight(&normal, [1.0, agreement], step).exp();
+            assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+            // Short of it nothing is changed.
+            let x = [1.0 - step, agreement];
+            assert_eq!(log_weight(&normal, x, step).to_bits(), log_density(&normal, x).to_bits());
+        }
+    }
+
+    #[test]
+    fn all_alike_is_certain_of_a_copy_and_as_likely_of_a_person_as_it_is() {
+        // A copy has no spread of its own, and agrees with the others as the person does here.
+        let copy = Normal { mean: [1.0, 0.9], covariance: [1e-4, 0.0, 1e-3] };
+        let person = Normal { mean: [0.9, 0.9], covariance: [0.04, 0.0, 1e-3] };
+        let step: f64 = 0.3;
+        let [of_copy, of_person] =
+            [copy, person].map(|normal| log_weight(&normal, [1.0, 0.9], step));
+        // Above .85 is above a quarter of a standard deviation below the mean: .5987 of people.
+        assert!(((of_person - of_copy).exp() - 0.598_706_3).abs() < 1e-6, "{of_person} {of_copy}");
+        // The densities said otherwise: that a copy is likelier by 23 to 1.
+        let [of_copy, of_person] = [copy, person].map(|normal| log_density(&normal, [1.0, 0.9]));
+        assert!((of_copy - of_person).exp() > 20.0);
+    }
+
+    #[test]
+    fn logs_of_tails_are_those_of_another_implementation() {
+        // Python's math.erfc, and for 40 an asymptotic series in 50 digits.
+        for (t, expected) in [
+            (-40.0, 0.0),
+            (0.0, -std::f64::consts::LN_2),
+            (1.96, -3.688_963_651_729_64),
+            (29.9, -451.322_912_458_53),
+            (40.0, -804.608_442_013_754),
+        ] {
+            let found = log_above(t);
+            let near = 1e-6 * f64::max(1.0, f64::abs(expected));
+            assert!((found - expected).abs() < near, "{t}: {found} {expected}");
+        }
+        // Where the series takes over.
+        assert!((log_above(30.0 - 1e-9) - log_above(30.0)).abs() < 1e-6);
+    }
 }

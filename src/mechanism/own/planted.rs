@@ -10,8 +10,9 @@ use super::constant::Repeated;
 use super::crowd::{Answered, Crowd};
 use super::features::{Normal, OTHER_LLM, OTHER_LLM_SD, Sums, WorkerFeatures};
 use super::model::posterior;
-use super::{Fitted, OwnSettings, together};
+use super::{Fitted, OwnSettings, is_by_unknown_llm, together};
 use crate::data::labels::Label;
+use crate::stats::flag::CAP;
 use crate::stats::seed::stream;
 
 /// Most reports that are looked at: some seconds of work on any crowd.
@@ -190,20 +191,22 @@ fn at(probabilities: &[f64], mut rest: f64) -> Label {
 struct Bar {
     sorted: Vec<f64>,
     rate: f64,
+    may_be_majority: bool,
 }
 
 impl Bar {
     fn new(own: &[f64], rate: f64) -> Self {
         let mut sorted = own.to_vec();
         sorted.sort_by(f64::total_cmp);
-        Self { sorted, rate }
+        let share = 1.0 - own.iter().sum::<f64>() / own.len().max(1) as f64;
+        Self { sorted, rate, may_be_majority: super::may_be_majority(Some(share)) }
     }
 
     fn flags(&self, value: f64) -> bool {
         if value <= self.rate {
             return true;
         }
-        if value > super::CAP * self.rate {
+        if value > CAP * self.rate {
             return false;
         }
         let below = self.sorted.partition_point(|other| *other <= value);
@@ -226,7 +229,9 @@ impl Bar {
     fn count(&self, views: &[[f64; 5]], (hits, all): &mut (u64, u64)) {
         if !views.is_empty() {
             *all += 1;
-            *hits += u64::from(self.flags(posterior(&together(views))[0]));
+            let probabilities = posterior(&together(views));
+            let unsure = self.may_be_majority && is_by_unknown_llm(&probabilities);
+            *hits += u64::from(!unsure && self.flags(probabilities[0]));
         }
     }
 }

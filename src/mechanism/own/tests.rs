@@ -1,5 +1,7 @@
 #![expect(clippy::cast_sign_loss, reason = "counts of workers are not negative")]
 
+mod easy_crowds;
+
 use proptest::prelude::*;
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -31,7 +33,8 @@ fn judge(table: &LabelTable, samples: &[Labels]) -> OwnRun {
 }
 
 /// `tasks` tasks with five of `workers` workers each; easy and hard ones; `kind` of each worker: 0
-/// own, 1 the third sample of the LLM, 2 guesses, 3 mostly label 0. The LLM has three samples.
+/// own, 1 the third sample of the LLM, 2 guesses, 3 mostly label 0, 4 the first sample. The LLM has
+/// three samples.
 fn crowd(tasks: u32, workers: u32, kinds: &[usize], seed: u64) -> (LabelTable, Vec<Labels>) {
     let mut random = stream(seed, "test", 0);
     let mut samples = vec![Labels::new(); 3];
@@ -53,6 +56,7 @@ fn crowd(tasks: u32, workers: u32, kinds: &[usize], seed: u64) -> (LabelTable, V
                 Some(1) => samples[2][task as usize].unwrap(),
                 Some(2) => random.random_range(0..3),
                 Some(3) => pick(&mut random, 0, 0.9),
+                Some(4) => samples[0][task as usize].unwrap(),
                 _ => pick(&mut random, truth, ease * skill),
             };
             reports.push((task, worker as u32, label));

@@ -3,20 +3,18 @@
 use super::{MechanismScores, WorkerRow};
 use crate::data::warning::{Warning, first_names, first_of};
 use crate::mechanism::{AnswerKind, OwnCrowd, OwnFlag, OwnScore};
+use crate::stats::flag::MAJORITY;
 
 /// Workers whose reasons are given; the table has the others.
 const SHOWN: usize = 20;
-
-/// Estimated share of workers who do not answer alone from which on they may be the majority, as for
-/// reviewers.
-const MAJORITY: f64 = 0.45;
 
 /// That who answers alone and who copies can change places, where so many seem to copy.
 pub(super) fn near_majority(scored: &MechanismScores) -> Option<Warning> {
     let share = scored.own?.estimated_share.filter(|share| *share >= MAJORITY)?;
     let message = format!(
-        "an estimated {:.0} % of the workers do not answer alone: with more than half the two can \
-         change places, and people who answer alone are flagged; read the answers",
+        "an estimated {:.0} % of the workers do not answer alone: with more than half, people and an LLM \
+         that is not in your files can change places, so answers like those of one are unsure and not \
+         look, and a flag for another reason is less sure, too; read the answers",
         100.0 * share
     );
     Some(Warning::new("own_near_majority", 1, message))

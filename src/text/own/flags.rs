@@ -1,7 +1,8 @@
 //! Who is worth a look, so that few of them are false alarms.
 
 use super::result::OwnScores;
-use super::settings::{CAP, CAP_ASSUMED};
+use super::settings::CAP_ASSUMED;
+use crate::stats::flag::CAP;
 
 /// P(own) of all judged reviewers, in order, to ask who would be flagged.
 #[derive(Debug, Clone)]

@@ -21,13 +21,10 @@ use crate::data::reviews::ReviewSet;
 use crate::embed::tfidf::{StopWords, Tfidf};
 use crate::embed::vectors::Vectors;
 use crate::embed::{EmbedError, Embedder};
+use crate::stats::flag::MAJORITY;
 
 /// Estimated share of cheaters from which on they are many.
 const MANY: f64 = 0.3;
-
-/// Estimated share from which on they may be the majority: from half on, what is measured turns
-/// round.
-const MAJORITY: f64 = 0.45;
 
 /// Cosine of two Z of a paper above which they are nearly one text.
 const ALIKE: f64 = 0.7;

@@ -57,9 +57,5 @@ pub(super) const START: f64 = 0.9;
 /// again on half of the papers of one public set and reported on the other, see `docs/own.md`.
 pub(super) const DEGREES_OF_FREEDOM: f64 = 8.0;
 
-/// Nobody is flagged whose P(own) is above this many times the rate of false alarms asked for: a
-/// mean alone would let clear cases vouch for unclear ones.
-pub(super) const CAP: f64 = 4.0;
-
-/// The same where what another LLM writes is not known but assumed.
+/// In place of [`CAP`](crate::stats::flag::CAP) where what another LLM writes is not known but assumed.
 pub(super) const CAP_ASSUMED: f64 = 1.0;

@@ -89,7 +89,7 @@ fn other_papers(run: &ReviewsRun) -> Option<Section> {
         ],
         rows: found.into_iter().take(MOST_ROWS).map(row).collect(),
         left_out,
-        rest: "--explain REVIEWER shows those of one person.",
+        rest: "The evidence for a reviewer names theirs.",
         replaces: "",
     })
 }
