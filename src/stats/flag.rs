@@ -41,7 +41,8 @@ pub enum OwnFlag {
     /// the false discovery rate.
     Look,
     /// More likely not their own work than own (`p_own` below one half), but not surely enough; in a
-    /// venue that is too small for a scale, whoever is not worth a look.
+    /// venue that is too small for a scale, whoever is not worth a look; in a crowd most of which may not
+    /// answer alone, whoever reads as an LLM that is in no file.
     Unsure,
     /// Nothing stands out.
     Clear,

@@ -42,7 +42,8 @@ pub(super) struct WorkerFeatures {
     pub(super) own: Normal,
     /// What an average person would have done on the same tasks.
     pub(super) person: Normal,
-    /// `copy`, `llm`, `guess`, `constant`: equal parts of the densities in each list.
+    /// `copy`, `llm`, `guess`, `constant`: equal parts of the densities in each list. The last of `llm`
+    /// is an LLM of which nobody has a sample.
     pub(super) ghosts: [Vec<Normal>; 4],
     /// Features of somebody who is always right on these tasks, see [`always_right`].
     pub(super) always_right: Option<[f64; 2]>,
@@ -52,6 +53,13 @@ pub(super) struct WorkerFeatures {
     pub(super) expected: f64,
     /// Who is not a peer, see [`Counter::twins_of`].
     pub(super) twins: Vec<u32>,
+}
+
+impl WorkerFeatures {
+    /// Whether every answer is that of Z.
+    pub(super) fn says_all_of_z(&self) -> bool {
+        self.own.mean[0] >= 1.0 - self.step / 2.0
+    }
 }
 
 /// One answered task with all that the ghosts need.
@@ -233,7 +241,7 @@ impl Sums {
 
     /// By how much the copy excess grows with each task on which the answer is that of Z; `None` where
     /// it is undefined.
-    fn step(&self) -> Option<f64> {
+    pub(super) fn step(&self) -> Option<f64> {
         let room = self.count - self.features[1];
         (room > 0.0).then(|| 1.0 / room)
     }

@@ -15,6 +15,10 @@
 //! workers, fitted by EM over all workers ([`model`]): who has easy tasks is expected to agree. The
 //! posterior follows from Bayes. Nobody's true label is used.
 //!
+//! Who says what Z says on every task is held to the probability of that, not to a density
+//! ([`model`]). Where most may not answer alone, nobody is looked at for reading as an LLM that is in no
+//! file (`Logs::is_by_unknown_llm`).
+//!
 //! Who stands out without cheating has a density of own work, too ([`people`]), and who answers like
 //! one worker far more than like the others does not count that one as a peer ([`twins`]). What is nearly always
 //! the same label is told by the labels themselves ([`constant`]).
@@ -41,7 +45,8 @@ use serde::{Deserialize, Serialize};
 
 use self::crowd::Crowd;
 use self::features::WorkerFeatures;
-use self::model::Model;
+use self::model::{Logs, Model};
+use self::planted::Bar;
 pub use self::planted::Planted;
 use super::dawid_skene::point;
 use super::entry::{Entry, Several};
@@ -50,8 +55,8 @@ use super::strata::Conditioning;
 use super::{Mechanism, MechanismError, Scores, WorkerScore};
 use crate::data::labels::{Label, LabelTable};
 use crate::data::z::ZSource;
+use crate::stats::flag::MAJORITY;
 pub use crate::stats::flag::OwnFlag;
-use crate::stats::flag::{CAP, MAJORITY};
 use crate::stats::interval::Estimate;
 
 /// What an answer sheet may be.
@@ -227,18 +232,23 @@ impl OwnAnswers {
         let judged: Vec<(u32, Judged)> = (0..table.worker_count() as u32)
             .filter_map(|worker| Some((worker, Judged::of(&fitted, worker)?)))
             .collect();
-        let probabilities: Vec<[f64; 5]> =
-            judged.iter().map(|(_, judged)| model::posterior(&judged.logs)).collect();
-        let own: Vec<f64> = probabilities.iter().map(|p| p[0]).collect();
+        let own: Vec<f64> =
+            judged.iter().map(|(_, judged)| model::posterior(&judged.logs.kinds)[0]).collect();
         let estimated_share = (!own.is_empty())
             .then(|| own.iter().map(|own| 1.0 - own).sum::<f64>() / own.len() as f64);
-        let mut look = looked_at(&own, self.settings.false_discovery_rate);
-        if may_be_majority(estimated_share) {
-            let unknown = probabilities.iter().map(is_by_unknown_llm);
-            look.iter_mut().zip(unknown).for_each(|(look, unknown)| *look &= !unknown);
-        }
+        let majority = may_be_majority(estimated_share);
+        let is_spared: Vec<bool> =
+            judged.iter().map(|(_, judged)| majority && judged.logs.is_by_unknown_llm()).collect();
+        // Who is not looked at does not vouch for others either.
+        let candidates: Vec<f64> = own
+            .iter()
+            .zip(&is_spared)
+            .filter(|(_, spared)| !**spared)
+            .map(|(own, _)| *own)
+            .collect();
+        let bar = Bar::new(candidates, self.settings.false_discovery_rate, majority);
         let workers_judged: Vec<u32> = judged.iter().map(|(worker, _)| *worker).collect();
-        let planted = Planted::measure(&fitted, &workers_judged, &own, &self.settings);
+        let planted = Planted::measure(&fitted, &workers_judged, &bar, &self.settings);
         let mut workers: Vec<OwnScore> = (0..table.worker_count())
             .map(|worker| {
                 // Of several reasons that of the source with the most tasks, of equals the first.
@@ -251,16 +261,19 @@ impl OwnAnswers {
                 )
             })
             .collect();
-        for ((worker, judged), look) in judged.iter().zip(look) {
+        for (((worker, judged), own), is_spared) in judged.iter().zip(&own).zip(&is_spared) {
             let of = &fitted[judged.likest];
             let Ok(features) = &of.features[*worker as usize] else { continue };
             workers[*worker as usize] = judged_score(
                 features,
                 (
-                    model::log_odds(&judged.logs),
-                    named(model::posterior(&judged.logs), of.crowd.log_odds_of_guess(*worker)),
+                    model::log_odds(&judged.logs.kinds),
+                    named(
+                        model::posterior(&judged.logs.kinds),
+                        of.crowd.log_odds_of_guess(*worker),
+                    ),
                 ),
-                look,
+                if *is_spared { Some(OwnFlag::Unsure) } else { bar.flag(*own) },
             );
         }
         Ok(OwnRun { workers, estimated_share, planted })
@@ -314,7 +327,7 @@ impl<'a> Fitted<'a> {
 /// A worker by all sources together.
 struct Judged {
     /// See [`together`].
-    logs: [f64; 5],
+    logs: Logs,
     /// The number of the source that the answers are most like a copy of; of equals the first.
     likest: usize,
 }
@@ -322,32 +335,41 @@ struct Judged {
 impl Judged {
     /// `None` if no source judges the worker.
     fn of(fitted: &[Fitted<'_>], worker: u32) -> Option<Self> {
-        let mut likest: Option<(usize, f64)> = None;
+        let mut likest: Option<(usize, (bool, f64))> = None;
         let mut views = Vec::with_capacity(fitted.len());
         for (number, one) in fitted.iter().enumerate() {
             let Ok(features) = &one.features[worker as usize] else { continue };
             let logs = one.model.log_weights(features);
-            let copied = model::log_sum(&[logs[1], logs[2]]) - logs[0];
+            let odds = model::log_sum(&logs.kinds[1..3]) - logs.kinds[0];
+            let copied = (features.says_all_of_z(), odds);
             if likest.is_none_or(|(_, most)| copied > most) {
                 likest = Some((number, copied));
             }
-            views.push(logs);
+            views.push((logs, features.says_all_of_z()));
         }
         let (likest, _) = likest?;
+        // Who says word for word what one source says is no other LLM to the other sources.
+        let copies = views.iter().any(|(_, says_all)| *says_all);
+        let views: Vec<Logs> = views
+            .into_iter()
+            .map(|(logs, says_all)| if copies && !says_all { logs.known_as_copies() } else { logs })
+            .collect();
         Some(Self { logs: together(&views), likest })
     }
 }
 
 /// Logs of the odds of every kind against own work: the mean over the sources of the odds by each. A
 /// cheater has one of them, and nobody knows which.
-fn together(views: &[[f64; 5]]) -> [f64; 5] {
-    let mut logs = [0.0; 5];
+fn together(views: &[Logs]) -> Logs {
     let count = (views.len().max(1) as f64).ln();
-    for kind in 1..5 {
-        let odds: Vec<f64> = views.iter().map(|logs| logs[kind] - logs[0]).collect();
-        logs[kind] = model::log_sum(&odds) - count;
-    }
-    logs
+    let mean = |of: &dyn Fn(&Logs) -> f64| {
+        let odds: Vec<f64> = views.iter().map(|logs| of(logs) - logs.kinds[0]).collect();
+        model::log_sum(&odds) - count
+    };
+    let mut kinds = [0.0; 5];
+    (1..5).for_each(|kind| kinds[kind] = mean(&|logs| logs.kinds[kind]));
+    let (known_llm, unknown_llm) = (mean(&|logs| logs.known_llm), mean(&|logs| logs.unknown_llm));
+    Logs { kinds, known_llm, unknown_llm }
 }
 
 /// The probabilities with what guesses and constant answers have together dealt out by `log_odds`.
@@ -375,7 +397,7 @@ fn not_judged(reason: NotJudged, n_used: usize) -> OwnScore {
 fn judged_score(
     features: &WorkerFeatures,
     (score, probabilities): (f64, [f64; 5]),
-    look: bool,
+    decided: Option<OwnFlag>,
 ) -> OwnScore {
     let mut reads_as = AnswerKind::Own;
     let mut largest = probabilities[0];
@@ -384,13 +406,7 @@ fn judged_score(
             (reads_as, largest) = (kind, probability);
         }
     }
-    let flag = if look {
-        OwnFlag::Look
-    } else if probabilities[0] < 0.5 {
-        OwnFlag::Unsure
-    } else {
-        OwnFlag::Clear
-    };
+    let by_half = if probabilities[0] < 0.5 { OwnFlag::Unsure } else { OwnFlag::Clear };
     OwnScore {
         score: Some(score),
         copied: Some(Estimate {
@@ -401,7 +417,7 @@ fn judged_score(
         agreement: Some(features.own.mean[1]),
         probabilities: Some(probabilities),
         reads_as: Some(reads_as),
-        flag,
+        flag: decided.unwrap_or(by_half),
         not_judged: None,
         n_used: features.tasks,
     }
@@ -412,34 +428,6 @@ fn judged_score(
 /// most people are.
 fn may_be_majority(estimated_share: Option<f64>) -> bool {
     estimated_share.is_some_and(|share| share >= MAJORITY)
-}
-
-/// Whether answers read as those of an LLM, but not as those in Z.
-fn is_by_unknown_llm(probabilities: &[f64; 5]) -> bool {
-    let [_, copy, llm, guess, constant] = probabilities;
-    llm > copy && *llm > guess + constant
-}
-
-/// The largest set of lowest values whose mean is at most `rate`; of equal ones all or none.
-fn looked_at(own: &[f64], rate: f64) -> Vec<bool> {
-    let bound = look_bound(own, rate);
-    own.iter().map(|own| bound.is_some_and(|bound| *own <= bound)).collect()
-}
-
-/// The largest value of that set; none above [`CAP`] times the rate.
-fn look_bound(own: &[f64], rate: f64) -> Option<f64> {
-    let mut sorted = own.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let (mut sum, mut bound) = (0.0, None);
-    for (index, value) in sorted.iter().enumerate() {
-        sum += value;
-        let last_of_its_value = sorted.get(index + 1).is_none_or(|next| next > value);
-        let may_be = *value <= CAP * rate && sum <= rate * (index as f64 + 1.0);
-        if last_of_its_value && may_be {
-            bound = Some(*value);
-        }
-    }
-    bound
 }
 
 pub(super) const ENTRY: Entry = Entry {

@@ -24,6 +24,33 @@ const STEPS: usize = 60;
 /// Turns a median absolute deviation into a standard deviation.
 const NORMAL_MAD: f64 = 1.482_602_218_505_602;
 
+/// Logs of share times density at some features.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Logs {
+    /// Of every kind.
+    pub(super) kinds: [f64; 5],
+    /// The parts of `llm` that are of a sample somebody has, and of an LLM of which nobody has one.
+    pub(super) known_llm: f64,
+    pub(super) unknown_llm: f64,
+}
+
+impl Logs {
+    /// The same where the samples that somebody has stand for copies.
+    pub(super) fn known_as_copies(mut self) -> Self {
+        self.kinds[1] = log_sum(&[self.kinds[1], self.known_llm]);
+        self.kinds[2] = self.unknown_llm;
+        self.known_llm = f64::NEG_INFINITY;
+        self
+    }
+
+    /// Whether such answers read as those of an LLM, but of none that is in the files.
+    pub(super) fn is_by_unknown_llm(&self) -> bool {
+        let [_, copy, llm, guess, constant] = posterior(&self.kinds);
+        let unknown = (self.unknown_llm - log_sum(&self.kinds)).exp();
+        unknown > copy + (llm - unknown) && unknown > guess + constant
+    }
+}
+
 /// The fitted model.
 ///
 /// Own work is what a person does on the same tasks, [`WorkerFeatures::person`], plus what the
@@ -43,7 +70,7 @@ impl Model {
         // The densities of ghosts never change.
         let ghosts: Vec<[f64; 4]> = workers
             .par_iter()
-            .map(|worker| log_ghosts(worker, worker.own.mean, worker.constant))
+            .map(|worker| log_ghosts(worker, worker.own.mean, worker.step, worker.constant).0)
             .collect();
         for _ in 0..STEPS {
             let old = model.clone();
@@ -52,7 +79,7 @@ impl Model {
                 .zip(&ghosts)
                 .with_min_len(1024)
                 .map(|(worker, ghosts)| {
-                    let people = old.log_people(worker, worker.own.mean);
+                    let people = old.log_people(worker, worker.own.mean, worker.step);
                     let all = log_sum(&people);
                     let posterior = posterior(&old.weighed(all, *ghosts));
                     (posterior, posterior[0] * (people[0] - all).exp())
@@ -143,19 +170,23 @@ impl Model {
     }
 
     /// Log of share times density of every kind; minus infinity for a ghost that is not there.
-    pub(super) fn log_weights(&self, worker: &WorkerFeatures) -> [f64; 5] {
-        self.log_weights_at(worker, worker.own.mean, worker.constant)
+    pub(super) fn log_weights(&self, worker: &WorkerFeatures) -> Logs {
+        self.log_weights_at(worker, worker.own.mean, worker.step, worker.constant)
     }
 
-    /// The same at other features in the tasks of this worker, and with other evidence of a `constant`
-    /// answer.
+    /// The same at other features and another step in the tasks of this worker, and with other evidence
+    /// of a `constant` answer.
     pub(super) fn log_weights_at(
         &self,
         worker: &WorkerFeatures,
         x: [f64; 2],
+        step: f64,
         constant: f64,
-    ) -> [f64; 5] {
-        self.weighed(log_sum(&self.log_people(worker, x)), log_ghosts(worker, x, constant))
+    ) -> Logs {
+        let (ghosts, parts) = log_ghosts(worker, x, step, constant);
+        let people = log_sum(&self.log_people(worker, x, step));
+        let [known_llm, unknown_llm] = parts.map(|part| part + self.log_shares[2]);
+        Logs { kinds: self.weighed(people, ghosts), known_llm, unknown_llm }
     }
 
     /// The densities of own work for this worker, each with its share of the people; that of most
@@ -165,13 +196,12 @@ impl Model {
     }
 
     /// Logs of share times density of each; minus infinity for those that are not there.
-    fn log_people(&self, worker: &WorkerFeatures, x: [f64; 2]) -> [f64; 3] {
+    fn log_people(&self, worker: &WorkerFeatures, x: [f64; 2], step: f64) -> [f64; 3] {
         self.people(worker).map(|(share, normal)| {
             if share <= 0.0 {
                 return f64::NEG_INFINITY;
             }
-            let covariance = floored(normal.covariance);
-            share.ln() + log_weight(&Normal { covariance, ..normal }, x, worker.step)
+            share.ln() + log_weight(&normal, x, step)
         })
     }
 
@@ -199,18 +229,25 @@ fn beyond(worker: &WorkerFeatures) -> [f64; 2] {
     [0, 1].map(|f| worker.own.mean[f] - worker.person.mean[f])
 }
 
-/// Log density of each kind of ghost: equal parts of its densities.
-fn log_ghosts(worker: &WorkerFeatures, x: [f64; 2], constant: f64) -> [f64; 4] {
-    let mut kinds = [0, 1, 2, 3].map(|kind| {
-        let logs = worker.ghosts[kind].iter().map(|ghost| {
-            let ghost = Normal { covariance: floored(ghost.covariance), ..*ghost };
-            log_weight(&ghost, x, worker.step)
-        });
-        let logs: Vec<f64> = logs.collect();
-        log_sum(&logs) - (logs.len().max(1) as f64).ln()
-    });
+/// Log density of each kind of ghost, equal parts of its densities, and of `llm` the parts of the samples
+/// that somebody has and of the LLM of which nobody has one.
+fn log_ghosts(
+    worker: &WorkerFeatures,
+    x: [f64; 2],
+    step: f64,
+    constant: f64,
+) -> ([f64; 4], [f64; 2]) {
+    let of_kind = |kind: usize| -> Vec<f64> {
+        let ghosts = &worker.ghosts[kind];
+        let equal = (ghosts.len().max(1) as f64).ln();
+        ghosts.iter().map(|ghost| log_weight(ghost, x, step) - equal).collect()
+    };
+    let mut kinds = [0, 1, 2, 3].map(|kind| log_sum(&of_kind(kind)));
     kinds[3] += constant;
-    kinds
+    let llms = of_kind(1);
+    // The samples come first.
+    let (known, unknown) = llms.split_at(llms.len().saturating_sub(1));
+    (kinds, [log_sum(known), log_sum(unknown)])
 }
 
 /// Log of the sum of exponentials; minus infinity of none.
@@ -235,23 +272,29 @@ pub(super) fn log_odds(logs: &[f64; 5]) -> f64 {
     logs[0] - log_sum(&logs[1..])
 }
 
-/// Log density; of who says what Z says on every task, the log of the probability of that by the width
-/// of a `step` of the copy excess.
+/// Log density; of who says what Z says on every task, the log of the density of the agreement and of the
+/// probability to say so.
 ///
-/// All answers alike are one point of a row of points, a step apart: a copier is on it for certain, and
-/// a person with some probability, which may be large where tasks are easy and the LLM is good. The
-/// densities of both at the point say little of that: a copier's is as high as it is made narrow.
+/// All answers alike are one point of a row of points, a `step` of the copy excess apart: a copier is
+/// on it for certain, and a person with some probability, which may be large where tasks are easy and
+/// the LLM is good. The densities of both at the point say little of that: a copier's is as high as it
+/// is made narrow. Whoever is there also agrees with the others as often as all there; the densities of
+/// that are kept all the same, since without them the probabilities are too cautious
+/// (`docs/results.md`). The weights at this point are not comparable with those elsewhere, and nobody
+/// compares them.
 fn log_weight(normal: &Normal, x: [f64; 2], step: f64) -> f64 {
-    let [a, b, c] = normal.covariance;
+    let covariance = floored(normal.covariance);
     let last = 1.0 - step / 2.0;
     if x[0] < last {
-        return log_density(normal, x);
+        return log_density(&Normal { covariance, ..*normal }, x);
     }
+    let ([a, b, _], [_, _, c]) = (normal.covariance, covariance);
     let offset = x[1] - normal.mean[1];
     let of_agreement = -0.5 * (offset * offset / c + c.ln() + std::f64::consts::TAU.ln());
     let mean = normal.mean[0] + b / c * offset;
-    let sd = (a - b * b / c).max(LEAST_VARIANCE).sqrt();
-    of_agreement + log_above((last - mean) / sd) - step.ln()
+    // So narrow that what has no spread is certain.
+    let sd = (a - b * b / c).max(0.0).sqrt().max(step / 16.0);
+    of_agreement + log_above((last - mean) / sd)
 }
 
 /// Log of the probability that a standard normal variable is above `t`.
@@ -303,6 +346,8 @@ pub(super) fn floored([a, b, c]: [f64; 3]) -> [f64; 3] {
 mod tests {
     use super::*;
 
+    const AVERAGE: Normal = Normal { mean: [0.7, 0.8], covariance: [0.04, 0.006, 0.0025] };
+
     /// The density between two copy excesses, by the rule of Simpson.
     fn between(normal: &Normal, agreement: f64, from: f64, to: f64) -> f64 {
         const PARTS: u32 = 20_000;
@@ -318,30 +363,33 @@ mod tests {
 
     #[test]
     fn all_answers_alike_weigh_what_is_beyond_the_last_half_step() {
-        let normal = Normal { mean: [0.7, 0.8], covariance: [0.04, 0.006, 0.0025] };
         for (step, agreement) in [(0.25, 0.8), (0.1, 0.9), (0.02, 0.75)] {
-            let expected = between(&normal, agreement, 1.0 - step / 2.0, 3.0) / step;
-            let found = log_weight(&normal, [1.0, agreement], step).exp();
+            let expected = between(&AVERAGE, agreement, 1.0 - step / 2.0, 3.0);
+            let found = log_weight(&AVERAGE, [1.0, agreement], step).exp();
             assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
             // Short of it nothing is changed.
-            let x = [1.0 - step, agreement];
-            assert_eq!(log_weight(&normal, x, step).to_bits(), log_density(&normal, x).to_bits());
+            let x = [1.0 - step, 0.8];
+            assert_eq!(log_weight(&AVERAGE, x, step).to_bits(), log_density(&AVERAGE, x).to_bits());
         }
     }
 
     #[test]
-    fn all_alike_is_certain_of_a_copy_and_as_likely_of_a_person_as_it_is() {
-        // A copy has no spread of its own, and agrees with the others as the person does here.
-        let copy = Normal { mean: [1.0, 0.9], covariance: [1e-4, 0.0, 1e-3] };
-        let person = Normal { mean: [0.9, 0.9], covariance: [0.04, 0.0, 1e-3] };
-        let step: f64 = 0.3;
-        let [of_copy, of_person] =
-            [copy, person].map(|normal| log_weight(&normal, [1.0, 0.9], step));
-        // Above .85 is above a quarter of a standard deviation below the mean: .5987 of people.
-        assert!(((of_person - of_copy).exp() - 0.598_706_3).abs() < 1e-6, "{of_person} {of_copy}");
-        // The densities said otherwise: that a copy is likelier by 23 to 1.
-        let [of_copy, of_person] = [copy, person].map(|normal| log_density(&normal, [1.0, 0.9]));
-        assert!((of_copy - of_person).exp() > 20.0);
+    fn all_alike_is_certain_of_a_copy_and_of_a_person_about_the_product_over_tasks() {
+        // Tasks on which a share of the others, all alike, says what Z says; people of two labels.
+        for (tasks, share) in [(12_i32, 0.9_f64), (20, 0.95), (40, 0.97), (400, 0.5)] {
+            let step = 1.0 / (f64::from(tasks) * (1.0 - share));
+            let variance = share * (1.0 - share) / (f64::from(tasks) * (1.0 - share).powi(2));
+            let person = Normal { mean: [0.0, share], covariance: [variance, 0.0, 1e-3] };
+            // A copy has no spread of its own; both agree with the others alike.
+            let copy = Normal { mean: [1.0, share], covariance: [0.0, 0.0, 1e-3] };
+            let at = |normal: &Normal| log_weight(normal, [1.0, share], step);
+            let of_agreement = -0.5 * (1e-3_f64.ln() + std::f64::consts::TAU.ln());
+            assert!((at(&copy) - of_agreement).abs() < 1e-9, "{}", at(&copy));
+            let (found, exact) = (at(&person) - at(&copy), f64::from(tasks) * share.ln());
+            // Of many tasks both are nothing: e to the power of less than -200.
+            let near = if tasks > 100 { found < -150.0 } else { (found - exact).abs() < 0.2 };
+            assert!(near, "{found} {exact}");
+        }
     }
 
     #[test]

@@ -9,8 +9,8 @@ use rand_chacha::ChaCha8Rng;
 use super::constant::Repeated;
 use super::crowd::{Answered, Crowd};
 use super::features::{Normal, OTHER_LLM, OTHER_LLM_SD, Sums, WorkerFeatures};
-use super::model::posterior;
-use super::{Fitted, OwnSettings, is_by_unknown_llm, together};
+use super::model::{Logs, posterior};
+use super::{Fitted, OwnFlag, OwnSettings, together};
 use crate::data::labels::Label;
 use crate::stats::flag::CAP;
 use crate::stats::seed::stream;
@@ -33,14 +33,13 @@ pub struct Planted {
 
 impl Planted {
     /// Plants ghosts in the tasks of as many of the workers `judged` as [`MOST_VISITS`] allows, evenly
-    /// spread; `own` are the probabilities of all of these.
+    /// spread, and holds them to the `bar` of all of these.
     pub(super) fn measure(
         fitted: &[Fitted<'_>],
         judged: &[u32],
-        own: &[f64],
+        bar: &Bar,
         settings: &OwnSettings,
     ) -> Self {
-        let bar = Bar::new(own, settings.false_discovery_rate);
         let cost = |worker: u32| -> usize {
             let visits = |one: &Fitted<'_>| {
                 let per_task = |(task, _, _)| one.crowd.table.of_task(task).len();
@@ -85,13 +84,13 @@ impl<'a> Sheet<'a> {
         Some(Self { fitted, features, tasks })
     }
 
-    fn logs(&self, x: [f64; 2], constant: f64) -> [f64; 5] {
-        self.fitted.model.log_weights_at(self.features, x, constant)
+    fn logs(&self, x: [f64; 2], step: f64, constant: f64) -> Logs {
+        self.fitted.model.log_weights_at(self.features, x, step, constant)
     }
 }
 
 /// What each source says of somebody who answers alone: the same person, so the same draw.
-fn people(views: &[Sheet<'_>], random: &mut ChaCha8Rng) -> Vec<[f64; 5]> {
+fn people(views: &[Sheet<'_>], random: &mut ChaCha8Rng) -> Vec<Logs> {
     let (which, deviations) = (random.random::<f64>(), normal(random));
     let person = |view: &Sheet<'_>| {
         let densities = view.fitted.model.people(view.features);
@@ -100,13 +99,14 @@ fn people(views: &[Sheet<'_>], random: &mut ChaCha8Rng) -> Vec<[f64; 5]> {
         // Somebody who gives the most common label as often as people do.
         let (expected, answers) = (view.features.expected, view.tasks.len() as f64);
         let repeated = Repeated { times: expected * answers, answers, expected };
-        view.logs(density.at(deviations), repeated.log_ratio(view.fitted.crowd.blind[0].len()))
+        let constant = repeated.log_ratio(view.fitted.crowd.blind[0].len());
+        view.logs(density.at(deviations), view.features.step, constant)
     };
     views.iter().map(person).collect()
 }
 
 /// What each source says of a ghost that hands in what one of them says, or nobody.
-fn ghosts(views: &[Sheet<'_>], kind: usize, random: &mut ChaCha8Rng) -> Vec<[f64; 5]> {
+fn ghosts(views: &[Sheet<'_>], kind: usize, random: &mut ChaCha8Rng) -> Vec<Logs> {
     let from = match views {
         [] => return Vec::new(),
         [one] => one,
@@ -126,7 +126,7 @@ fn ghosts(views: &[Sheet<'_>], kind: usize, random: &mut ChaCha8Rng) -> Vec<[f64
             }
         }
         let constant = view.fitted.crowd.constant(&mut given, view.features.expected);
-        Some(view.logs(sums.normal()?.mean, constant))
+        Some(view.logs(sums.normal()?.mean, sums.step()?, constant))
     };
     views.iter().filter_map(logs).collect()
 }
@@ -186,20 +186,39 @@ fn at(probabilities: &[f64], mut rest: f64) -> Label {
     probabilities.len().saturating_sub(1) as Label
 }
 
-/// Who would be flagged as one more worker: the mean of all values up to the newcomer's, the
-/// newcomer's included, is at most the rate, or it is part of a larger set that is.
-struct Bar {
+/// Who is looked at: the largest set of lowest values whose mean is at most the rate, of equal ones all or
+/// none, and none above [`CAP`] times the rate. And who would be as one more worker: the mean of all
+/// values up to the newcomer's, the newcomer's included, is at most the rate, or it is part of a larger
+/// set that is.
+pub(super) struct Bar {
     sorted: Vec<f64>,
     rate: f64,
-    may_be_majority: bool,
+    /// The largest value that is looked at.
+    bound: Option<f64>,
+    /// Whether nobody is looked at who reads as an LLM of which nobody has a sample.
+    spares: bool,
 }
 
 impl Bar {
-    fn new(own: &[f64], rate: f64) -> Self {
-        let mut sorted = own.to_vec();
+    /// `own` are the probabilities of those who may be looked at.
+    pub(super) fn new(own: Vec<f64>, rate: f64, spares: bool) -> Self {
+        let mut sorted = own;
         sorted.sort_by(f64::total_cmp);
-        let share = 1.0 - own.iter().sum::<f64>() / own.len().max(1) as f64;
-        Self { sorted, rate, may_be_majority: super::may_be_majority(Some(share)) }
+        let (mut sum, mut bound) = (0.0, None);
+        for (index, value) in sorted.iter().enumerate() {
+            sum += value;
+            let last_of_its_value = sorted.get(index + 1).is_none_or(|next| next > value);
+            let may_be = *value <= CAP * rate && sum <= rate * (index as f64 + 1.0);
+            if last_of_its_value && may_be {
+                bound = Some(*value);
+            }
+        }
+        Self { sorted, rate, bound, spares }
+    }
+
+    /// `Look` for a value of the set.
+    pub(super) fn flag(&self, value: f64) -> Option<OwnFlag> {
+        self.bound.filter(|bound| value <= *bound).map(|_| OwnFlag::Look)
     }
 
     fn flags(&self, value: f64) -> bool {
@@ -226,12 +245,12 @@ impl Bar {
     }
 
     /// Counts somebody of whom the sources say this; nobody, if none does.
-    fn count(&self, views: &[[f64; 5]], (hits, all): &mut (u64, u64)) {
+    fn count(&self, views: &[Logs], (hits, all): &mut (u64, u64)) {
         if !views.is_empty() {
+            let logs = together(views);
+            let is_spared = self.spares && logs.is_by_unknown_llm();
             *all += 1;
-            let probabilities = posterior(&together(views));
-            let unsure = self.may_be_majority && is_by_unknown_llm(&probabilities);
-            *hits += u64::from(!unsure && self.flags(probabilities[0]));
+            *hits += u64::from(!is_spared && self.flags(posterior(&logs.kinds)[0]));
         }
     }
 }

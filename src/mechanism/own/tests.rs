@@ -110,15 +110,24 @@ fn cheaters_of_every_kind_are_found_and_named() {
 #[test]
 fn sources_are_taken_together_by_hand() {
     let logs = |own: f64, kinds: [f64; 4]| {
-        [own.ln(), kinds[0].ln(), kinds[1].ln(), kinds[2].ln(), kinds[3].ln()]
+        let [copy, llm, guess, constant] = kinds.map(f64::ln);
+        // A quarter of what is said of LLMs is said of an unknown one.
+        let [known_llm, unknown_llm] = [0.75, 0.25].map(|part: f64| llm + part.ln());
+        Logs { kinds: [own.ln(), copy, llm, guess, constant], known_llm, unknown_llm }
     };
     // By the first source a copy is three times as likely as own answers, by the second a ninth: on
     // average 14/9. An absent kind stays absent; who is judged by one source is judged by it alone.
     let views = [logs(0.2, [0.6, 0.2, 0.0, 0.1]), logs(0.9, [0.1, 0.9, 0.0, 0.0])];
-    let odds = together(&views).map(f64::exp);
+    let both = together(&views);
+    assert!((both.unknown_llm.exp() - 0.25).abs() < 1e-12, "{both:?}");
+    // Where samples stand for copies: 14/9 and .75.
+    let copies = both.known_as_copies();
+    assert!((copies.kinds[1].exp() - 14.0 / 9.0 - 0.75).abs() < 1e-12, "{copies:?}");
+    assert!((copies.kinds[2].exp() - 0.25).abs() < 1e-12, "{copies:?}");
+    let odds = both.kinds.map(f64::exp);
     let expected = [1.0, 14.0 / 9.0, 1.0, 0.0, 0.25];
     assert!(odds.iter().zip(expected).all(|(odds, e)| (odds - e).abs() < 1e-12), "{odds:?}");
-    let odds = together(&views[1..]).map(f64::exp);
+    let odds = together(&views[1..]).kinds.map(f64::exp);
     assert!((odds[1] - 1.0 / 9.0).abs() < 1e-12, "{odds:?}");
 }
 
@@ -159,6 +168,10 @@ fn whose_source_is_copied_and_their_order_do_not_matter() {
 
 #[test]
 fn the_largest_set_with_a_small_mean_is_looked_at() {
+    let looked_at = |own: &[f64], rate: f64| -> Vec<bool> {
+        let bar = Bar::new(own.to_vec(), rate, false);
+        own.iter().map(|own| bar.flag(*own).is_some()).collect()
+    };
     // Means of the lowest: 0, .03, .06, ...: the first two.
     assert_eq!(looked_at(&[0.9, 0.06, 0.0, 0.12], 0.05), [false, true, true, false]);
     assert_eq!(looked_at(&[0.2, 0.3], 0.05), [false, false]);

@@ -9,15 +9,16 @@ use super::space::LANES;
 use crate::data::progress::Progress;
 use crate::data::reviews::ReviewSet;
 
-/// A review may be about a paper that it is as close to as people's are to their own, but for one in so
-/// many.
+/// A review may be about a paper that it is as close to as people's are to their own, the least close one
+/// in so many left out.
 const LESS_CLOSE: usize = 10;
 
 /// The other paper of the venue that a review is closest to.
 ///
 /// A closeness is the mean, over what other people and the LLMs wrote on a paper, of the cosine with
-/// the text less the mean cosine with all texts of its kind: of people, or of that LLM. So an LLM's
-/// way of writing makes no paper that it wrote about look close. In the first space, in `[-2, 2]`.
+/// the text less the mean cosine with what the same kind, people or that LLM, wrote on other papers. So
+/// an LLM's way of writing makes no paper that it wrote about look close. In the first space, in
+/// `[-2, 2]`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OtherPaper {
     /// Its number in the set.
@@ -26,9 +27,9 @@ pub struct OtherPaper {
     pub closeness: f64,
     /// That to the paper which the review was handed in for.
     pub closeness_here: f64,
-    /// Whether the review is as close to it as nine of ten reviews by people who are clear are to
-    /// their own papers; `None` if nobody is clear. A review of something else is closest to some
-    /// paper, too.
+    /// Whether the review is closer to it than the least close tenth of the reviews by people who are
+    /// clear are to their own papers; `None` if nobody is clear. A review of something else is closest
+    /// to some paper, too.
     pub is_close: Option<bool>,
 }
 
@@ -102,24 +103,25 @@ impl<'a> OtherPapers<'a> {
         let Comparison { planted, spaces, .. } = self.comparison;
         let venue = &planted.venue;
         let block = spaces[0].block(slots);
-        let means: Vec<Means> = slots.iter().map(|&slot| self.means(slot)).collect();
+        let all: Vec<Vec<Sum>> = slots.iter().map(|&slot| self.sums(slot)).collect();
         let mut closest: Vec<Option<(u32, f64)>> = vec![None; slots.len()];
         let mut here: Vec<Option<f64>> = vec![None; slots.len()];
+        let mut on_paper = vec![vec![Sum::default(); self.kinds()]; slots.len()];
         for (position, paper) in venue.papers.iter().enumerate() {
-            let (mut sums, mut counts) = ([0.0; LANES], [0_usize; LANES]);
             for (row, kind) in self.texts_on(position) {
                 let cosines = spaces[0].cosines(row, &block);
                 for (lane, &slot) in slots.iter().enumerate() {
                     if self.is_by_another(row, kind, slot) {
-                        sums[lane] += cosines[lane] - means[lane].of(kind);
-                        counts[lane] += 1;
+                        on_paper[lane][kind].add(cosines[lane]);
                     }
                 }
             }
             // A paper of the venue has a review.
             let number = self.set.reviews[venue.reviews[paper.reviews.start]].paper;
-            for (lane, &slot) in slots.iter().enumerate().filter(|&(lane, _)| counts[lane] > 0) {
-                let closeness = sums[lane] / counts[lane] as f64;
+            for (lane, &slot) in slots.iter().enumerate() {
+                let found = closeness(&on_paper[lane], &all[lane]);
+                on_paper[lane].fill(Sum::default());
+                let Some(closeness) = found else { continue };
                 if venue.paper_of_review[slot] == position {
                     here[lane] = Some(closeness);
                 } else if closest[lane].is_none_or(|(_, most)| closeness > most) {
@@ -135,67 +137,82 @@ impl<'a> OtherPapers<'a> {
         .collect()
     }
 
-    /// Closeness of a review to its own paper; `None` if nobody else wrote about it.
+    /// Closeness of a review to its own paper; `None` if nobody else wrote about it, or nobody about
+    /// another.
     fn here(&self, slot: usize) -> Option<f64> {
-        let means = self.means(slot);
-        let texts = self.texts_on(self.comparison.planted.venue.paper_of_review[slot]);
-        let (mut sum, mut count) = (0.0, 0_usize);
-        for (row, kind) in texts.filter(|&(row, kind)| self.is_by_another(row, kind, slot)) {
-            sum += self.comparison.spaces[0].cosine(slot, row) - means.of(kind);
-            count += 1;
+        let mut on_paper = vec![Sum::default(); self.kinds()];
+        for (row, kind) in self.texts_on(self.comparison.planted.venue.paper_of_review[slot]) {
+            if self.is_by_another(row, kind, slot) {
+                on_paper[kind].add(self.comparison.spaces[0].cosine(slot, row));
+            }
         }
-        (count > 0).then(|| sum / count as f64)
+        closeness(&on_paper, &self.sums(slot))
     }
 
-    /// Rows of the texts on a paper, and what wrote them.
-    fn texts_on(&self, paper: usize) -> impl Iterator<Item = (usize, Kind)> {
+    /// How many kinds of texts there are: [`PEOPLE`], and every source of Z after them.
+    fn kinds(&self) -> usize {
+        1 + self.comparison.z_counts.len()
+    }
+
+    /// Rows of the texts on a paper, and their kinds.
+    fn texts_on(&self, paper: usize) -> impl Iterator<Item = (usize, usize)> {
         let Comparison { planted, counts, source_of_z, .. } = self.comparison;
         let paper = &planted.venue.papers[paper];
         let first_z = planted.venue.reviews.len();
         let reviews = paper.reviews.clone().filter(|&review| counts[review]);
-        let z = paper.z.clone().map(move |z| (first_z + z, Kind::Source(source_of_z[z])));
-        reviews.map(|review| (review, Kind::People)).chain(z)
+        let z = paper.z.clone().map(move |z| (first_z + z, 1 + source_of_z[z]));
+        reviews.map(|review| (review, PEOPLE)).chain(z)
     }
 
-    fn is_by_another(&self, row: usize, kind: Kind, slot: usize) -> bool {
-        kind != Kind::People || self.reviewer_of[row] != self.reviewer_of[slot]
+    fn is_by_another(&self, row: usize, kind: usize, slot: usize) -> bool {
+        kind != PEOPLE || self.reviewer_of[row] != self.reviewer_of[slot]
     }
 
-    /// Mean cosines of a review with the texts of each kind by others.
-    fn means(&self, slot: usize) -> Means {
+    /// Cosines of a review with all texts by others, by kind.
+    fn sums(&self, slot: usize) -> Vec<Sum> {
         let Comparison { spaces, reviews, n_reviews, z, z_counts, .. } = self.comparison;
         let space = &spaces[0];
         let own = &self.by_reviewer[self.reviewer_of[slot]];
         let of_own: f64 = own.iter().map(|&other| space.cosine(slot, other)).sum();
-        let by_others = n_reviews - own.len();
-        let sums = z[0].iter().zip(z_counts);
-        Means {
-            people: (space.sum_of_cosines(slot, &reviews[0]) - of_own) / by_others.max(1) as f64,
-            sources: sums
-                .map(|(sum, count)| space.sum_of_cosines(slot, sum) / (*count).max(1) as f64)
-                .collect(),
-        }
+        let people = Sum {
+            cosines: space.sum_of_cosines(slot, &reviews[0]) - of_own,
+            count: n_reviews - own.len(),
+        };
+        let sources = z[0].iter().zip(z_counts);
+        let sources =
+            sources.map(|(sum, &count)| Sum { cosines: space.sum_of_cosines(slot, sum), count });
+        std::iter::once(people).chain(sources).collect()
     }
 }
 
-/// What wrote a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    People,
-    /// An LLM, by its number.
-    Source(usize),
+/// The kind of what people wrote.
+const PEOPLE: usize = 0;
+
+/// Cosines of one review with some texts.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    cosines: f64,
+    count: usize,
 }
 
-struct Means {
-    people: f64,
-    sources: Vec<f64>,
+impl Sum {
+    fn add(&mut self, cosine: f64) {
+        self.cosines += cosine;
+        self.count += 1;
+    }
 }
 
-impl Means {
-    fn of(&self, kind: Kind) -> f64 {
-        match kind {
-            Kind::People => self.people,
-            Kind::Source(source) => self.sources[source],
+/// Mean over the texts on a paper of the cosine less that with the texts of its kind on other papers;
+/// a kind that wrote about no other is left out. `None` without any.
+fn closeness(on_paper: &[Sum], all: &[Sum]) -> Option<f64> {
+    let mut sum = Sum::default();
+    for (here, all) in on_paper.iter().zip(all).filter(|(here, _)| here.count > 0) {
+        let others = all.count - here.count;
+        if others > 0 {
+            let elsewhere = (all.cosines - here.cosines) / others as f64;
+            sum.cosines += here.cosines - here.count as f64 * elsewhere;
+            sum.count += here.count;
         }
     }
+    (sum.count > 0).then(|| sum.cosines / sum.count as f64)
 }

@@ -211,7 +211,7 @@ fn about(reviewer: &str, index: usize) -> usize {
 }
 
 /// A venue with ten reviews of other papers by five people, where not every LLM wrote about every
-/// paper, one paper has a single text by others, and a review is in another script.
+/// paper, one of them about one only, and a review is in another script.
 fn venue_with_off_topic_reviews() -> ReviewSet {
     let mut set = venue(20);
     for (index, review) in set.reviews.iter_mut().enumerate() {
@@ -224,6 +224,9 @@ fn venue_with_off_topic_reviews() -> ReviewSet {
         review.content = content(format!("{ENGLISH} {words}"));
     }
     set.z.retain(|z| z.paper != 6 && (z.source == 0 || z.paper % 3 != 0));
+    // An LLM that wrote about one paper only.
+    let source = set.sources.intern("llm2");
+    set.z.push(ZReview { paper: 12, source, content: content(z_text(12, 2)) });
     set.reviews[44].content = content("\u{8ad6}\u{6587}\u{5be6}\u{9a57} ".repeat(60));
     set
 }
@@ -262,14 +265,14 @@ fn the_closest_other_paper_of_an_off_topic_review_is_that_of_the_definition() {
     };
     let closeness = |texts: &[(u32, u32, f64)], paper: u32| {
         let mean_of = |kind: u32| {
-            let of_kind: Vec<f64> =
-                texts.iter().filter(|text| text.0 == kind).map(|text| text.2).collect();
-            of_kind.iter().sum::<f64>() / of_kind.len() as f64
+            let elsewhere = texts.iter().filter(|text| text.0 == kind && text.1 != paper);
+            let elsewhere: Vec<f64> = elsewhere.map(|text| text.2).collect();
+            (!elsewhere.is_empty()).then(|| elsewhere.iter().sum::<f64>() / elsewhere.len() as f64)
         };
         let on: Vec<f64> = texts
             .iter()
             .filter(|text| text.1 == paper)
-            .map(|text| text.2 - mean_of(text.0))
+            .filter_map(|text| Some(text.2 - mean_of(text.0)?))
             .collect();
         on.iter().sum::<f64>() / on.len() as f64
     };

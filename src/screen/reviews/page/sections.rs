@@ -74,10 +74,10 @@ fn other_papers(run: &ReviewsRun) -> Option<Section> {
         title: "About which paper?".into(),
         lead: "Reviews by people whose work reads as off topic, and the other paper that each is \
                closest to: how similar it is to what other people and the LLM wrote on that paper, \
-               beyond what it has in common with all such texts. As close as a review is (as nine of \
-               ten by people who are clear are to their own paper): taken from there, or filed under \
-               the wrong paper. Less close: it says little of any paper, or is about one that is not \
-               here."
+               beyond what it has in common with such texts on other papers. As close as a review is \
+               (closer than the least close tenth of those by people who are clear): taken from there, \
+               or filed under the wrong paper. Less close: it says little of any paper, or is about one \
+               that is not here."
             .into(),
         columns: vec![
             "reviewer",
