@@ -42,7 +42,7 @@ pub enum OwnFlag {
     Look,
     /// More likely not their own work than own (`p_own` below one half), but not surely enough; in a
     /// venue that is too small for a scale, whoever is not worth a look; in a crowd most of which may not
-    /// answer alone, whoever reads as an LLM that is in no file.
+    /// answer alone, whoever surely reads as an LLM that is in no file, too.
     Unsure,
     /// Nothing stands out.
     Clear,

@@ -273,7 +273,7 @@ impl OwnAnswers {
                         of.crowd.log_odds_of_guess(*worker),
                     ),
                 ),
-                if *is_spared { Some(OwnFlag::Unsure) } else { bar.flag(*own) },
+                !is_spared && bar.looks_at(*own),
             );
         }
         Ok(OwnRun { workers, estimated_share, planted })
@@ -397,7 +397,7 @@ fn not_judged(reason: NotJudged, n_used: usize) -> OwnScore {
 fn judged_score(
     features: &WorkerFeatures,
     (score, probabilities): (f64, [f64; 5]),
-    decided: Option<OwnFlag>,
+    look: bool,
 ) -> OwnScore {
     let mut reads_as = AnswerKind::Own;
     let mut largest = probabilities[0];
@@ -406,7 +406,13 @@ fn judged_score(
             (reads_as, largest) = (kind, probability);
         }
     }
-    let by_half = if probabilities[0] < 0.5 { OwnFlag::Unsure } else { OwnFlag::Clear };
+    let flag = if look {
+        OwnFlag::Look
+    } else if probabilities[0] < 0.5 {
+        OwnFlag::Unsure
+    } else {
+        OwnFlag::Clear
+    };
     OwnScore {
         score: Some(score),
         copied: Some(Estimate {
@@ -417,7 +423,7 @@ fn judged_score(
         agreement: Some(features.own.mean[1]),
         probabilities: Some(probabilities),
         reads_as: Some(reads_as),
-        flag: decided.unwrap_or(by_half),
+        flag,
         not_judged: None,
         n_used: features.tasks,
     }

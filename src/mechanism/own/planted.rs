@@ -10,7 +10,7 @@ use super::constant::Repeated;
 use super::crowd::{Answered, Crowd};
 use super::features::{Normal, OTHER_LLM, OTHER_LLM_SD, Sums, WorkerFeatures};
 use super::model::{Logs, posterior};
-use super::{Fitted, OwnFlag, OwnSettings, together};
+use super::{Fitted, OwnSettings, together};
 use crate::data::labels::Label;
 use crate::stats::flag::CAP;
 use crate::stats::seed::stream;
@@ -216,9 +216,9 @@ impl Bar {
         Self { sorted, rate, bound, spares }
     }
 
-    /// `Look` for a value of the set.
-    pub(super) fn flag(&self, value: f64) -> Option<OwnFlag> {
-        self.bound.filter(|bound| value <= *bound).map(|_| OwnFlag::Look)
+    /// Whether a value is one of the set.
+    pub(super) fn looks_at(&self, value: f64) -> bool {
+        self.bound.is_some_and(|bound| value <= bound)
     }
 
     fn flags(&self, value: f64) -> bool {

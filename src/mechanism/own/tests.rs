@@ -170,7 +170,7 @@ fn whose_source_is_copied_and_their_order_do_not_matter() {
 fn the_largest_set_with_a_small_mean_is_looked_at() {
     let looked_at = |own: &[f64], rate: f64| -> Vec<bool> {
         let bar = Bar::new(own.to_vec(), rate, false);
-        own.iter().map(|own| bar.flag(*own).is_some()).collect()
+        own.iter().map(|own| bar.looks_at(*own)).collect()
     };
     // Means of the lowest: 0, .03, .06, ...: the first two.
     assert_eq!(looked_at(&[0.9, 0.06, 0.0, 0.12], 0.05), [false, true, true, false]);

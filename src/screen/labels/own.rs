@@ -13,8 +13,8 @@ pub(super) fn near_majority(scored: &MechanismScores) -> Option<Warning> {
     let share = scored.own?.estimated_share.filter(|share| *share >= MAJORITY)?;
     let message = format!(
         "an estimated {:.0} % of the workers do not answer alone: with more than half, people and an LLM \
-         that is not in your files can change places, so answers like those of one are unsure and not \
-         look, and a flag for another reason is less sure, too; read the answers",
+         that is not in your files can change places, so nobody is look for answers like those of one, \
+         and flags for other reasons are less sure, too; read the answers",
         100.0 * share
     );
     Some(Warning::new("own_near_majority", 1, message))
