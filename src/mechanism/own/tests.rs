@@ -1,6 +1,7 @@
 #![expect(clippy::cast_sign_loss, reason = "counts of workers are not negative")]
 
 mod easy_crowds;
+mod held_out;
 
 use proptest::prelude::*;
 use rand::RngExt;
