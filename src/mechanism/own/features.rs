@@ -58,8 +58,13 @@ pub(super) struct WorkerFeatures {
 impl WorkerFeatures {
     /// Whether every answer is that of Z.
     pub(super) fn says_all_of_z(&self) -> bool {
-        self.own.mean[0] >= 1.0 - self.step / 2.0
+        self.own.mean[0] >= last_half_step(self.step)
     }
+}
+
+/// Where the last half `step` of the copy excess begins: beyond it is whoever says what Z says on every task.
+pub(super) fn last_half_step(step: f64) -> f64 {
+    1.0 - step / 2.0
 }
 
 /// One answered task with all that the ghosts need.

@@ -341,15 +341,14 @@ impl Judged {
             let Ok(features) = &one.features[worker as usize] else { continue };
             let logs = one.model.log_weights(features);
             let odds = model::log_sum(&logs.kinds[1..3]) - logs.kinds[0];
-            let copied = (features.says_all_of_z(), odds);
-            if likest.is_none_or(|(_, most)| copied > most) {
-                likest = Some((number, copied));
+            let says_all = features.says_all_of_z();
+            if likest.is_none_or(|(_, most)| (says_all, odds) > most) {
+                likest = Some((number, (says_all, odds)));
             }
-            views.push((logs, features.says_all_of_z()));
+            views.push((logs, says_all));
         }
-        let (likest, _) = likest?;
+        let (likest, (copies, _)) = likest?;
         // Who says word for word what one source says is no other LLM to the other sources.
-        let copies = views.iter().any(|(_, says_all)| *says_all);
         let views: Vec<Logs> = views
             .into_iter()
             .map(|(logs, says_all)| if copies && !says_all { logs.known_as_copies() } else { logs })

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use statrs::function::erf::erfc;
 
-use super::features::{Normal, WorkerFeatures};
+use super::features::{Normal, WorkerFeatures, last_half_step};
 use super::people::densities;
 use crate::stats::rank::median;
 use crate::stats::similarity::dot;
@@ -45,9 +45,9 @@ impl Logs {
 
     /// Whether such answers read as those of an LLM, but of none that is in the files.
     pub(super) fn is_by_unknown_llm(&self) -> bool {
-        let [_, copy, llm, guess, constant] = posterior(&self.kinds);
-        let unknown = (self.unknown_llm - log_sum(&self.kinds)).exp();
-        unknown > copy + (llm - unknown) && unknown > guess + constant
+        let [_, copy, _, guess, constant] = self.kinds;
+        let likelier_than = |others: [f64; 2]| self.unknown_llm > log_sum(&others);
+        likelier_than([copy, self.known_llm]) && likelier_than([guess, constant])
     }
 }
 
@@ -284,7 +284,7 @@ pub(super) fn log_odds(logs: &[f64; 5]) -> f64 {
 /// compares them.
 fn log_weight(normal: &Normal, x: [f64; 2], step: f64) -> f64 {
     let covariance = floored(normal.covariance);
-    let last = 1.0 - step / 2.0;
+    let last = last_half_step(step);
     if x[0] < last {
         return log_density(&Normal { covariance, ..*normal }, x);
     }

@@ -77,29 +77,20 @@ impl<'a> OtherPapers<'a> {
         clear: &[usize],
         progress: &dyn Progress,
     ) -> Vec<Option<OtherPaper>> {
-        if suspects.is_empty() {
-            return Vec::new();
-        }
         let mut usual: Vec<f64> = clear.par_iter().filter_map(|&slot| self.here(slot)).collect();
         usual.sort_by(f64::total_cmp);
-        let level = usual.get(usual.len() / LESS_CLOSE);
+        let level = usual.get(usual.len() / LESS_CLOSE).copied();
         let block = |slots: &[usize]| {
             if progress.interrupted() {
                 return vec![None; slots.len()];
             }
-            self.of_block(slots)
+            self.of_block(slots, level)
         };
-        let closest = suspects.par_chunks(LANES).flat_map_iter(block);
-        let judged = closest.map(|closest| {
-            let closest = closest?;
-            let is_close = level.map(|level| closest.closeness >= *level);
-            Some(OtherPaper { is_close, ..closest })
-        });
-        judged.collect()
+        suspects.par_chunks(LANES).flat_map_iter(block).collect()
     }
 
-    /// The same for up to [`LANES`] reviews, without a level to be close.
-    fn of_block(&self, slots: &[usize]) -> Vec<Option<OtherPaper>> {
+    /// The same for up to [`LANES`] reviews; `level` is the closeness from which on one is close.
+    fn of_block(&self, slots: &[usize], level: Option<f64>) -> Vec<Option<OtherPaper>> {
         let Comparison { planted, spaces, .. } = self.comparison;
         let venue = &planted.venue;
         let block = spaces[0].block(slots);
@@ -132,7 +123,8 @@ impl<'a> OtherPapers<'a> {
         let both = closest.into_iter().zip(here);
         both.map(|(closest, here)| {
             let ((paper, closeness), closeness_here) = (closest?, here?);
-            Some(OtherPaper { paper, closeness, closeness_here, is_close: None })
+            let is_close = level.map(|level| closeness >= level);
+            Some(OtherPaper { paper, closeness, closeness_here, is_close })
         })
         .collect()
     }

@@ -140,9 +140,8 @@ pub fn own_scores_with_other_papers(
     if let Some(cosine) = comparison.likeness_of_sources().filter(|&cosine| cosine > ALIKE) {
         warnings.push(OwnWarning::AlikeZ { cosine });
     }
-    let looking = OtherPapers::new(&comparison, set, &reviewer_of);
-    let other_papers =
-        other_papers(set, &looking, &assembled, (&outcome.reviewers, wanted), progress);
+    let reviewers = (outcome.reviewers.as_slice(), wanted);
+    let other_papers = other_papers(set, &comparison, &assembled, reviewers, progress);
     if progress.interrupted() {
         return Err(OwnError::Interrupted);
     }
@@ -183,7 +182,7 @@ pub fn own_scores_with_other_papers(
 /// clear.
 fn other_papers(
     set: &ReviewSet,
-    looking: &OtherPapers<'_>,
+    comparison: &Comparison<'_>,
     assembled: &Assembled<'_>,
     (reviewers, wanted): (&[OwnReviewer], &dyn Fn(u32) -> bool),
     progress: &dyn Progress,
@@ -202,9 +201,13 @@ fn other_papers(
     };
     let suspects = judged(&[OwnFlag::Look, OwnFlag::Unsure]).filter(is_off_topic);
     let suspects: Vec<usize> = suspects.filter(|review| wanted(reviewer(*review))).collect();
-    let clear: Vec<usize> = judged(&[OwnFlag::Clear]).collect();
-    let found = looking.closest(&suspects, &clear, progress);
     let mut all = vec![None; venue.reviews.len()];
+    if suspects.is_empty() {
+        return all;
+    }
+    let clear: Vec<usize> = judged(&[OwnFlag::Clear]).collect();
+    let looking = OtherPapers::new(comparison, set, assembled.reviewer_of);
+    let found = looking.closest(&suspects, &clear, progress);
     suspects.into_iter().zip(found).for_each(|(review, found)| all[review] = found);
     all
 }

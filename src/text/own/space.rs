@@ -73,6 +73,11 @@ impl UnitSpace {
             Vectors::Dense(dense) => dense_product(dense, a, b),
             Vectors::Sparse(sparse) => sparse_product(sparse, a, b),
         };
+        self.centered(product, a, b)
+    }
+
+    /// The cosine of two rows from the product of the rows as they are.
+    fn centered(&self, product: f64, a: usize, b: usize) -> f64 {
         let centered = product - self.along_mean[a] - self.along_mean[b] + self.mean_squared;
         (centered * self.inverse_length[a] * self.inverse_length[b]).clamp(-1.0, 1.0)
     }
@@ -111,10 +116,7 @@ impl UnitSpace {
             }
         }
         for (product, &other) in products.iter_mut().zip(&block.rows) {
-            let centered =
-                *product - self.along_mean[row] - self.along_mean[other] + self.mean_squared;
-            let cosine = centered * self.inverse_length[row] * self.inverse_length[other];
-            *product = cosine.clamp(-1.0, 1.0);
+            *product = self.centered(*product, row, other);
         }
         products
     }
