@@ -15,7 +15,7 @@ use std::time::Instant;
 use caz::data::content::Content;
 use caz::data::progress::NoProgress;
 use caz::data::reviews::{Review, ReviewSet, ZReview};
-use caz::text::own::{OwnFlag, OwnSettings, own_scores, plant, tfidf_vectors};
+use caz::text::own::{OwnFlag, OwnSettings, check_texts, own_scores, plant, tfidf_vectors};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -129,12 +129,12 @@ fn main() {
         let set = writer.venue(part);
         let start = Instant::now();
         let settings = OwnSettings::default();
-        let planted = plant(&set, &settings);
+        let planted = plant(&set, &check_texts(&set, &settings), &settings);
         let planting = start.elapsed().as_secs_f64();
         let vectors = tfidf_vectors(&set, &planted, &NoProgress).expect("words have weights");
         let vectors = vectors.expect("all are texts");
         let weighing = start.elapsed().as_secs_f64() - planting;
-        let scores = own_scores(&set, &planted, vec![vectors], &settings, &NoProgress);
+        let scores = own_scores(&set, &planted, vectors, &settings, &|_| false, &NoProgress);
         let scores = scores.expect("vectors fit");
         let all = start.elapsed().as_secs_f64();
         let flagged = scores.reviewers.iter().filter(|r| r.flag == OwnFlag::Look).count();

@@ -63,6 +63,9 @@ pub struct ReviewSet {
     pub reviews: Vec<Review>,
     /// At most one per paper and source; from files by paper, then by source.
     pub z: Vec<ZReview>,
+    /// What people and LLM had before them, by the number of the paper: the abstract, the question.
+    /// `None` for a paper without; papers past the end have none, so empty says that none were given.
+    pub tasks: Vec<Option<Content>>,
     /// What all contents have in common.
     pub shape: ContentShape,
 }
@@ -72,6 +75,11 @@ impl ReviewSet {
     pub fn contents(&self) -> impl Iterator<Item = &Content> {
         let reviews = self.reviews.iter().map(|review| &review.content);
         reviews.chain(self.z.iter().map(|z| &z.content))
+    }
+
+    /// The text of the task of a paper, where one was given.
+    pub fn task_text(&self, paper: u32) -> Option<&str> {
+        self.tasks.get(paper as usize)?.as_ref()?.text.as_deref()
     }
 
     /// Numbers papers and reviewers in the order of their names and sorts reviews and Z by number,
@@ -86,6 +94,11 @@ impl ReviewSet {
             review.reviewer = new_reviewers[review.reviewer as usize];
         }
         self.z.iter_mut().for_each(|z| z.paper = new_papers[z.paper as usize]);
+        let mut tasks = vec![None; if self.tasks.is_empty() { 0 } else { new_papers.len() }];
+        for (task, &paper) in std::mem::take(&mut self.tasks).into_iter().zip(&new_papers) {
+            tasks[paper as usize] = task;
+        }
+        self.tasks = tasks;
         self.reviews.sort_by_key(|review| (review.paper, review.reviewer));
         self.z.sort_by_key(|z| (z.paper, z.source));
     }

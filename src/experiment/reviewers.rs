@@ -25,7 +25,7 @@ use crate::simulate::reviews::{
 };
 use crate::simulate::rewording::Rewriting;
 use crate::stats::rank::{mean, quantile};
-use crate::text::own::{OwnScores, OwnSettings, own_scores, plant, tfidf_vectors};
+use crate::text::own::{OwnScores, OwnSettings, check_texts, own_scores, plant, tfidf_vectors};
 pub use crate::text::scorer::ScoreVariant;
 use crate::text::scorer::Scorer;
 use crate::text::space::Space;
@@ -170,10 +170,11 @@ impl ReviewersSettings {
             }
         }
         let settings = OwnSettings { seed: self.seed, ..OwnSettings::default() };
-        let planted = plant(&filled.set, &settings);
+        let checks = check_texts(&filled.set, &settings);
+        let planted = plant(&filled.set, &checks, &settings);
         // Word weights never fail.
         let vectors = tfidf_vectors(&filled.set, &planted, &NoProgress).ok()??;
-        own_scores(&filled.set, &planted, vec![vectors], &settings, &NoProgress).ok()
+        own_scores(&filled.set, &planted, vectors, &settings, &|_| false, &NoProgress).ok()
     }
 
     /// Who is who in one trial, and their scores by each of [`Self::scores`], for figures.

@@ -12,7 +12,7 @@ use caz::data::reviews::{ReviewSet, read_reviews};
 use caz::data::source::Source;
 use caz::experiment::own_calibration::{Calibration, CalibrationSettings, Handed, calibrate};
 use caz::experiment::reviews::Half;
-use caz::text::own::{OwnFlag, OwnSettings, own_scores_with_other_papers, plant, tfidf_vectors};
+use caz::text::own::{OwnFlag, OwnSettings, check_texts, own_scores, plant, tfidf_vectors};
 
 fn real_data() -> ReviewSet {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/reviews-iclr24");
@@ -235,17 +235,10 @@ impl Misfiled {
     /// the others who are not clear.
     fn found(&self) -> [usize; 7] {
         let settings = OwnSettings::default();
-        let planted = plant(&self.set, &settings);
+        let planted = plant(&self.set, &check_texts(&self.set, &settings), &settings);
         let vectors = tfidf_vectors(&self.set, &planted, &NoProgress).unwrap().unwrap();
-        let found = own_scores_with_other_papers(
-            &self.set,
-            &planted,
-            vec![vectors],
-            &settings,
-            &|_| true,
-            &NoProgress,
-        )
-        .unwrap();
+        let found =
+            own_scores(&self.set, &planted, vectors, &settings, &|_| true, &NoProgress).unwrap();
         let mut counts = [0; 7];
         let mut twelve = BTreeSet::new();
         for (index, own) in found.reviews.iter().enumerate() {

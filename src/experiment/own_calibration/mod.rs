@@ -20,7 +20,7 @@ use self::venue::make_venue;
 use self::venues::{Outcome, Trial};
 use crate::data::progress::{NoProgress, Progress};
 use crate::data::reviews::ReviewSet;
-use crate::text::own::{OwnSettings, flagged_at, own_scores, plant, tfidf_vectors};
+use crate::text::own::{OwnSettings, check_texts, flagged_at, own_scores, plant, tfidf_vectors};
 
 pub use self::run::{COMMAND, OwnTrials, OwnTrialsRun, OwnTrialsSettings, TRIALS};
 pub use self::venues::{Calibration, CalibrationSettings, FlagRates, Handed, KindRates};
@@ -48,11 +48,11 @@ pub fn calibrate(
 fn trial(real: &ReviewSet, settings: &CalibrationSettings, index: u32) -> Trial {
     let (set, handed) = make_venue(real, settings, index);
     let own_settings = OwnSettings { seed: u64::from(index), ..settings.own.clone() };
-    let planted = plant(&set, &own_settings);
+    let planted = plant(&set, &check_texts(&set, &own_settings), &own_settings);
     // Word weights never fail, and every content is a text.
     let vectors = tfidf_vectors(&set, &planted, &NoProgress).ok().flatten();
     let Some(vectors) = vectors else { return Trial { reviewers: Vec::new(), prevalence: None } };
-    let scored = own_scores(&set, &planted, vec![vectors], &own_settings, &NoProgress);
+    let scored = own_scores(&set, &planted, vectors, &own_settings, &|_| false, &NoProgress);
     let Ok(scored) = scored else { return Trial { reviewers: Vec::new(), prevalence: None } };
     let looked: Vec<Vec<bool>> =
         settings.rates.iter().map(|&rate| flagged_at(&scored, rate)).collect();

@@ -6,7 +6,7 @@ use super::{ReviewsSettings, size};
 use crate::data::reviews::ReviewSet;
 use crate::data::warning::Warning;
 use crate::error::{Error, ErrorKind, Result};
-use crate::text::own::{ENOUGH_PAPERS, ENOUGH_REVIEWERS, UnusableZ, unusable};
+use crate::text::own::{ENOUGH_PAPERS, ENOUGH_REVIEWERS, TextChecks, UnusableZ, check_texts};
 use crate::text::score::ScoreName;
 
 /// The scores of a run.
@@ -18,6 +18,8 @@ pub(super) struct Choice {
     pub(super) sentence: Option<String>,
     /// What was asked for and cannot be had.
     pub(super) warning: Option<Warning>,
+    /// What was looked at for it, which own work needs too.
+    pub(super) checks: Option<TextChecks>,
 }
 
 /// Chooses the scores for a set.
@@ -29,10 +31,11 @@ pub(super) struct Choice {
 pub(super) fn choose(set: &ReviewSet, settings: &ReviewsSettings) -> Result<Choice> {
     let texts = set.contents().all(|content| content.text.is_some());
     let Some(mut names) = settings.names() else {
-        let unusable = unusable(set, &settings.own());
-        check_z(&unusable)?;
-        let (name, sentence) = fitting(set, texts, &unusable);
-        return Ok(Choice { names: vec![name], sentence: Some(sentence), warning: None });
+        let checks = check_texts(set, &settings.own());
+        check_z(&checks.unusable)?;
+        let (name, sentence) = fitting(set, texts, &checks.unusable);
+        let (names, sentence, checks) = (vec![name], Some(sentence), Some(checks));
+        return Ok(Choice { names, sentence, warning: None, checks });
     };
     let mut warning = None;
     if !texts && names.contains(&ScoreName::Own) {
@@ -46,7 +49,7 @@ pub(super) fn choose(set: &ReviewSet, settings: &ReviewsSettings) -> Result<Choi
     if names.contains(&ScoreName::Own) {
         size::check_own(set)?;
     }
-    Ok(Choice { names, sentence: None, warning })
+    Ok(Choice { names, sentence: None, warning, checks: None })
 }
 
 /// Refuses Z that say nothing of any paper: with them everybody would look like their own work.

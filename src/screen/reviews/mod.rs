@@ -116,7 +116,7 @@ fn reviews_keeping(
     settings.check()?;
     let Reviews { set, inputs, mut warnings, duplicates, imports } = reviews;
     let set = Arc::new(set);
-    let choice = choice::choose(&set, settings)?;
+    let mut choice = choice::choose(&set, settings)?;
     let papers = papers_of(&set);
     let mut collector = match &asking.sentences {
         Sentences::None => None,
@@ -155,7 +155,7 @@ fn reviews_keeping(
         size::check_vectors(&set, &papers, space)?;
     }
     let own = if choice.names.contains(&ScoreName::Own) {
-        own::scores(&set, settings, asking)?
+        own::scores(&set, settings, choice.checks.take(), asking)?
     } else {
         None
     };

@@ -11,8 +11,8 @@ use crate::embed::catalogue::{Embedded, embed_contents};
 use crate::embed::settings::{EmbedderSettings, EmbedderSpec, Granularity};
 use crate::error::Result;
 use crate::text::own::{
-    Class, ENOUGH_PAPERS, ENOUGH_REVIEWERS, NearDuplicate, NotJudged, OwnFlag, OwnScores,
-    OwnSettings, OwnWarning, Prevalence, own_scores_with_other_papers, plant, tfidf_vectors,
+    ENOUGH_PAPERS, ENOUGH_REVIEWERS, GhostRate, NearDuplicate, NotJudged, OwnFlag, OwnScores,
+    OwnSettings, OwnWarning, Prevalence, TextChecks, check_texts, own_scores, plant, tfidf_vectors,
 };
 
 /// Near-duplicates that are named.
@@ -28,41 +28,37 @@ pub(super) const WORD_WEIGHTS: &str = "tfidf";
 pub(super) fn scores(
     set: &ReviewSet,
     settings: &ReviewsSettings,
+    checks: Option<TextChecks>,
     asking: &Asking<'_>,
 ) -> Result<Option<(OwnScores, String)>> {
     let own = settings.own();
-    let planted = plant(set, &own);
+    let checks = checks.unwrap_or_else(|| check_texts(set, &own));
+    let planted = plant(set, &checks, &own);
     let Some(texts) = planted.texts(set) else { return Ok(None) };
     let count = texts.len() as u64;
     let here = |spec: &&EmbedderSpec| {
         matches!(spec, EmbedderSpec::Tfidf | EmbedderSpec::Static(_) | EmbedderSpec::Bert(_))
     };
-    let mut specs: Vec<&EmbedderSpec> =
-        settings.embedding.embedder.iter().chain(&settings.beside).filter(here).collect();
-    if specs.is_empty() {
-        specs.push(&EmbedderSpec::Tfidf);
-    }
-    let (mut spaces, mut names) = (Vec::new(), Vec::new());
-    for spec in specs {
-        if *spec == EmbedderSpec::Tfidf {
-            let progress = asking.observer.stage("weighing words", count);
-            let Some(vectors) = tfidf_vectors(set, &planted, &*progress)? else { return Ok(None) };
-            spaces.push(vectors);
-            names.push(WORD_WEIGHTS.to_owned());
-        } else {
-            let embedded = embedded(&texts, spec, settings, asking)?;
-            spaces.push(std::sync::Arc::unwrap_or_clone(embedded.vectors));
-            names.push(embedded.name);
-        }
-    }
+    let specs = settings.embedding.embedder.iter().chain(&settings.beside).filter(here);
+    // Of several, word weights: they tell most.
+    let spec =
+        specs.min_by_key(|spec| **spec != EmbedderSpec::Tfidf).unwrap_or(&EmbedderSpec::Tfidf);
+    let (vectors, name) = if *spec == EmbedderSpec::Tfidf {
+        let progress = asking.observer.stage("weighing words", count);
+        let Some(vectors) = tfidf_vectors(set, &planted, &*progress)? else { return Ok(None) };
+        (vectors, WORD_WEIGHTS.to_owned())
+    } else {
+        let embedded = embedded(&texts, spec, settings, asking)?;
+        (std::sync::Arc::unwrap_or_clone(embedded.vectors), embedded.name)
+    };
     let progress = asking.observer.stage("comparing", count);
     let one = match &asking.sentences {
         Sentences::Of(name) => Some(number_of(set, name)?),
         Sentences::None | Sentences::Everybody => None,
     };
     let wanted = |reviewer| asking.other_papers && one.is_none_or(|one| one == reviewer);
-    let scores = own_scores_with_other_papers(set, &planted, spaces, &own, &wanted, &*progress)?;
-    Ok(Some((scores, names.join(" + "))))
+    let scores = own_scores(set, &planted, vectors, &own, &wanted, &*progress)?;
+    Ok(Some((scores, name)))
 }
 
 /// Vectors of all texts by an embedder on this machine.
@@ -173,9 +169,8 @@ pub(super) fn unsure_and_clear(set: &ReviewSet) -> &'static str {
 
 /// How many of the ghosts of each kind would be flagged.
 fn by_kind(own: &OwnScores) -> String {
-    let of_kind = |&(class, share, _): &(Class, f64, usize)| {
-        format!("{} {:.0} %", class.as_str(), 100.0 * share)
-    };
+    let of_kind =
+        |rate: &GhostRate| format!("{} {:.0} %", rate.class.as_str(), 100.0 * rate.on_all);
     own.planted.by_class.iter().map(of_kind).collect::<Vec<_>>().join(", ")
 }
 

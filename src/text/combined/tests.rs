@@ -3,7 +3,7 @@ use rand::RngExt;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::*;
-use crate::data::content::{Content, ContentShape};
+use crate::data::content::Content;
 use crate::data::ids::Ids;
 use crate::data::reviews::{Review, ZReview};
 use crate::embed::vectors::{DenseVectors, Vectors};
@@ -45,7 +45,7 @@ impl Crowd {
             sources: number("s", &mut self.z.iter().map(|row| row.1)),
             reviews: self.reviews.iter().map(review).collect(),
             z: self.z.iter().map(z).collect(),
-            shape: ContentShape::default(),
+            ..ReviewSet::default()
         }
     }
 

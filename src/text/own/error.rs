@@ -12,14 +12,9 @@ pub enum OwnError {
         /// What was asked for.
         fdr: f64,
     },
-    /// No vectors were given.
-    #[error("texts have to be compared in at least one space")]
-    NoSpace,
-    /// A space does not have one vector for each text that was planted.
-    #[error("space {space} has {found} vectors for {expected} texts")]
+    /// There is not one vector for each text that was planted.
+    #[error("there are {found} vectors for {expected} texts")]
     Rows {
-        /// Number of the space, from 0.
-        space: usize,
         /// Texts.
         expected: usize,
         /// Vectors.
@@ -34,7 +29,7 @@ impl Kinded for OwnError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Interrupted => ErrorKind::Interrupted,
-            Self::Fdr { .. } | Self::NoSpace | Self::Rows { .. } => ErrorKind::Usage,
+            Self::Fdr { .. } | Self::Rows { .. } => ErrorKind::Usage,
         }
     }
 }

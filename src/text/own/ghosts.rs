@@ -10,6 +10,7 @@ use super::class::Class;
 use super::cut::{Sentences, count_words};
 use super::settings::{OTHER_LLM_MEAN, OTHER_LLM_SD, OwnSettings};
 use super::venue::Venue;
+use super::z_check::TextChecks;
 use crate::data::reviews::ReviewSet;
 use crate::stats::seed::stream;
 
@@ -32,6 +33,8 @@ pub struct Planted {
     pub(super) ghosts: Vec<Ghost>,
     /// Words of each review, `None` without a text.
     pub(super) words: Vec<Option<usize>>,
+    /// Language of each review, if another one than that of most.
+    pub(super) languages: Vec<Option<&'static str>>,
     cuts: Vec<CutText>,
 }
 
@@ -90,14 +93,15 @@ impl Planted {
     }
 }
 
-/// Plants ghosts into the slots of `set`.
+/// Plants ghosts into the slots of `set`, of which `checks` says what [`super::check_texts`] does.
 ///
 /// In every slot stand, as far as there is Z: each Z of the paper word for word (`copy`), the same
 /// text as an LLM's that is not held (`llm`), a review of another paper, and a Z of another paper.
 /// Texts are cut at the sentence end closest to the number of words of the review in the slot.
 /// Draws depend on the seed and the names of paper and reviewer alone.
-pub fn plant(set: &ReviewSet, settings: &OwnSettings) -> Planted {
-    let venue = Venue::new(set, settings);
+pub fn plant(set: &ReviewSet, checks: &TextChecks, settings: &OwnSettings) -> Planted {
+    let venue = Venue::new(set, &checks.unusable);
+    let languages = venue.reviews.iter().map(|&index| checks.languages[index]).collect();
     let words: Vec<Option<usize>> = venue
         .reviews
         .par_iter()
@@ -123,7 +127,7 @@ pub fn plant(set: &ReviewSet, settings: &OwnSettings) -> Planted {
             ghost
         })
         .collect();
-    Planted { venue, ghosts, words, cuts }
+    Planted { venue, ghosts, words, languages, cuts }
 }
 
 /// A ghost, and the bytes to which its text is cut.

@@ -49,10 +49,10 @@ pub(super) struct Usual(Option<(Lang, Script)>);
 impl Usual {
     /// Most means more than half of the texts whose language can be told; without such a language
     /// nobody writes another one.
-    pub(super) fn of(texts: &[Option<&str>]) -> Self {
-        let all: Vec<Told> = texts.par_iter().filter_map(|text| told((*text)?)).collect();
+    fn of(all: &[Option<Told>]) -> Self {
+        let all = || all.iter().flatten();
         let known: Vec<(Lang, Script)> =
-            all.iter().filter_map(|told| Some((told.language?, told.script))).collect();
+            all().filter_map(|told| Some((told.language?, told.script))).collect();
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for (language, _) in &known {
             *counts.entry(language.code()).or_default() += 1;
@@ -61,15 +61,19 @@ impl Usual {
         let of_most = |code: &str| known.iter().find(|(language, _)| language.code() == code);
         let found = most.and_then(|(code, _)| of_most(code)).copied();
         // A language that can be told must not make a minority of those that cannot.
-        let of_script = |script| all.iter().filter(|told| told.script == script).count();
-        Self(found.filter(|(_, script)| 2 * of_script(*script) > all.len()))
+        let of_script = |script| all().filter(|told| told.script == script).count();
+        Self(found.filter(|(_, script)| 2 * of_script(*script) > all().count()))
     }
 
     /// The language (an English name) of a text if it is another one, or, where only that can be told,
     /// the script that it is written in.
     pub(super) fn other(self, text: &str) -> Option<&'static str> {
+        self.0?;
+        self.other_than(told(text)?)
+    }
+
+    fn other_than(self, Told { language, script }: Told) -> Option<&'static str> {
         let (usual, usual_script) = self.0?;
-        let Told { language, script } = told(text)?;
         if let Some(language) = language {
             return (language != usual).then(|| language.eng_name());
         }
@@ -94,15 +98,20 @@ fn name_of(script: Script) -> &'static str {
     }
 }
 
-/// For each text, its language or script if it is another one than that of most texts.
-pub(super) fn other_languages(texts: &[Option<&str>]) -> Vec<Option<&'static str>> {
-    let usual = Usual::of(texts);
-    texts.par_iter().map(|text| usual.other((*text)?)).collect()
+/// The language of most texts, and for each text its language or script if that is another one.
+pub(super) fn usual_and_others(texts: &[Option<&str>]) -> (Usual, Vec<Option<&'static str>>) {
+    let all: Vec<Option<Told>> = texts.par_iter().map(|text| told((*text)?)).collect();
+    let usual = Usual::of(&all);
+    (usual, all.into_iter().map(|told| usual.other_than(told?)).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn other_languages(texts: &[Option<&str>]) -> Vec<Option<&'static str>> {
+        usual_and_others(texts).1
+    }
 
     const ENGLISH: &str = "The authors propose a method for pruning networks, and the experiments \
         show that it works on three data sets. I would like to see a comparison with magnitude \

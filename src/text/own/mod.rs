@@ -50,12 +50,12 @@ pub use flags::flagged_at;
 pub use ghosts::{Planted, TextOrigin, plant};
 pub use other_paper::OtherPaper;
 pub use result::{
-    GhostPoint, NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores, OwnWarning, PlantedRates,
-    Posterior, Prevalence,
+    Closest, GhostPoint, GhostRate, NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores,
+    OwnWarning, Passage, PlantedRates, Posterior, Prevalence, Share,
 };
-pub use scores::{own_scores, own_scores_with_other_papers, tfidf_vectors};
+pub use scores::{own_scores, tfidf_vectors};
 pub use settings::{ENOUGH_PAPERS, ENOUGH_REVIEWERS, OwnSettings};
-pub use z_check::{UnusableZ, unusable};
+pub use z_check::{TextChecks, UnusableZ, check_texts};
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use super::features::Features;
 use super::flags::FlagRule;
 use super::ghosts::Ghost;
 use super::model::{Model, Reviews, ghost_densities, own_density, posterior};
-use super::result::{PlantedRates, Prevalence};
+use super::result::{GhostRate, PlantedRates, Prevalence};
 use crate::stats::interval::CONFIDENCE;
 use crate::stats::rank::mean;
 
@@ -71,13 +71,16 @@ impl Fitted<'_> {
                 }
             }
         }
-        let by_class: Vec<(Class, f64, usize)> = Class::GHOSTS
+        let by_class: Vec<GhostRate> = Class::GHOSTS
             .into_iter()
             .zip(flagged)
             .filter(|(_, (_, total))| *total > 0)
-            .map(|(class, (count, total))| (class, count / total as f64, total))
+            .map(|(class, (count, total))| {
+                let share = count / total as f64;
+                GhostRate { class, on_one: share, on_all: share, count: total }
+            })
             .collect();
-        let ghosts = mean(&by_class.iter().map(|&(_, share, _)| share).collect::<Vec<_>>());
+        let ghosts = mean(&by_class.iter().map(|rate| rate.on_all).collect::<Vec<_>>());
         PlantedRates { by_class, ghosts, people: (weight > 0.0).then(|| people / weight) }
     }
 

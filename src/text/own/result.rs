@@ -57,14 +57,25 @@ impl std::fmt::Display for NotJudged {
 /// Probabilities of what a reviewer's texts are; they add up to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Posterior {
-    /// Their own work.
+    /// Every one is their own work.
     pub own: f64,
-    /// Word for word a Z that is held.
+    /// One or more are word for word a Z that is held.
     pub copy: f64,
-    /// An LLM's review that is not held.
+    /// One or more are an LLM's review that is not held.
     pub llm: f64,
-    /// About another paper, by a person or an LLM.
+    /// One or more are about another paper, by a person or an LLM.
     pub off_topic: f64,
+}
+
+/// Which share of a reviewer's reviews is not their own work, from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Share {
+    /// What is expected.
+    pub expected: f64,
+    /// Low end of the 95 % interval.
+    pub low: f64,
+    /// Its high end.
+    pub high: f64,
 }
 
 /// What is said about one reviewer.
@@ -74,14 +85,45 @@ pub struct OwnReviewer {
     pub score: Option<f64>,
     /// Missing if not judged.
     pub posterior: Option<Posterior>,
-    /// The class with the largest probability.
+    /// What they hand in, if it is not their own work that is most probable.
     pub reads_as: Option<Class>,
+    /// Which share of their reviews is not their own work; missing if not judged.
+    pub share: Option<Share>,
     /// What to do.
     pub flag: OwnFlag,
     /// Why they are not judged.
     pub reason: Option<NotJudged>,
+    /// Whether they are unsure only because another LLM's text in their place would not be seen.
+    pub is_unseen: bool,
     /// Papers whose review was judged.
     pub n_papers: usize,
+    /// Their reviews that are worth a look.
+    pub n_look: usize,
+    /// The largest [`OwnReview::copied`] of their reviews.
+    pub copied: Option<f64>,
+}
+
+/// Words of a review that stand in a Z of its paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Passage {
+    /// First byte in the text of the review.
+    pub start: usize,
+    /// Byte after the last one.
+    pub end: usize,
+    /// The Z, a position in [`ReviewSet::z`](crate::data::reviews::ReviewSet::z).
+    pub z: usize,
+}
+
+/// The text that a review is closest to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Closest {
+    /// A Z of its paper, a position in the Z of the set.
+    Z(Similar),
+    /// A review of its paper, a position in the reviews of the set.
+    Peer(Similar),
+    /// What others wrote on another paper.
+    Paper(OtherPaper),
 }
 
 /// What is said about one review.
@@ -91,8 +133,19 @@ pub struct OwnReview {
     pub features: Features,
     /// Log-density of each of [`OwnScores::classes`]; empty without features.
     pub log_densities: Vec<f64>,
+    /// P(own) of this review alone; missing if not judged.
+    pub p_own: Option<f64>,
+    /// What it is, most probably.
+    pub reads_as: Option<Class>,
+    /// What to do about it.
+    pub flag: OwnFlag,
     /// Why it is left out.
     pub reason: Option<NotJudged>,
+    /// Share of its words that stand in a Z of its paper word for word: in runs of eight words, or as
+    /// whole sentences of six. Missing without a text or without a Z.
+    pub copied: Option<f64>,
+    /// These words, in their order.
+    pub passages: Vec<Passage>,
     /// The most similar review of the same paper.
     pub peer: Option<Similar>,
     /// The most similar Z of the same paper.
@@ -100,6 +153,22 @@ pub struct OwnReview {
     /// The other paper it is closest to, if it is judged, its reviewer reads as off topic and is not
     /// clear, and that was asked for.
     pub other_paper: Option<OtherPaper>,
+}
+
+impl OwnReview {
+    /// What it is closest to: another paper, if it is closer to one and as close as people are to theirs;
+    /// else the Z or the peer with the larger cosine.
+    pub fn closest(&self) -> Option<Closest> {
+        let elsewhere = self.other_paper.filter(|o| o.lead() > 0.0 && o.is_close != Some(false));
+        if let Some(other) = elsewhere {
+            return Some(Closest::Paper(other));
+        }
+        match (self.z, self.peer) {
+            (Some(z), Some(peer)) if peer.cosine > z.cosine => Some(Closest::Peer(peer)),
+            (Some(z), _) => Some(Closest::Z(z)),
+            (None, peer) => peer.map(Closest::Peer),
+        }
+    }
 }
 
 /// Where one ghost stands.
@@ -118,20 +187,33 @@ pub struct GhostPoint {
 pub struct Prevalence {
     /// Mean of 1 - P(own) over the judged.
     pub share: f64,
-    /// Wilson's interval at level .95 for so many reviewers, low end first.
+    /// Its 95 % interval, low end first.
     pub interval: (f64, f64),
     /// Reviewers judged.
     pub judged: usize,
 }
 
-/// What would be flagged of ghosts and of people, each left out of what they are measured with.
+/// How often a kind of ghost would be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct GhostRate {
+    /// What the ghosts stand for.
+    pub class: Class,
+    /// Share that is found if somebody hands it in on one of their papers.
+    pub on_one: f64,
+    /// The same on all of their papers.
+    pub on_all: f64,
+    /// In the place of how many people that was tried.
+    pub count: usize,
+}
+
+/// What would be flagged of ghosts and of people.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlantedRates {
-    /// Share of the ghost reviewers of each class that would be flagged, and their number.
-    pub by_class: Vec<(Class, f64, usize)>,
-    /// Mean of these shares over classes.
+    /// By kind of ghost.
+    pub by_class: Vec<GhostRate>,
+    /// Mean over kinds of the share found on all papers.
     pub ghosts: Option<f64>,
-    /// Share of the people in the same slots, each weighted by P(own).
+    /// Share of people who would be flagged.
     pub people: Option<f64>,
 }
 
@@ -156,6 +238,8 @@ pub struct OwnScores {
     pub near_duplicates: Vec<NearDuplicate>,
     /// Whether it is assumed, not known, how another LLM writes about these papers.
     pub assumed_ratio: bool,
+    /// People who are unsure only because nothing could be seen of them.
+    pub unseen: usize,
     /// What to know before using the scores.
     pub warnings: Vec<OwnWarning>,
 }

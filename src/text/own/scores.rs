@@ -6,7 +6,6 @@ use super::error::OwnError;
 use super::features::{Comparison, Features};
 use super::flags::FlagRule;
 use super::ghosts::Planted;
-use super::language::other_languages;
 use super::model::{Model, Reviews, ghost_densities, log_odds, posterior};
 use super::other_paper::{OtherPaper, OtherPapers};
 use super::rates::{Fitted, prevalence};
@@ -48,9 +47,10 @@ pub fn tfidf_vectors(
 
 /// Scores all reviewers of `set`, which was planted with the same settings.
 ///
-/// Every space has one vector for each of [`Planted::origins`]; their coordinates stand side by
-/// side, and near-duplicates are told by the first. Sparse vectors are centered by the mean of the
-/// reviews, dense ones whitened as for the combined score. Progress counts reviews and ghosts.
+/// `vectors` has one for each of [`Planted::origins`]. Sparse ones are centered by the mean of the
+/// reviews, dense ones whitened as for the combined score. For the reviewers, by number, that
+/// `wanted` is true of, [`OwnReview::other_paper`] is looked for, which takes a cosine of each review
+/// of theirs with every text of the venue. Progress counts reviews and ghosts.
 ///
 /// # Errors
 ///
@@ -58,35 +58,16 @@ pub fn tfidf_vectors(
 pub fn own_scores(
     set: &ReviewSet,
     planted: &Planted,
-    spaces: Vec<Vectors>,
-    settings: &OwnSettings,
-    progress: &dyn Progress,
-) -> Result<OwnScores, OwnError> {
-    own_scores_with_other_papers(set, planted, spaces, settings, &|_| false, progress)
-}
-
-/// As [`own_scores`], with [`OwnReview::other_paper`] for the reviewers, by number, that `wanted` is
-/// true of. That takes a cosine of each review of theirs with every text of the venue.
-///
-/// # Errors
-///
-/// As [`own_scores`].
-pub fn own_scores_with_other_papers(
-    set: &ReviewSet,
-    planted: &Planted,
-    spaces: Vec<Vectors>,
+    vectors: Vectors,
     settings: &OwnSettings,
     wanted: &dyn Fn(u32) -> bool,
     progress: &dyn Progress,
 ) -> Result<OwnScores, OwnError> {
-    check(planted, &spaces, settings)?;
+    check(planted, &vectors, settings)?;
     let venue = &planted.venue;
-    let languages = languages(set, planted, settings);
+    let languages = &planted.languages;
     let counts: Vec<bool> = languages.iter().map(Option::is_none).collect();
-    let spaces: Vec<UnitSpace> = spaces
-        .into_iter()
-        .map(|vectors| UnitSpace::new(vectors, venue.reviews.len(), &counts))
-        .collect();
+    let spaces = vec![UnitSpace::new(vectors, venue.reviews.len(), &counts)];
     let comparison = Comparison::new(set, planted, &spaces, &counts);
     let features = comparison.of_reviews(progress);
     let ghost_features = comparison.of_ghosts(progress);
@@ -152,8 +133,19 @@ pub fn own_scores_with_other_papers(
         let other_paper = other_papers[review];
         let (peer, z) = comparison.most_similar(review);
         let reason = reasons[review];
-        own_reviews[venue.reviews[review]] =
-            Some(OwnReview { features, log_densities, reason, peer, z, other_paper });
+        own_reviews[venue.reviews[review]] = Some(OwnReview {
+            features,
+            log_densities,
+            p_own: None,
+            reads_as: None,
+            flag: OwnFlag::NotJudged,
+            reason,
+            copied: None,
+            passages: Vec::new(),
+            peer,
+            z,
+            other_paper,
+        });
     }
     let ghosts = planted.ghosts.iter().zip(&ghost_features);
     let ghosts = ghosts.map(|(ghost, features)| GhostPoint {
@@ -174,6 +166,7 @@ pub fn own_scores_with_other_papers(
         planted: outcome.rates,
         near_duplicates: near_duplicates(set),
         assumed_ratio: comparison.assumed_ratio(),
+        unseen: 0,
         warnings,
     })
 }
@@ -212,34 +205,15 @@ fn other_papers(
     all
 }
 
-fn check(planted: &Planted, spaces: &[Vectors], settings: &OwnSettings) -> Result<(), OwnError> {
+fn check(planted: &Planted, vectors: &Vectors, settings: &OwnSettings) -> Result<(), OwnError> {
     if !(settings.fdr > 0.0 && settings.fdr < 1.0) {
         return Err(OwnError::Fdr { fdr: settings.fdr });
     }
-    if spaces.is_empty() {
-        return Err(OwnError::NoSpace);
-    }
-    let expected = planted.origins().len();
-    for (space, vectors) in spaces.iter().enumerate() {
-        if vectors.len() != expected {
-            return Err(OwnError::Rows { space, expected, found: vectors.len() });
-        }
+    let (expected, found) = (planted.origins().len(), vectors.len());
+    if found != expected {
+        return Err(OwnError::Rows { expected, found });
     }
     Ok(())
-}
-
-fn languages(
-    set: &ReviewSet,
-    planted: &Planted,
-    settings: &OwnSettings,
-) -> Vec<Option<&'static str>> {
-    let reviews = &planted.venue.reviews;
-    if !settings.check_language {
-        return vec![None; reviews.len()];
-    }
-    let texts: Vec<Option<&str>> =
-        reviews.iter().map(|&index| set.reviews[index].content.text.as_deref()).collect();
-    other_languages(&texts)
 }
 
 /// Position among the reviewers by name, of each review.
@@ -405,9 +379,13 @@ fn not_judged(reason: Option<NotJudged>) -> OwnReviewer {
         score: None,
         posterior: None,
         reads_as: None,
+        share: None,
         flag: OwnFlag::NotJudged,
         reason,
+        is_unseen: false,
         n_papers: 0,
+        n_look: 0,
+        copied: None,
     }
 }
 
@@ -442,8 +420,12 @@ fn judged_reviewer(
             off_topic: of(Class::OffTopic) + of(Class::OffTopicLlm),
         }),
         reads_as: largest.map(|index| model.classes[index]),
+        share: None,
         flag,
         reason: None,
+        is_unseen: false,
         n_papers,
+        n_look: 0,
+        copied: None,
     }
 }

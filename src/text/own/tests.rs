@@ -75,10 +75,14 @@ fn settings() -> OwnSettings {
     OwnSettings { check_language: false, ..OwnSettings::default() }
 }
 
+fn planted(set: &ReviewSet, settings: &OwnSettings) -> Planted {
+    plant(set, &check_texts(set, settings), settings)
+}
+
 fn scores(set: &ReviewSet) -> OwnScores {
-    let planted = plant(set, &settings());
+    let planted = planted(set, &settings());
     let vectors = tfidf_vectors(set, &planted, &NoProgress).unwrap().unwrap();
-    own_scores(set, &planted, vec![vectors], &settings(), &NoProgress).unwrap()
+    own_scores(set, &planted, vectors, &settings(), &|_| false, &NoProgress).unwrap()
 }
 
 fn named<'a>(set: &ReviewSet, scores: &'a OwnScores, name: &str) -> &'a OwnReviewer {
@@ -183,10 +187,10 @@ fn features_are_those_of_the_definition() {
     let copied = set.reviews[2].content.clone();
     let other = set.reviews.iter().rposition(|r| r.paper == set.reviews[2].paper).unwrap();
     set.reviews[other].content = copied;
-    let planted = plant(&set, &settings());
+    let planted = planted(&set, &settings());
     let vectors = tfidf_vectors(&set, &planted, &NoProgress).unwrap().unwrap();
     let rows = dense(&vectors);
-    let found = own_scores(&set, &planted, vec![vectors], &settings(), &NoProgress).unwrap();
+    let found = own_scores(&set, &planted, vectors, &settings(), &|_| false, &NoProgress).unwrap();
     let of_set = in_order_of_set(&set, &planted, &rows);
     let naive = Naive::new(&of_set, set.reviews.len());
     for review in 0..set.reviews.len() {
@@ -430,23 +434,22 @@ fn too_little_has_no_scale() {
 #[test]
 fn vectors_that_do_not_fit_are_errors() {
     let set = venue(6);
-    let planted = plant(&set, &settings());
-    let run = |spaces, settings: &OwnSettings| {
-        own_scores(&set, &planted, spaces, settings, &NoProgress).unwrap_err()
+    let planted = planted(&set, &settings());
+    let run = |vectors, settings: &OwnSettings| {
+        own_scores(&set, &planted, vectors, settings, &|_| false, &NoProgress).unwrap_err()
     };
-    assert_eq!(run(vec![], &settings()), OwnError::NoSpace);
     let expected = planted.origins().len();
     let wrong = Vectors::Dense(DenseVectors::from_values(1, vec![1.0; 3]));
-    let error = run(vec![wrong], &settings());
-    assert_eq!(error, OwnError::Rows { space: 0, expected, found: 3 });
+    let error = run(wrong.clone(), &settings());
+    assert_eq!(error, OwnError::Rows { expected, found: 3 });
     let settings = OwnSettings { fdr: 0.0, ..settings() };
-    assert_eq!(run(vec![], &settings), OwnError::Fdr { fdr: 0.0 });
+    assert_eq!(run(wrong, &settings), OwnError::Fdr { fdr: 0.0 });
 }
 
 #[test]
-fn two_spaces_of_dense_vectors_stand_side_by_side() {
+fn dense_vectors_are_whitened() {
     let set = venue(20);
-    let planted = plant(&set, &settings());
+    let planted = planted(&set, &settings());
     let sparse = tfidf_vectors(&set, &planted, &NoProgress).unwrap().unwrap();
     // A few random directions keep most of the angles.
     let mut random = stream(1, "directions", 0);
@@ -460,16 +463,15 @@ fn two_spaces_of_dense_vectors_stand_side_by_side() {
             directions.iter().map(|d| d.iter().zip(row).map(|(a, b)| a * b).sum()).collect();
         projected.push(&values);
     }
-    let spaces = vec![sparse, Vectors::Dense(projected)];
-    let scores = own_scores(&set, &planted, spaces, &settings(), &NoProgress).unwrap();
-    assert_eq!(scores.reviews[0].features.peers.as_ref().unwrap().len(), 2);
+    let vectors = Vectors::Dense(projected);
+    let scores = own_scores(&set, &planted, vectors, &settings(), &|_| false, &NoProgress).unwrap();
     assert_eq!(named(&set, &scores, "r0").flag, OwnFlag::Look);
 }
 
 #[test]
 fn ghosts_are_about_as_long_as_the_review_in_their_slot() {
     let set = venue(10);
-    let planted = plant(&set, &settings());
+    let planted = planted(&set, &settings());
     let texts = planted.texts(&set).unwrap();
     assert_eq!(texts.len(), planted.origins().len());
     for ghost in &planted.ghosts {
@@ -482,7 +484,7 @@ fn ghosts_are_about_as_long_as_the_review_in_their_slot() {
         assert_eq!(ghost.home != own, off);
     }
     // A sample of slots where there are many.
-    let few = plant(&set, &OwnSettings { ghost_slots: 7, ..settings() });
+    let few = super::tests::planted(&set, &OwnSettings { ghost_slots: 7, ..settings() });
     let slots: std::collections::BTreeSet<usize> = few.ghosts.iter().map(|g| g.slot).collect();
     assert_eq!(slots.len(), 7);
 }

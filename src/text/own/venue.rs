@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use super::settings::OwnSettings;
-use super::z_check::{UnusableZ, unusable};
+use super::z_check::UnusableZ;
 use crate::data::reviews::ReviewSet;
 
 /// Where everything of a set is: reviews by the names of paper and reviewer, Z by those of paper
@@ -39,7 +38,7 @@ impl Venue {
     /// A Z whose content another source has for the same paper says nothing new and is left out;
     /// that of the source with more Z stays, of equals the first by name. Nor is Z used that is no
     /// review of its paper, has too few words, or is in another language than the reviews.
-    pub(super) fn new(set: &ReviewSet, settings: &OwnSettings) -> Self {
+    pub(super) fn new(set: &ReviewSet, wrong: &[Option<UnusableZ>]) -> Self {
         let paper = |paper: u32| set.papers.name(paper);
         let mut reviews: Vec<usize> = (0..set.reviews.len()).collect();
         reviews.sort_by_key(|&index| {
@@ -58,9 +57,8 @@ impl Venue {
             paper_of_review.push(number);
         }
 
-        let wrong = unusable(set, settings);
         let mut counts: BTreeMap<UnusableZ, usize> = BTreeMap::new();
-        let known = set.z.iter().zip(&wrong).filter(|(z, _)| numbers.contains_key(&z.paper));
+        let known = set.z.iter().zip(wrong).filter(|(z, _)| numbers.contains_key(&z.paper));
         let mut usable = 0;
         for (_, wrong) in known {
             match wrong {
@@ -68,7 +66,7 @@ impl Venue {
                 None => usable += 1,
             }
         }
-        let kept = kept_z(set, &numbers, &wrong);
+        let kept = kept_z(set, &numbers, wrong);
         let repeated_z = usable - kept.len();
         let unusable_z = counts.into_iter().collect();
         let mut z = kept;

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::cut::count_words;
-use super::language::Usual;
+use super::language::{Usual, usual_and_others};
 use super::settings::OwnSettings;
 use crate::data::excerpt::plain_opening;
 use crate::data::reviews::ReviewSet;
@@ -88,12 +88,25 @@ const REVIEWERS: [&str; 14] = [
     "unclear",
 ];
 
-/// Why each Z is left out; `None` for those that are used, and for those without a text.
-pub fn unusable(set: &ReviewSet, settings: &OwnSettings) -> Vec<Option<UnusableZ>> {
+/// What is known of the texts of a set before they are compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextChecks {
+    /// Why each Z is left out; `None` for those that are used, and for those without a text.
+    pub unusable: Vec<Option<UnusableZ>>,
+    /// The language of each review (an English name) if it is another one than that of most.
+    pub languages: Vec<Option<&'static str>>,
+}
+
+/// Tells the language of every text, and which Z cannot be used.
+pub fn check_texts(set: &ReviewSet, settings: &OwnSettings) -> TextChecks {
     let fewest_words = settings.min_words;
     let texts: Vec<Option<&str>> =
         set.reviews.iter().map(|review| review.content.text.as_deref()).collect();
-    let usual = if settings.check_language { Usual::of(&texts) } else { Usual::default() };
+    let (usual, languages) = if settings.check_language {
+        usual_and_others(&texts)
+    } else {
+        (Usual::default(), vec![None; texts.len()])
+    };
     let text = |index: usize| set.z[index].content.text.as_deref();
     let mut papers: HashMap<&str, HashSet<u32>> = HashMap::new();
     for (index, z) in set.z.iter().enumerate() {
@@ -101,7 +114,7 @@ pub fn unusable(set: &ReviewSet, settings: &OwnSettings) -> Vec<Option<UnusableZ
             papers.entry(text.trim()).or_default().insert(z.paper);
         }
     }
-    (0..set.z.len())
+    let unusable = (0..set.z.len())
         .into_par_iter()
         .map(|index| {
             let text = text(index)?;
@@ -110,7 +123,8 @@ pub fn unusable(set: &ReviewSet, settings: &OwnSettings) -> Vec<Option<UnusableZ
             let several = several.then_some(UnusableZ::SeveralPapers);
             alone(text, fewest_words).or(several).or_else(foreign)
         })
-        .collect()
+        .collect();
+    TextChecks { unusable, languages }
 }
 
 /// What is wrong with a text by itself.
@@ -177,6 +191,7 @@ mod tests {
         push("a", "two", other.clone());
         push("a", "three", other);
         let several = Some(UnusableZ::SeveralPapers);
-        assert_eq!(unusable(&set, &OwnSettings::default()), [several, several, None, None]);
+        let checks = check_texts(&set, &OwnSettings::default());
+        assert_eq!(checks.unusable, [several, several, None, None]);
     }
 }

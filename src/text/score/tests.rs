@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::data::content::{Content, ContentShape};
+use crate::data::content::Content;
 use crate::data::ids::Ids;
 use crate::data::reviews::{Review, ZReview};
 use crate::embed::vectors::{DenseVectors, Vectors};
@@ -49,7 +49,7 @@ impl Crowd {
                     content: content(v),
                 })
                 .collect(),
-            shape: ContentShape::default(),
+            ..ReviewSet::default()
         }
     }
 

@@ -36,18 +36,11 @@ fn venue_with_off_topic_reviews() -> ReviewSet {
 fn the_closest_other_paper_of_an_off_topic_review_is_that_of_the_definition() {
     let set = venue_with_off_topic_reviews();
     let settings = OwnSettings::default();
-    let planted = plant(&set, &settings);
+    let planted = planted(&set, &settings);
     let vectors = tfidf_vectors(&set, &planted, &NoProgress).unwrap().unwrap();
     let rows = dense(&vectors);
-    let found = own_scores_with_other_papers(
-        &set,
-        &planted,
-        vec![vectors.clone()],
-        &settings,
-        &|_| true,
-        &NoProgress,
-    )
-    .unwrap();
+    let found =
+        own_scores(&set, &planted, vectors.clone(), &settings, &|_| true, &NoProgress).unwrap();
     let left_out: Vec<usize> =
         (0..60).filter(|&index| found.reviews[index].reason.is_some()).collect();
     assert_eq!(left_out, [44], "{:?}", found.reviews[left_out[0]].reason);
@@ -115,9 +108,7 @@ fn the_closest_other_paper_of_an_off_topic_review_is_that_of_the_definition() {
     // Only whom somebody asks about.
     let r3 = set.reviewers.get("r3").unwrap();
     let asked = |wanted: &dyn Fn(u32) -> bool| {
-        let spaces = vec![vectors.clone()];
-        own_scores_with_other_papers(&set, &planted, spaces, &settings, wanted, &NoProgress)
-            .unwrap()
+        own_scores(&set, &planted, vectors.clone(), &settings, wanted, &NoProgress).unwrap()
     };
     let one = asked(&|reviewer| reviewer == r3);
     for (index, own) in one.reviews.iter().enumerate() {
