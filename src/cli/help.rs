@@ -72,7 +72,7 @@ const ADVANCED_FLAGS: [&str; 52] = [
     "z_combine",
     "min_papers",
     "margin",
-    "renormalize_strata",
+    "learn_from",
     "sampled",
     "scoring_function",
     "bootstrap",

@@ -22,7 +22,8 @@ use super::page::PageArgs;
 use super::progress::{Terminal, doing, open};
 use super::shown_labels::shown;
 use crate::mechanism::{
-    GivenScores, MAX_ITERATIONS, MechanismName, ScoringFunction, SeveralSources, TOLERANCE,
+    GivenScores, LearnFrom, MAX_ITERATIONS, MechanismName, ScoringFunction, SeveralSources,
+    TOLERANCE,
 };
 use crate::report::Input;
 use crate::screen::labels::{LabelsSettings, MIN_TASKS, labels};
@@ -69,9 +70,10 @@ pub(super) struct ScoreLabelsArgs {
     margin: Option<f64>,
     #[command(flatten)]
     reading: ReadingArgs,
-    /// ca, ca_z: divide by the weight of the strata in which a worker has a score
-    #[arg(long)]
-    renormalize_strata: bool,
+    /// ca, ca_z: whose labels say which pairs count as agreement
+    /// [default: others; all with --sampled and where an engine counts]
+    #[arg(long, value_enum)]
+    learn_from: Option<LearnFromChoice>,
     /// ca, ca_z: draw N random peers and penalty tasks per label instead of averaging over all
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     sampled: Option<u32>,
@@ -132,6 +134,14 @@ impl From<SeveralSourcesChoice> for SeveralSources {
             SeveralSourcesChoice::Together => Self::Together,
         }
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LearnFromChoice {
+    /// All but the worker's own labels
+    Others,
+    /// All labels, as in the paper
+    All,
 }
 
 /// Runs the command.
@@ -195,13 +205,24 @@ impl ScoreLabelsArgs {
             min_tasks: self.min_tasks,
             fdr: self.fdr,
             margin: self.margin,
-            renormalize_strata: self.renormalize_strata,
+            learn_from: self.learn_from(),
             sampled: self.sampled,
             scoring_function: ScoringFunction::Estimated,
             bootstrap: self.bootstrap,
             tolerance: self.tolerance,
             max_iterations: self.max_iterations,
             seed,
+        }
+    }
+
+    /// Whose labels count: where peers are drawn, and where an engine counts, those of all.
+    fn learn_from(&self) -> LearnFrom {
+        let all = self.sampled.is_some() || self.engine != EngineChoice::Local;
+        match self.learn_from {
+            Some(LearnFromChoice::All) => LearnFrom::All,
+            Some(LearnFromChoice::Others) => LearnFrom::Others,
+            None if all => LearnFrom::All,
+            None => LearnFrom::Others,
         }
     }
 

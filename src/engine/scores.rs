@@ -48,7 +48,7 @@ pub struct EngineScores {
 /// Scores the crowd of an engine.
 ///
 /// Values are those of the local mechanism but for the last digits, which depend on the order in
-/// which an engine adds up. Of `options` count what says how strata are weighted and when a fit ends.
+/// which an engine adds up, with T learned from all reports. Of `options` counts when a fit ends.
 ///
 /// # Errors
 ///
@@ -142,8 +142,7 @@ pub fn score(
         _ => {
             for (source, worker, sum) in stratified(engine, strata)? {
                 if let Some(score) = place(&mut each, &numbers, &source, &worker) {
-                    let estimate = sum.estimate(options.correlated_agreement.renormalize_strata);
-                    score.estimate = estimate.map(|estimate| point(estimate.value));
+                    score.estimate = sum.estimate().map(|estimate| point(estimate.value));
                     score.n_used = sum.tasks();
                 }
             }

@@ -4,7 +4,9 @@ use crate::data::labels::Label;
 use crate::data::z::{ZSample, ZSource};
 use crate::data::{LabelRow, Labels, ZLabelRow};
 use crate::mechanism::tests::{Crowd as LabelledCrowd, assert_close, random_crowd, values};
-use crate::mechanism::{CorrelatedAgreementOptions, EmSettings, MechanismOptions, build};
+use crate::mechanism::{
+    CorrelatedAgreementOptions, EmSettings, LearnFrom, MechanismOptions, build,
+};
 use proptest::prelude::*;
 
 /// Names of the tasks, workers and labels of a crowd as rows; labels that only Z has get a name.
@@ -42,7 +44,6 @@ proptest! {
     #[test]
     fn scores_of_the_plan_are_those_of_the_local_mechanisms(
         crowd in random_crowd(),
-        renormalize in any::<bool>(),
         shift in 0..3_u16,
     ) {
         let mut second = crowd.z.clone();
@@ -53,7 +54,7 @@ proptest! {
         let sources = [source("a", crowd.z.clone()), source("b", second)];
         let options = MechanismOptions {
             correlated_agreement: CorrelatedAgreementOptions {
-                renormalize_strata: renormalize,
+                learn_from: LearnFrom::All,
                 ..CorrelatedAgreementOptions::default()
             },
             ..MechanismOptions::default()
@@ -102,7 +103,8 @@ proptest! {
     #[test]
     fn counts_of_one_llm_are_those_of_the_local_mechanisms(crowd in random_crowd()) {
         let sources = [source("a", crowd.z.clone())];
-        let options = MechanismOptions::default();
+        let mut options = MechanismOptions::default();
+        options.correlated_agreement.learn_from = LearnFrom::All;
         for name in PLANNED.into_iter().filter(|name| !name.is_fitted()) {
             let local = build(name, &sources, &options).unwrap().score(&crowd.table).unwrap();
             let mut engine = naive(&crowd, &sources);

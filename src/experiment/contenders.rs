@@ -4,7 +4,7 @@ use super::auc_summary::TrialAuc;
 use crate::data::labels::Label;
 use crate::data::z::{ZSample, ZSource};
 use crate::error::{ErrorKind, Kinded, Remedy};
-use crate::mechanism::{MechanismError, MechanismName, MechanismOptions, build};
+use crate::mechanism::{LearnFrom, MechanismError, MechanismName, MechanismOptions, build};
 use crate::metrics::auc::auc;
 use crate::simulate::SimulateError;
 use crate::simulate::labels::{ContaminatedCrowd, WorkerKind};
@@ -60,7 +60,7 @@ pub fn competitors() -> Vec<MechanismName> {
     each
 }
 
-/// How well the scores of a mechanism, with the settings of its paper, tell good workers from the
+/// How well the scores of a mechanism, with the settings of its paper (T learned from all), tell good workers from the
 /// others. Given several sources, the lowest score over them counts.
 ///
 /// # Errors
@@ -71,7 +71,9 @@ pub fn trial_auc(
     crowd: &ContaminatedCrowd,
     sources: &[ZSource],
 ) -> Result<TrialAuc, MechanismError> {
-    let mechanism = build(name, sources, &MechanismOptions::default())?;
+    let mut options = MechanismOptions::default();
+    options.correlated_agreement.learn_from = LearnFrom::All;
+    let mechanism = build(name, sources, &options)?;
     let scores = mechanism.score(&crowd.table)?;
     let items: Vec<(Option<f64>, bool)> = scores
         .workers

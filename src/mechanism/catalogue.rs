@@ -13,7 +13,7 @@ use super::entry::{Entry, Several};
 use super::options::{MechanismOptions, SeveralSources};
 use super::{
     Mechanism, MechanismError, MinimumOverSources, copy_excess, copy_mixture, correlated_agreement,
-    dawid_skene, negative_agreement, output_agreement, own,
+    dawid_skene, majority, negative_agreement, one_coin, output_agreement, own,
 };
 use crate::data::z::ZSource;
 use crate::error::{ErrorKind, Kinded};
@@ -58,6 +58,10 @@ catalogue! {
     Ds => dawid_skene::ENTRY,
     /// Dawid-Skene with copying from an LLM.
     DsZ => copy_mixture::ENTRY,
+    /// Agreement with the majority of the others.
+    Majority => majority::ENTRY,
+    /// Dawid-Skene with one accuracy a worker.
+    OneCoin => one_coin::ENTRY,
     /// Minus the agreement with an LLM.
     NegZ => negative_agreement::ENTRY,
     /// Own answers against planted ghosts.

@@ -13,23 +13,27 @@
 //! A peer is usable if it has another task in the stratum. A task without a usable peer is left
 //! out; a stratum without a usable task adds nothing. `ca` is the same with one stratum.
 //!
+//! T is learned from all reports but the worker's own ([`scoring`]), from all reports as in the paper,
+//! or given.
+//!
 //! The sums factor, so that the cost is linear: with the histogram `H_j` of the labels of peer j
-//! in the stratum and `n_j` its tasks, the peer is worth `v[h] = T[h, x_jq] n_j / (n_j - 1) -
-//! sum_l T[h, l] H_j[l] / (n_j - 1)` to a report h, and a worker gets the sum over the reports of
-//! the task less its own part.
+//! in the stratum and `n_j` its tasks, `w_j[l] = 1[x_jq = l] n_j / (n_j - 1) - H_j[l] / (n_j - 1)` is
+//! what the peer puts on the label l of the task; a report h earns `sum_l T[h, l] w[l]`, `w` the sum over
+//! the reports of the task less the worker's own.
 //!
 //! Standard errors: [`influence`]. Sampled scores take the spread of their own task terms.
 
 mod influence;
 mod peers;
+mod scoring;
 
 use self::influence::StratumTerms;
 use self::peers::Peers;
 use super::chunks::most_chunks;
 use super::entry::{Entry, Several, conditioning};
-use super::options::CorrelatedAgreementOptions;
+use super::options::{CorrelatedAgreementOptions, LearnFrom};
 use super::sampled_agreement::SampledTerms;
-use super::scoring_function::ScoreMatrix;
+use super::scoring_function::{ScoreMatrix, ScoringFunction};
 use super::strata::{Conditioning, StratifiedMean, Stratum};
 use super::{MAX_STATE_BYTES, Mechanism, MechanismError, Scores, WorkerScore};
 use crate::data::labels::LabelTable;
@@ -54,7 +58,8 @@ pub(super) const GIVEN_Z: Entry = Entry {
     summary: "Correlated agreement beyond the LLM",
     meaning: "agreement with peers on the same task, less agreement on other tasks that the LLM \
               labels the same; 0 is what copying the LLM or guessing earns",
-    unscored: "no task with a Z label and a peer who has another task of that Z label",
+    unscored: "no task with a Z label and a peer who has another task of that Z label, or nobody to \
+               learn from",
     needs_z: true,
     build: |sources, options| {
         let options = options.correlated_agreement.clone();
@@ -68,7 +73,7 @@ pub(super) const PLAIN: Entry = Entry {
     summary: "Correlated agreement",
     meaning: "agreement with peers on the same task, less agreement on other tasks; rewards what \
               workers copied from the same LLM",
-    unscored: "no task with a peer who has another task",
+    unscored: "no task with a peer who has another task, or nobody to learn from",
     needs_z: false,
     is_fitted: false,
     several: Several::Lowest,
@@ -100,7 +105,7 @@ impl Mechanism for CorrelatedAgreement {
             .iter()
             .zip(0..)
             .map(|(sum, worker)| WorkerScore {
-                estimate: sum.estimate(self.options.renormalize_strata),
+                estimate: sum.estimate(),
                 n_tasks: table.of_worker(worker).len(),
                 n_z_tasks: self.conditioning.covered_tasks(table, worker),
                 n_used: sum.tasks(),
@@ -124,11 +129,15 @@ impl CorrelatedAgreement {
         let mut sums = vec![StratifiedMean::default(); table.worker_count()];
         let mut peers = Peers::new(table);
         for stratum in strata {
-            let matrix = self.options.scoring_function.matrix(table, &stratum.tasks, stratum.label);
+            let function = &self.options.scoring_function;
+            let matrix = || function.matrix(table, &stratum.tasks, stratum.label);
             let moments = match self.options.sampling {
-                None => exact_moments(&mut peers, &stratum.tasks, &matrix),
+                None => {
+                    let given = (!self.learns_from_others()).then(matrix);
+                    exact_moments(&mut peers, &stratum.tasks, given)
+                }
                 Some(sampling) => {
-                    SampledTerms { table, matrix: &matrix, sampling }.moments(stratum)
+                    SampledTerms { table, matrix: &matrix(), sampling }.moments(stratum)
                 }
             };
             for (sum, moments) in sums.iter_mut().zip(&moments) {
@@ -151,20 +160,26 @@ impl CorrelatedAgreement {
             check_size(&part.table)?;
             let tasks: Vec<u32> = (0..).take(stratum.tasks.len()).collect();
             let function = &self.options.scoring_function;
-            let matrix = function.matrix_of(&part.table, &tasks, stratum.label, &part.labels);
-            let moments = exact_moments(&mut Peers::new(&part.table), &tasks, &matrix);
+            let given = (!self.learns_from_others())
+                .then(|| function.matrix_of(&part.table, &tasks, stratum.label, &part.labels));
+            let moments = exact_moments(&mut Peers::new(&part.table), &tasks, given);
             for (&worker, moments) in part.workers.iter().zip(&moments) {
                 sums[worker as usize].add(stratum.weight, moments);
             }
         }
         Ok(sums)
     }
+
+    fn learns_from_others(&self) -> bool {
+        self.options.scoring_function == ScoringFunction::Estimated
+            && self.options.learn_from == LearnFrom::Others
+    }
 }
 
 /// Means of the task terms of every worker, with the sums of squares behind their variances.
-fn exact_moments(peers: &mut Peers<'_>, tasks: &[u32], matrix: &ScoreMatrix) -> Vec<Moments> {
-    peers.enter(tasks, matrix);
-    StratumTerms::new(peers, tasks, matrix).moments()
+fn exact_moments(peers: &mut Peers<'_>, tasks: &[u32], given: Option<ScoreMatrix>) -> Vec<Moments> {
+    peers.enter(tasks);
+    StratumTerms::new(peers, tasks, given).moments()
 }
 
 /// From this many labels on, every stratum has a table of its own: a stratum has few of them then.
@@ -175,8 +190,10 @@ const MANY_CLASSES: usize = 64;
 fn check_size(table: &LabelTable) -> Result<(), MechanismError> {
     let (workers, classes) = (table.worker_count(), table.label_count());
     let of_workers = workers.saturating_mul(classes + 1).saturating_mul(12);
+    let learned =
+        workers.saturating_mul(classes).min(table.report_count()) * classes.div_ceil(64) * 8;
     let matrices = classes.saturating_mul(classes).saturating_mul(8 * (most_chunks(table) + 1));
-    let bytes = of_workers.saturating_add(matrices);
+    let bytes = of_workers.saturating_add(matrices).saturating_add(learned);
     if bytes > MAX_STATE_BYTES {
         return Err(MechanismError::TooLarge {
             gibibytes: bytes.div_ceil(1 << 30),

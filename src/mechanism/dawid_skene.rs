@@ -85,7 +85,11 @@ pub struct DawidSkeneFit {
     pub posteriors: Posteriors,
     /// Log-likelihood after every iteration, and whether the tolerance was reached.
     pub fit: Fit,
-    cells: Cells,
+    pub(super) cells: Cells,
+    /// Log probability of a report of each cell by true class, row-major, and of each class: what
+    /// [`Self::posteriors`] were made from.
+    pub(super) log_reports: Vec<f64>,
+    pub(super) log_prior: Vec<f64>,
 }
 
 impl DawidSkene {
@@ -97,24 +101,36 @@ impl DawidSkene {
     /// [`MAX_STATE_BYTES`](super::MAX_STATE_BYTES): with `R` reports in `C <= R` pairs of worker
     /// and label, `8 K (C + tasks + workers)` bytes.
     pub fn fit(&self, table: &LabelTable) -> Result<Option<DawidSkeneFit>, MechanismError> {
+        DawidSkeneFit::by(table, self.settings, m_step)
+    }
+}
+
+impl DawidSkeneFit {
+    /// The fit whose M-step writes the log probability of a report of each cell by true class.
+    pub(super) fn by(
+        table: &LabelTable,
+        settings: EmSettings,
+        m_step: impl Fn(&Cells, &[f64], &mut [f64]),
+    ) -> Result<Option<Self>, MechanismError> {
         if table.report_count() == 0 {
             return Ok(None);
         }
         let cells = Cells::new(table, vec![0; table.task_count()], (1, 0))?;
         let mut posteriors = cells.vote_shares();
-        let mut log_confusion = vec![0.0; cells.cell_count() * cells.classes()];
+        let mut log_reports = vec![0.0; cells.cell_count() * cells.classes()];
+        let mut log_prior = vec![0.0; cells.classes()];
         let mut fit = Fit::default();
-        for _ in 0..self.settings.max_iterations {
-            let log_prior = log_prior(&cells, &posteriors);
-            m_step(&cells, &posteriors, &mut log_confusion);
-            fit.objective.push(cells.e_step(&log_confusion, &log_prior, &mut posteriors));
-            if has_converged(&fit.objective, self.settings.tolerance) {
+        for _ in 0..settings.max_iterations {
+            log_prior = self::log_prior(&cells, &posteriors);
+            m_step(&cells, &posteriors, &mut log_reports);
+            fit.objective.push(cells.e_step(&log_reports, &log_prior, &mut posteriors));
+            if has_converged(&fit.objective, settings.tolerance) {
                 fit.converged = true;
                 break;
             }
         }
         let posteriors = Posteriors { classes: cells.classes(), probabilities: posteriors };
-        Ok(Some(DawidSkeneFit { posteriors, fit, cells }))
+        Ok(Some(Self { posteriors, fit, cells, log_reports, log_prior }))
     }
 }
 

@@ -191,7 +191,8 @@ impl Cells {
         shares
     }
 
-    fn cells_of_task(&self, task: usize) -> &[u32] {
+    /// Cells of the reports of `task`, by worker.
+    pub(super) fn cells_of_task(&self, task: usize) -> &[u32] {
         &self.cell_of_report[self.task_offsets[task] as usize..self.task_offsets[task + 1] as usize]
     }
 
@@ -329,7 +330,7 @@ pub(crate) const IMPOSSIBLE_BELOW: f64 = -708.0;
 
 /// Turns logs of weights into probabilities; returns the log of the sum of the weights.
 #[inline]
-fn normalize_logs(logs: &mut [f64]) -> f64 {
+pub(super) fn normalize_logs(logs: &mut [f64]) -> f64 {
     let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut total = 0.0;
     for log in logs.iter_mut() {

@@ -17,11 +17,14 @@ mod entry;
 mod fixtures;
 mod given_scores;
 mod latent_class;
+mod majority;
 mod minimum;
 mod negative_agreement;
+mod one_coin;
 mod options;
 mod output_agreement;
 mod own;
+mod peer_posteriors;
 mod sampled_agreement;
 mod scoring_function;
 mod strata;
@@ -40,17 +43,20 @@ pub use self::dawid_skene::{DawidSkene, DawidSkeneFit};
 pub(crate) use self::dawid_skene::{convergence_warning, point};
 pub use self::latent_class::MAX_STATE_BYTES;
 pub(crate) use self::latent_class::{IMPOSSIBLE_BELOW, has_converged};
+pub use self::majority::Majority;
 pub use self::minimum::MinimumOverSources;
 pub(crate) use self::minimum::keep_lowest;
 pub use self::negative_agreement::NegativeAgreement;
+pub use self::one_coin::OneCoin;
 pub use self::options::{
-    CorrelatedAgreementOptions, EmSettings, MAX_ITERATIONS, MechanismOptions, OwnSettings,
-    SeveralSources, TOLERANCE,
+    CorrelatedAgreementOptions, EmSettings, LearnFrom, MAX_ITERATIONS, MechanismOptions,
+    OwnSettings, SeveralSources, TOLERANCE,
 };
 pub use self::output_agreement::OutputAgreement;
 pub use self::own::{
     AnswerKind, NotJudged, OwnAnswers, OwnCrowd, OwnFlag, OwnRun, OwnScore, Planted,
 };
+pub use self::peer_posteriors::PeerPosteriors;
 pub use self::sampled_agreement::PeerDraws;
 pub(crate) use self::scoring_function::Joint;
 pub use self::scoring_function::{GivenScore, GivenScores, ScoringFunction};

@@ -34,10 +34,21 @@ pub enum SeveralSources {
 pub struct CorrelatedAgreementOptions {
     /// Where T comes from.
     pub scoring_function: ScoringFunction,
-    /// Divide by the weight of the strata in which the worker has a usable task.
-    pub renormalize_strata: bool,
+    /// Whose reports T is estimated from.
+    pub learn_from: LearnFrom,
     /// Draw peers and penalty tasks as the algorithms do, instead of averaging over all.
     pub sampling: Option<PeerDraws>,
+}
+
+/// Whose reports the scoring function T of a worker is estimated from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LearnFrom {
+    /// All but the worker's own: a guess of which nobody else says the same cannot vouch for itself.
+    #[default]
+    Others,
+    /// All of them, as in the paper; so it is whatever this says where peers are drawn.
+    All,
 }
 
 /// Default of [`EmSettings::tolerance`].

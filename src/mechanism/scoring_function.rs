@@ -131,16 +131,31 @@ impl ScoreMatrix {
 /// Distribution of one report and of a pair of reports on the same task, within a stratum.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Joint {
-    classes: usize,
+    pub(super) classes: usize,
     /// `P(h, l | k)`, row-major and symmetric.
-    pairs: Vec<f64>,
+    pub(super) pairs: Vec<f64>,
     /// `P(h | k)`.
-    singles: Vec<f64>,
+    pub(super) singles: Vec<f64>,
+}
+
+/// Whether two labels meet more often than by chance: `D > 0` but for rounding.
+pub(super) fn correlated(together: f64, apart: f64) -> bool {
+    together - apart > CORRELATION_THRESHOLD
 }
 
 impl Joint {
     /// Estimates both from the tasks with at least two reports; all zero if there is none.
     pub(crate) fn estimate(table: &LabelTable, tasks: &[u32]) -> Self {
+        let (mut joint, used) = Self::totals(table, tasks);
+        if used > 0 {
+            let tasks = used as f64;
+            joint.pairs.iter_mut().chain(&mut joint.singles).for_each(|sum| *sum /= tasks);
+        }
+        joint
+    }
+
+    /// The same as sums over the tasks with at least two reports, and how many these are.
+    pub(super) fn totals(table: &LabelTable, tasks: &[u32]) -> (Self, u64) {
         let parts: Vec<(Self, u64)> = task_chunks(table, tasks)
             .into_par_iter()
             .map(|tasks| Self::sums(table, tasks))
@@ -152,11 +167,7 @@ impl Joint {
             let sums = joint.pairs.iter_mut().chain(&mut joint.singles);
             sums.zip(part.pairs.iter().chain(&part.singles)).for_each(|(sum, part)| *sum += part);
         }
-        if used > 0 {
-            let tasks = used as f64;
-            joint.pairs.iter_mut().chain(&mut joint.singles).for_each(|sum| *sum /= tasks);
-        }
-        joint
+        (joint, used)
     }
 
     /// The same from counts of ordered pairs of labels by two workers: number of reports of the
@@ -217,8 +228,7 @@ impl Joint {
         let values = (0..self.classes * self.classes)
             .map(|index| {
                 let (h, l) = (index / self.classes, index % self.classes);
-                let difference = self.pairs[index] - self.singles[h] * self.singles[l];
-                if difference > CORRELATION_THRESHOLD { 1.0 } else { 0.0 }
+                f64::from(correlated(self.pairs[index], self.singles[h] * self.singles[l]))
             })
             .collect();
         ScoreMatrix { classes: self.classes, values }
@@ -256,11 +266,6 @@ impl LabelCounts {
     /// The labels that occur, with their counts, in order of first occurrence.
     pub(crate) fn present(&self) -> &[(Label, u32)] {
         &self.present
-    }
-
-    /// Where in [`Self::present`] a label that occurs is.
-    pub(crate) fn index(&self, label: Label) -> usize {
-        self.position[usize::from(label)] as usize - 1
     }
 }
 

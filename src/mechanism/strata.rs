@@ -134,7 +134,6 @@ pub(crate) struct StratifiedMean {
     variance: f64,
     /// Sum of squared weights of strata with one task.
     single: f64,
-    weight: f64,
     squares: f64,
     tasks: u64,
     strata: u64,
@@ -148,7 +147,6 @@ impl StratifiedMean {
             return;
         }
         self.value += weight * terms.mean();
-        self.weight += weight;
         self.tasks += count;
         self.strata += 1;
         self.squares += terms.squares();
@@ -165,19 +163,17 @@ impl StratifiedMean {
         usize::try_from(self.tasks).unwrap_or(usize::MAX)
     }
 
-    /// The sum; `None` without any task. `renormalize` divides by the weight of the strata that
-    /// added something.
-    pub(crate) fn estimate(&self, renormalize: bool) -> Option<Estimate> {
+    /// The sum; `None` without any task.
+    pub(crate) fn estimate(&self) -> Option<Estimate> {
         if self.tasks == 0 {
             return None;
         }
-        let scale = if renormalize { self.weight } else { 1.0 };
         let degrees_of_freedom = (self.tasks - self.strata) as f64;
         let standard_error = (degrees_of_freedom > 0.0).then(|| {
             let pooled = self.squares / degrees_of_freedom;
-            (self.variance + self.single * pooled).sqrt() / scale
+            (self.variance + self.single * pooled).sqrt()
         });
-        Some(Estimate { value: self.value / scale, standard_error, degrees_of_freedom })
+        Some(Estimate { value: self.value, standard_error, degrees_of_freedom })
     }
 }
 
@@ -195,15 +191,10 @@ mod tests {
         sum.add(0.25, &moments(&[]));
         // Value 0.5 * 1 + 0.25 * 3 = 1.25. Pooled variance 2 / (4 - 2) = 1.
         // Variance 0.25 * 1 / 3 + 0.0625 * 1 = 7 / 48.
-        let estimate = sum.estimate(false).unwrap();
+        let estimate = sum.estimate().unwrap();
         assert!((estimate.value - 1.25).abs() < 1e-15);
         assert!((estimate.standard_error.unwrap() - (7.0_f64 / 48.0).sqrt()).abs() < 1e-15);
         assert!((estimate.degrees_of_freedom - 2.0).abs() < 1e-15);
-        // Covered weight 0.75.
-        let renormalized = sum.estimate(true).unwrap();
-        assert!((renormalized.value - 1.25 / 0.75).abs() < 1e-15);
-        let error = (7.0_f64 / 48.0).sqrt() / 0.75;
-        assert!((renormalized.standard_error.unwrap() - error).abs() < 1e-15);
     }
 
     #[test]
@@ -211,8 +202,8 @@ mod tests {
         let mut sum = StratifiedMean::default();
         sum.add(0.5, &moments(&[1.0]));
         sum.add(0.5, &moments(&[0.0]));
-        assert_eq!(sum.estimate(false).unwrap().standard_error, None);
-        assert!(StratifiedMean::default().estimate(false).is_none());
+        assert_eq!(sum.estimate().unwrap().standard_error, None);
+        assert!(StratifiedMean::default().estimate().is_none());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Student intervals, one-sided tests, and the Benjamini-Hochberg adjustment.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// Level of every interval that caz prints.
 pub const CONFIDENCE: f64 = 0.95;
@@ -62,6 +62,31 @@ impl Estimate {
     }
 }
 
+/// A share of cases with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share {
+    /// The share, from 0 to 1.
+    pub value: f64,
+    /// Wilson's interval at level [`CONFIDENCE`], low end first, inside 0 to 1.
+    pub interval: (f64, f64),
+    /// Number of cases that say as much.
+    pub cases: f64,
+}
+
+impl Share {
+    /// The share `value` of so many cases with Wilson's interval (1927), which is never empty: that
+    /// of 10 of 10 begins at .72. `None` without a case.
+    pub fn wilson(value: f64, n: f64) -> Option<Self> {
+        let z = Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0);
+        let scale = 1.0 + z * z / n;
+        let middle = (value + z * z / (2.0 * n)) / scale;
+        let spread = value * (1.0 - value) / n + z * z / (4.0 * n * n);
+        let half = z / scale * spread.max(0.0).sqrt();
+        let interval = ((middle - half).max(0.0), (middle + half).min(1.0));
+        (n > 0.0).then_some(Self { value, interval, cases: n })
+    }
+}
+
 /// Variance with divisor `n - 1`, two passes; `None` for fewer than two observations.
 pub fn sample_variance(observations: &[f64]) -> Option<f64> {
     if observations.len() < 2 {
@@ -106,6 +131,17 @@ mod tests {
         let (low, high) = estimate.interval().unwrap();
         let half = 4.302_652_7 / 3.0_f64.sqrt();
         assert!(close(low, 2.0 - half, 1e-6) && close(high, 2.0 + half, 1e-6), "{low} {high}");
+    }
+
+    #[test]
+    fn wilson_intervals_are_those_of_the_tables() {
+        // 1 of 10: .0179 to .4042 (Brown, Cai, DasGupta 2001, formula 4); 10 of 10: 10 / (10 + z^2).
+        let share = Share::wilson(0.1, 10.0).unwrap();
+        assert!(close(share.interval.0, 0.0179, 5e-5) && close(share.interval.1, 0.4042, 5e-5));
+        let all = Share::wilson(1.0, 10.0).unwrap();
+        assert!(close(all.interval.0, 10.0 / (10.0 + 1.959_963_985_f64.powi(2)), 1e-9));
+        assert!(close(all.interval.1, 1.0, 1e-12));
+        assert_eq!(Share::wilson(0.5, 0.0), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use flate2::read::MultiGzDecoder;
 
 use super::by_engine::EngineChoice;
-use super::{ScoreLabelsArgs, SeveralSourcesChoice};
+use super::{LearnFromChoice, ScoreLabelsArgs, SeveralSourcesChoice};
 use crate::cli::common::Common;
 use crate::cli::exit::{ExitStatus, UsageError};
 use crate::cli::mechanism_choice::chosen;
@@ -61,12 +61,7 @@ pub(super) fn run(args: &ScoreLabelsArgs, dialect: Dialect, common: &Common) -> 
         labels: table_file(&args.labels),
         z: args.z.iter().map(|path| table_file(path)).collect(),
     };
-    let asked = Script {
-        mechanisms,
-        renormalize_strata: args.renormalize_strata,
-        iterations: args.max_iterations,
-        dialect,
-    };
+    let asked = Script { mechanisms, iterations: args.max_iterations, dialect };
     let text = script(&files, &asked)?;
     let write = |out: &mut dyn std::io::Write| out.write_all(text.as_bytes());
     match &common.output {
@@ -94,6 +89,7 @@ impl ScoreLabelsArgs {
             ("sampled", self.sampled.is_some()),
             ("scoring-function", self.scoring_function.is_some()),
             ("bootstrap", self.bootstrap.is_some()),
+            ("learn-from others", self.learn_from == Some(LearnFromChoice::Others)),
             ("posteriors", self.posteriors.is_some()),
         ];
         let together = self.z_combine == SeveralSourcesChoice::Together

@@ -172,7 +172,8 @@ fn degenerate_crowds_have_missing_scores_and_no_numbers_made_up() {
     ];
     for (what, rows, z, expected) in cases {
         let files = [("l.csv", &*crowd(rows)), ("gpt.csv", z)];
-        let report = labels(&files, &["l.csv", "--z", "gpt.csv", "--mechanism", "all"]).unwrap();
+        let arguments = ["l.csv", "--z", "gpt.csv", "--mechanism", "all", "--learn-from", "all"];
+        let report = labels(&files, &arguments).unwrap();
         let scores = column(&report, "score");
         assert_eq!(scores["ca_z/a"], json!(expected), "{what}");
         for (row, score) in &scores {
@@ -213,16 +214,18 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
 #[test]
 fn several_sources_give_the_lowest_score() {
     let z = "task,label,source\nq,x,one\nr,x,one\ns,x,one\nt,x,one\nq,x,two\nr,y,two\ns,x,two\nt,y,two\n";
+    // Two workers have nobody else to learn from.
+    let arguments = ["l.csv", "--z", "z.csv", "--learn-from", "all"];
     let alone = |source: &str| {
         let rows: String = z
             .lines()
             .filter(|row| row.contains(source))
             .fold("task,label,source\n".to_owned(), |text, row| text + row + "\n");
         let files = [("l.csv", &*crowd(&CROWD)), ("z.csv", &*rows)];
-        column(&labels(&files, &["l.csv", "--z", "z.csv"]).unwrap(), "score")
+        column(&labels(&files, &arguments).unwrap(), "score")
     };
     let files = [("l.csv", &*crowd(&CROWD)), ("z.csv", z)];
-    let both = column(&labels(&files, &["l.csv", "--z", "z.csv"]).unwrap(), "score");
+    let both = column(&labels(&files, &arguments).unwrap(), "score");
     let (one, two) = (alone("one"), alone("two"));
     for worker in ["ca_z/a", "ca_z/b"] {
         let lowest = one[worker].as_f64().unwrap().min(two[worker].as_f64().unwrap());
@@ -269,5 +272,5 @@ fn usage_errors_say_what_to_do() {
     assert_eq!(status, ExitStatus::Missing);
     assert!(message.contains("no such file"), "{message}");
     let all = labels(&files, &["l.csv", "--mechanism", "all"]).unwrap();
-    assert_eq!(all["settings"]["mechanism"], json!(["ca", "oa", "ds"]));
+    assert_eq!(all["settings"]["mechanism"], json!(["ca", "oa", "ds", "majority", "one_coin"]));
 }

@@ -37,8 +37,6 @@ pub struct TableFile {
 pub struct Script {
     /// The mechanisms.
     pub mechanisms: Vec<MechanismName>,
-    /// `ca`, `ca_z`: divide by the weight of the strata in which a worker has a score.
-    pub renormalize_strata: bool,
     /// `ds`, `ds_z`: so many iterations.
     pub iterations: usize,
     /// Who reads it.
@@ -246,7 +244,7 @@ fn read(name: &str, file: &TableFile, dialect: Dialect) -> (String, String) {
 
 /// The rows of one mechanism in the relation `scores`.
 fn of_mechanism(name: MechanismName, asked: &Script) -> String {
-    let &Script { renormalize_strata, iterations, dialect, .. } = asked;
+    let &Script { iterations, dialect, .. } = asked;
     let strata = Strata::of(name);
     let (p, float) = (prefix(strata), dialect.float());
     // By source and worker, without workers that have none.
@@ -262,9 +260,8 @@ fn of_mechanism(name: MechanismName, asked: &Script) -> String {
         MechanismName::Ds => dawid_skene::scores(iterations),
         MechanismName::DsZ => copy_mixture::best(iterations),
         _ => {
-            let scale = if renormalize_strata { " / SUM(w.weight)" } else { "" };
             format!(
-                "SELECT t.source, t.worker, SUM(w.weight * t.total / t.tasks){scale} AS score\n\
+                "SELECT t.source, t.worker, SUM(w.weight * t.total / t.tasks) AS score\n\
                  \x20   FROM {p}_terms AS t\n\
                  \x20   JOIN (SELECT s.source, s.stratum, CAST(SUM(s.tasks) AS {float}) / MIN(o.tasks) AS weight\n\
                  \x20         FROM {p}_sizes AS s\n\
@@ -308,8 +305,8 @@ pub(in crate::engine) fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn asked(name: MechanismName, renormalize_strata: bool, dialect: Dialect) -> Script {
-        Script { mechanisms: vec![name], renormalize_strata, iterations: 2, dialect }
+    fn asked(name: MechanismName, dialect: Dialect) -> Script {
+        Script { mechanisms: vec![name], iterations: 2, dialect }
     }
 
     fn files() -> Files {
@@ -325,7 +322,7 @@ mod tests {
 
     #[test]
     fn files_are_read_by_the_names_of_their_columns() {
-        let text = script(&files(), &asked(MechanismName::CaZ, false, Dialect::DuckDb)).unwrap();
+        let text = script(&files(), &asked(MechanismName::CaZ, Dialect::DuckDb)).unwrap();
         for line in [
             "SELECT TRIM(CAST(\"Item\" AS VARCHAR)) AS task, TRIM(CAST(\"annotator\" AS VARCHAR)) AS \
              worker, TRIM(CAST(\"value\" AS VARCHAR)) AS label FROM read_csv('it''s/labels.tsv.gz', \
@@ -336,7 +333,7 @@ mod tests {
         ] {
             assert!(text.contains(line), "{line}\n{text}");
         }
-        let text = script(&files(), &asked(MechanismName::Ca, true, Dialect::Spark)).unwrap();
+        let text = script(&files(), &asked(MechanismName::Ca, Dialect::Spark)).unwrap();
         for line in [
             "labels_file USING csv OPTIONS (path 'it''s/labels.tsv.gz', header 'true', sep '\\t');",
             "z_file_1 USING parquet OPTIONS (path 'z/');",
@@ -346,23 +343,22 @@ mod tests {
         }
         // What a mechanism does not need is not computed.
         assert!(!text.contains("given_z") && text.contains("whole_terms"), "{text}");
-        let text = script(&files(), &asked(MechanismName::Oa, false, Dialect::Ansi)).unwrap();
+        let text = script(&files(), &asked(MechanismName::Oa, Dialect::Ansi)).unwrap();
         assert!(text.contains("--   z(task, label, source, sample)"), "{text}");
         assert!(!text.contains("labels.tsv") && !text.contains("whole_terms"), "{text}");
-        let text = script(&files(), &asked(MechanismName::Ds, false, Dialect::Ansi)).unwrap();
+        let text = script(&files(), &asked(MechanismName::Ds, Dialect::Ansi)).unwrap();
         assert!(
             text.contains("CREATE TABLE ds_posteriors_2 AS") && !text.contains("_3 AS"),
             "{text}"
         );
-        let text = script(&files(), &asked(MechanismName::DsZ, false, Dialect::Spark)).unwrap();
+        let text = script(&files(), &asked(MechanismName::DsZ, Dialect::Spark)).unwrap();
         assert!(
             text.contains("CREATE TABLE mixture_posteriors_2 USING parquet AS")
                 && text.contains("LEFT JOIN ds_posteriors_2 AS d")
                 && !text.contains("_3 USING"),
             "{text}"
         );
-        let refused =
-            script(&files(), &asked(MechanismName::Own, false, Dialect::Ansi)).unwrap_err();
+        let refused = script(&files(), &asked(MechanismName::Own, Dialect::Ansi)).unwrap_err();
         assert_eq!(refused, EngineError::NotPlanned { name: MechanismName::Own });
     }
 }

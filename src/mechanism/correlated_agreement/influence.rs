@@ -44,7 +44,8 @@
 
 use rayon::prelude::*;
 
-use super::peers::{Peers, worth};
+use super::peers::{Peers, add_worth};
+use super::scoring::{Counts, Learned, Scoring};
 use crate::data::labels::{Label, LabelTable};
 use crate::mechanism::chunks::task_chunks;
 use crate::mechanism::scoring_function::{LabelCounts, ScoreMatrix};
@@ -63,72 +64,58 @@ const PRIOR_TASKS: f64 = 5.0;
 /// would go into fetching each of them from where its task has it, several times over.
 pub(super) struct StratumTerms<'a> {
     table: &'a LabelTable,
-    matrix: &'a ScoreMatrix,
-    /// Whether nothing earns anything.
-    is_zero: bool,
+    scoring: Scoring,
     /// Tasks of the stratum.
     tasks: &'a [u32],
     /// Those of worker `i` are `reports[offsets[i]..offsets[i + 1]]`, by task.
     reports: Vec<Report>,
     offsets: Vec<u32>,
-    /// Labels that occur on each task with their counts, and where those of a task start.
-    present: Vec<(Label, u32)>,
-    present_starts: Vec<u32>,
+    counts: Counts,
     /// How often the stratum has each label.
     totals: Vec<f64>,
 }
 
 /// One report of a worker, with its term.
 #[derive(Debug, Clone, Copy, Default)]
-struct Report {
+pub(super) struct Report {
     /// `u`, the mean over [`Self::usable`] peers; meaningless without any.
     term: f64,
     usable: u32,
     /// Place of the task in the stratum.
-    task: u32,
-    label: Label,
-}
-
-/// What one chunk of tasks adds to [`StratumTerms`].
-#[derive(Default)]
-struct Chunk {
-    /// Terms by report, task after task, and how many peers each is the mean over.
-    terms: Vec<(f64, u32)>,
-    present: Vec<(Label, u32)>,
-    present_counts: Vec<u32>,
+    pub(super) task: u32,
+    pub(super) label: Label,
 }
 
 impl<'a> StratumTerms<'a> {
-    /// Computes all terms; `peers` are in this stratum.
-    pub(super) fn new(peers: &Peers<'a>, tasks: &'a [u32], matrix: &'a ScoreMatrix) -> Self {
+    /// Computes all terms by the T given, or by T learned from all but the worker; `peers` are in this
+    /// stratum.
+    pub(super) fn new(peers: &Peers<'a>, tasks: &'a [u32], given: Option<ScoreMatrix>) -> Self {
         let table = peers.table;
         let parts = task_chunks(table, tasks);
-        let chunks: Vec<Chunk> =
-            parts.par_iter().map(|tasks| Chunk::new(peers, tasks, matrix)).collect();
+        let counts = Counts::new(table, &parts);
         let offsets = offsets(table, tasks);
-        let reports = by_worker(table, &offsets, &parts, &chunks);
-        let mut stratum = Self {
-            table,
-            matrix,
-            is_zero: matrix.values.iter().all(|value| *value == 0.0),
-            tasks,
-            reports,
-            offsets,
-            present: Vec::new(),
-            present_starts: vec![0],
-            totals: vec![0.0; peers.classes],
+        let mut reports = by_worker(table, &offsets, tasks);
+        let scoring = match given {
+            Some(matrix) => Scoring::Same(matrix),
+            None => Scoring::Learned(Learned::new(table, tasks, &counts, (&reports, &offsets))),
         };
-        for chunk in chunks {
-            for &(label, count) in &chunk.present {
-                stratum.totals[usize::from(label)] += f64::from(count);
-            }
-            stratum.present.extend(chunk.present);
-            for count in chunk.present_counts {
-                let start = stratum.present_starts.last().copied().unwrap_or(0);
-                stratum.present_starts.push(start + count);
+        let terms: Vec<Vec<(f64, u32)>> =
+            parts.par_iter().map(|tasks| terms(peers, tasks, &scoring)).collect();
+        let mut next = offsets.clone();
+        let mut terms = terms.into_iter().flatten();
+        for &task in tasks {
+            for (&worker, (term, usable)) in table.of_task(task).others.iter().zip(&mut terms) {
+                let next = &mut next[worker as usize];
+                let report = &mut reports[*next as usize];
+                (report.term, report.usable) = (term, usable);
+                *next += 1;
             }
         }
-        stratum
+        let mut totals = vec![0.0; peers.classes];
+        for &(label, count) in &counts.present {
+            totals[usize::from(label)] += f64::from(count);
+        }
+        Self { table, scoring, tasks, reports, offsets, counts, totals }
     }
 
     /// Mean of the terms of every worker, with the sum of squares that its variance comes from.
@@ -150,7 +137,7 @@ impl<'a> StratumTerms<'a> {
         for report in self.used(worker) {
             moments.push(report.term);
         }
-        if moments.count() < 2 || self.is_zero {
+        if moments.count() < 2 {
             return moments;
         }
         scratch.prepare(self.table.worker_count(), self.tasks.len());
@@ -176,7 +163,7 @@ impl<'a> StratumTerms<'a> {
 
     /// Collects the usable peers of a worker with their `A_j`; false if that takes too long.
     fn find_peers(&self, worker: usize, moments: &Moments, scratch: &mut Scratch) -> bool {
-        let classes = self.matrix.classes;
+        let classes = self.totals.len();
         let mut left = MOST_VISITS.saturating_mul(moments.count() as usize);
         for report in self.used(worker) {
             let label = usize::from(report.label);
@@ -207,7 +194,7 @@ impl<'a> StratumTerms<'a> {
 
     /// Sum of squares of `n` times the influence, and the overlap, over all tasks of all peers.
     fn exact(&self, worker: usize, moments: &Moments, scratch: &mut Scratch) -> (f64, f64) {
-        let classes = self.matrix.classes;
+        let classes = self.totals.len();
         let count = moments.count() as f64;
         for report in self.used(worker) {
             scratch.add(report.task, report.term - moments.mean());
@@ -220,10 +207,8 @@ impl<'a> StratumTerms<'a> {
             let peer = scratch.peers[index] as usize;
             let weights = &scratch.weights[index * classes..][..classes];
             paid.fill(0.0);
-            for (h, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-                for (sum, value) in paid.iter_mut().zip(&self.matrix.values[h * classes..]) {
-                    *sum += weight * value;
-                }
+            for (h, weight) in (0..).zip(weights).filter(|(_, weight)| **weight > 0.0) {
+                self.scoring.add(worker as u32, h, *weight, &mut paid);
             }
             let share = weights.iter().sum::<f64>() / count;
             let reports = self.of(peer);
@@ -249,14 +234,10 @@ impl<'a> StratumTerms<'a> {
 
     /// The same with the crowd as a whole in place of the peers.
     fn pooled(&self, worker: usize, moments: &Moments) -> (f64, f64) {
-        let classes = self.matrix.classes;
         let count = moments.count() as f64;
-        let mut paid = vec![0.0; classes];
+        let mut paid = vec![0.0; self.totals.len()];
         for report in self.used(worker) {
-            let row = usize::from(report.label) * classes;
-            for (sum, value) in paid.iter_mut().zip(&self.matrix.values[row..]) {
-                *sum += value / count;
-            }
+            self.scoring.add(worker as u32, report.label, 1.0 / count, &mut paid);
         }
         let reports: f64 = self.totals.iter().sum();
         let mean =
@@ -264,11 +245,8 @@ impl<'a> StratumTerms<'a> {
         let others = reports - self.of(worker).len() as f64;
         let (mut squares, mut penalties, mut peers) = (0.0, 0.0, 0_u64);
         for report in self.used(worker) {
-            let task = report.task as usize;
-            let present =
-                self.present_starts[task] as usize..self.present_starts[task + 1] as usize;
             let mut sum = mean - paid[usize::from(report.label)];
-            for &(label, seen) in &self.present[present] {
+            for &(label, seen) in self.counts.of(report.task) {
                 sum += f64::from(seen) * (paid[usize::from(label)] - mean);
                 peers += u64::from(seen);
             }
@@ -314,66 +292,73 @@ fn offsets(table: &LabelTable, tasks: &[u32]) -> Vec<u32> {
     offsets
 }
 
-/// The reports of the stratum, worker after worker.
-fn by_worker(
-    table: &LabelTable,
-    offsets: &[u32],
-    parts: &[&[u32]],
-    chunks: &[Chunk],
-) -> Vec<Report> {
+/// The reports of the stratum, worker after worker, still without terms.
+fn by_worker(table: &LabelTable, offsets: &[u32], tasks: &[u32]) -> Vec<Report> {
     let mut next = offsets.to_vec();
     let mut reports = vec![Report::default(); next.last().map_or(0, |count| *count as usize)];
-    let mut place = 0;
-    for (tasks, chunk) in parts.iter().zip(chunks) {
-        let mut terms = chunk.terms.iter();
-        for &task in *tasks {
-            for ((worker, label), &(term, usable)) in table.of_task(task).iter().zip(&mut terms) {
-                let next = &mut next[worker as usize];
-                reports[*next as usize] = Report { term, usable, task: place, label };
-                *next += 1;
-            }
-            place += 1;
+    for (place, &task) in (0..).zip(tasks) {
+        for (worker, label) in table.of_task(task).iter() {
+            let next = &mut next[worker as usize];
+            reports[*next as usize] = Report { task: place, label, ..Report::default() };
+            *next += 1;
         }
     }
     reports
 }
 
-impl Chunk {
-    fn new(peers: &Peers<'_>, tasks: &[u32], matrix: &ScoreMatrix) -> Self {
-        let mut chunk = Self::default();
-        let mut counts = LabelCounts::new(peers.classes);
-        let mut sums = Vec::new();
-        for &task in tasks {
-            let reports = peers.table.of_task(task);
-            counts.count(reports.labels);
-            chunk.present.extend_from_slice(counts.present());
-            chunk.present_counts.push(counts.present().len() as u32);
-            sums.clear();
-            sums.resize(counts.present().len(), 0.0);
-            let mut usable = 0_u32;
-            for (worker, label) in reports.iter() {
-                let peer = peers.peer(worker);
-                if peer[0] > 0.0 {
-                    usable += 1;
-                    for (sum, &(h, _)) in sums.iter_mut().zip(counts.present()) {
-                        *sum += worth(peer, matrix, h, label);
-                    }
-                }
+impl Counts {
+    /// Counts the tasks in `parts`, one after another.
+    fn new(table: &LabelTable, parts: &[&[u32]]) -> Self {
+        let count = |tasks: &&[u32]| {
+            let mut counts = LabelCounts::new(table.label_count());
+            let mut part = Self { present: Vec::new(), starts: Vec::new() };
+            for &task in *tasks {
+                counts.count(table.of_task(task).labels);
+                part.starts.push(part.present.len() as u32);
+                part.present.extend_from_slice(counts.present());
             }
-            for (worker, label) in reports.iter() {
-                let own = peers.peer(worker);
-                let mut sum = sums[counts.index(label)];
-                let mut peers = usable;
-                if own[0] > 0.0 {
-                    peers -= 1;
-                    sum -= worth(own, matrix, label, label);
-                }
-                let term = if peers > 0 { sum / f64::from(peers) } else { 0.0 };
-                chunk.terms.push((term, peers));
+            part
+        };
+        let parts: Vec<Self> = parts.par_iter().map(count).collect();
+        let mut all = Self { present: Vec::new(), starts: Vec::new() };
+        for part in parts {
+            let before = all.present.len() as u32;
+            all.starts.extend(part.starts.iter().map(|start| before + start));
+            all.present.extend(part.present);
+        }
+        all.starts.push(all.present.len() as u32);
+        all
+    }
+}
+
+/// Term of every report on `tasks`, task after task, and how many peers it is the mean over.
+fn terms(peers: &Peers<'_>, tasks: &[u32], scoring: &Scoring) -> Vec<(f64, u32)> {
+    let mut terms = Vec::new();
+    let (mut sums, mut others) = (vec![0.0; peers.classes], vec![0.0; peers.classes]);
+    for &task in tasks {
+        let reports = peers.table.of_task(task);
+        sums.fill(0.0);
+        let mut usable = 0_u32;
+        for (worker, label) in reports.iter() {
+            let peer = peers.peer(worker);
+            if peer[0] > 0.0 {
+                usable += 1;
+                add_worth(&mut sums, 1.0, peer, label);
             }
         }
-        chunk
+        for (worker, label) in reports.iter() {
+            let own = peers.peer(worker);
+            let mut peers = if scoring.has(worker) { usable } else { 0 };
+            others.copy_from_slice(&sums);
+            if own[0] > 0.0 {
+                peers = peers.saturating_sub(1);
+                add_worth(&mut others, -1.0, own, label);
+            }
+            let of_all = |peers: u32| scoring.dot(worker, label, &others) / f64::from(peers);
+            terms.push((if peers > 0 { of_all(peers) } else { 0.0 }, peers));
+        }
     }
+    terms
 }
 
 /// What one worker needs, reused between workers.

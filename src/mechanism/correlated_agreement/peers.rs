@@ -6,7 +6,6 @@ use rayon::prelude::*;
 
 use crate::data::labels::{Label, LabelTable};
 use crate::mechanism::chunks::task_chunks;
-use crate::mechanism::scoring_function::ScoreMatrix;
 
 /// Workers as peers in one stratum after another; the memory is reused between strata.
 pub(super) struct Peers<'a> {
@@ -31,9 +30,9 @@ impl<'a> Peers<'a> {
     }
 
     /// Makes it that of a stratum.
-    pub(super) fn enter(&mut self, tasks: &[u32], matrix: &ScoreMatrix) {
+    pub(super) fn enter(&mut self, tasks: &[u32]) {
         self.count(tasks);
-        self.set_worth(matrix);
+        self.set_worth();
     }
 
     /// Counts the labels of every worker in the stratum. Integer sums do not depend on the order,
@@ -57,29 +56,23 @@ impl<'a> Peers<'a> {
         });
     }
 
-    /// From the histograms, which are reset: `n / (n - 1)`, then `sum_l T[h, l] H[l] / (n - 1)` for
-    /// every h. All zero for a worker with fewer than two tasks, who is not usable.
-    fn set_worth(&mut self, matrix: &ScoreMatrix) {
+    /// From the histograms, which are reset: `n / (n - 1)`, then `H[l] / (n - 1)` for every l. All
+    /// zero for a worker with fewer than two tasks, who is not usable.
+    fn set_worth(&mut self) {
         let classes = self.classes;
         let rows = self.worth.par_chunks_mut(classes + 1);
         rows.zip(self.histograms.par_chunks_mut(classes.max(1))).for_each(|(row, histogram)| {
             let count: u32 = histogram.iter_mut().map(|seen| *seen.get_mut()).sum();
             row.fill(0.0);
+            let others = f64::from(count) - 1.0;
             if count > 1 {
-                let others = f64::from(count) - 1.0;
                 row[0] = f64::from(count) / others;
-                for (label, seen) in histogram.iter_mut().enumerate() {
-                    let seen = *seen.get_mut();
-                    if seen > 0 {
-                        let share = f64::from(seen) / others;
-                        for (h, worth) in row[1..].iter_mut().enumerate() {
-                            *worth += matrix.values[h * classes + label] * share;
-                        }
-                    }
-                }
             }
-            for seen in histogram {
-                *seen.get_mut() = 0;
+            for (worth, seen) in row[1..].iter_mut().zip(histogram) {
+                let seen = std::mem::take(seen.get_mut());
+                if count > 1 {
+                    *worth = f64::from(seen) / others;
+                }
             }
         });
     }
@@ -90,7 +83,11 @@ impl<'a> Peers<'a> {
     }
 }
 
-/// What a peer who reported `label` on the task is worth to a report `h`.
-pub(super) fn worth(peer: &[f64], matrix: &ScoreMatrix, h: Label, label: Label) -> f64 {
-    matrix.get(h, label) * peer[0] - peer[1 + usize::from(h)]
+/// Adds `sign` times what a peer who reported `label` on the task is worth: `sums[l]` is what counts
+/// for a report h with `T[h, l]`.
+pub(super) fn add_worth(sums: &mut [f64], sign: f64, peer: &[f64], label: Label) {
+    for (sum, share) in sums.iter_mut().zip(&peer[1..]) {
+        *sum -= sign * share;
+    }
+    sums[usize::from(label)] += sign * peer[0];
 }

@@ -4,18 +4,37 @@ use std::collections::BTreeMap;
 
 use super::super::tests::{Crowd, assert_close, random_crowd, shuffled, values};
 use super::*;
-use crate::data::labels::Label;
 use crate::data::labels::tests::table;
+use crate::data::labels::{Label, LabelNames, LabelReport};
+use crate::mechanism::options::LearnFrom;
 use crate::mechanism::sampled_agreement::PeerDraws;
 use crate::mechanism::scoring_function::{GivenScore, GivenScores, ScoringFunction};
+use crate::stats::seed::stream;
 use proptest::prelude::*;
+use rand::RngExt;
 
 fn ca_z(z: &[Option<Label>]) -> CorrelatedAgreement {
     CorrelatedAgreement::new(Conditioning::on(z.to_vec()), CorrelatedAgreementOptions::default())
 }
 
+/// The reports of all but one worker.
+fn without(table: &LabelTable, worker: u32) -> LabelTable {
+    let reports: Vec<LabelReport> = table.reports().filter(|r| r.worker != worker).collect();
+    let (tasks, workers) = (table.task_count(), table.worker_count());
+    let names = LabelNames {
+        tasks: crate::mechanism::fixtures::numbers(tasks),
+        workers: crate::mechanism::fixtures::numbers(workers),
+        labels: table.labels().clone(),
+    };
+    LabelTable::new(names, &reports)
+}
+
 /// The definition in methods.md, one sum per symbol: the exact score and its tasks' terms.
-fn by_definition(table: &LabelTable, z: &[Option<Label>]) -> Vec<Option<(f64, usize)>> {
+fn by_definition(
+    table: &LabelTable,
+    z: &[Option<Label>],
+    learn_from: LearnFrom,
+) -> Vec<Option<(f64, usize)>> {
     let label = |task: u32, worker: u32| {
         table.of_task(task).iter().find(|&(other, _)| other == worker).map(|(_, label)| label)
     };
@@ -29,9 +48,13 @@ fn by_definition(table: &LabelTable, z: &[Option<Label>]) -> Vec<Option<(f64, us
             strata.entry(k).or_default().push(q);
         }
     }
-    let scoring = |tasks: &[u32], h: Label, l: Label| -> f64 {
+    // T of all reports of `table`: NaN without a task that two workers answered.
+    let scoring = |table: &LabelTable, tasks: &[u32], h: Label, l: Label| -> f64 {
         let tasks: Vec<u32> =
             tasks.iter().copied().filter(|&q| table.of_task(q).len() >= 2).collect();
+        if tasks.is_empty() {
+            return f64::NAN;
+        }
         let mean = |f: &dyn Fn(&[Label]) -> f64| {
             tasks.iter().map(|&q| f(table.of_task(q).labels)).sum::<f64>() / tasks.len() as f64
         };
@@ -54,7 +77,15 @@ fn by_definition(table: &LabelTable, z: &[Option<Label>]) -> Vec<Option<(f64, us
         .clone()
         .map(|i| {
             let (mut score, mut used) = (0.0, 0);
+            let learned = match learn_from {
+                LearnFrom::All => table.clone(),
+                LearnFrom::Others => without(table, i),
+            };
+            let scoring = |tasks: &[u32], h, l| scoring(&learned, tasks, h, l);
             for stratum in strata.values() {
+                if scoring(stratum, 0, 0).is_nan() {
+                    continue;
+                }
                 let mut terms = Vec::new();
                 for &q in stratum {
                     let Some(x) = label(q, i) else { continue };
@@ -138,17 +169,22 @@ proptest! {
     #[test]
     fn linear_time_scores_equal_the_definition(crowd in random_crowd()) {
         let Crowd { table, z } = &crowd;
-        let scores = ca_z(z).score(table).unwrap();
-        let expected = by_definition(table, z);
-        let wanted: Vec<Option<f64>> = expected.iter().map(|e| e.map(|e| e.0)).collect();
-        assert_close(&values(&scores), &wanted, 1e-9);
-        for (score, expected) in scores.workers.iter().zip(&expected) {
-            prop_assert_eq!(score.n_used, expected.map_or(0, |e| e.1));
+        for learn_from in [LearnFrom::Others, LearnFrom::All] {
+            let options =
+                CorrelatedAgreementOptions { learn_from, ..CorrelatedAgreementOptions::default() };
+            let mechanism = CorrelatedAgreement::new(Conditioning::on(z.clone()), options);
+            let scores = mechanism.score(table).unwrap();
+            let expected = by_definition(table, z, learn_from);
+            let wanted: Vec<Option<f64>> = expected.iter().map(|e| e.map(|e| e.0)).collect();
+            assert_close(&values(&scores), &wanted, 1e-12);
+            for (score, expected) in scores.workers.iter().zip(&expected) {
+                prop_assert_eq!(score.n_used, expected.map_or(0, |e| e.1));
+            }
         }
     }
 
     #[test]
-    fn a_table_per_stratum_changes_no_score(crowd in random_crowd(), given: bool) {
+    fn a_table_per_stratum_changes_no_score(crowd in random_crowd(), given: bool, all: bool) {
         let Crowd { table, z } = &crowd;
         let function = if given {
             let entry = |label, peer_label, z, value| GivenScore { label, peer_label, z, value };
@@ -160,13 +196,17 @@ proptest! {
         } else {
             ScoringFunction::Estimated
         };
-        let options =
-            CorrelatedAgreementOptions { scoring_function: function, ..Default::default() };
+        let learn_from = if all { LearnFrom::All } else { LearnFrom::Others };
+        let options = CorrelatedAgreementOptions {
+            scoring_function: function,
+            learn_from,
+            ..CorrelatedAgreementOptions::default()
+        };
         for conditioning in [Conditioning::on(z.clone()), Conditioning::Nothing] {
             let strata = conditioning.strata(table);
             let mechanism = CorrelatedAgreement::new(conditioning, options.clone());
             let estimates = |sums: Vec<StratifiedMean>| -> Vec<_> {
-                sums.iter().map(|sum| (sum.estimate(false), sum.tasks())).collect()
+                sums.iter().map(|sum| (sum.estimate(), sum.tasks())).collect()
             };
             let together = estimates(mechanism.sums(table, &strata));
             prop_assert_eq!(estimates(mechanism.sums_apart(table, &strata).unwrap()), together);
@@ -204,7 +244,12 @@ proptest! {
 fn sampled_scores_converge_to_the_exact_ones() {
     // 40000 draws of terms within [-1, 1]: a standard error below 0.005 per task.
     let crowd = super::super::tests::seeded_crowd(6, 30, 3, 7);
-    let exact = values(&ca_z(&crowd.z).score(&crowd.table).unwrap());
+    let of_all = CorrelatedAgreementOptions {
+        learn_from: LearnFrom::All,
+        ..CorrelatedAgreementOptions::default()
+    };
+    let exact = CorrelatedAgreement::new(Conditioning::on(crowd.z.clone()), of_all);
+    let exact = values(&exact.score(&crowd.table).unwrap());
     let options = CorrelatedAgreementOptions {
         sampling: Some(PeerDraws { draws: 40_000, seed: 1 }),
         ..CorrelatedAgreementOptions::default()
@@ -217,31 +262,82 @@ fn sampled_scores_converge_to_the_exact_ones() {
 }
 
 #[test]
-fn renormalized_scores_divide_by_the_weight_covered() {
-    // Worker c answers only in stratum 0, half of the tasks.
+fn a_pair_that_only_the_worker_makes_is_no_agreement() {
+    // q, r: a and b say x, y; c says u on q, v on r. By all reports (u, x) and (v, y) meet more often
+    // than by chance, so c earns: on q T(u,x) = 1 from a and b, who say y on r, T(u,y) = 0: 1. By the
+    // reports of a and b nothing is known of u and v: 0. a by b and c: pairs (x, u) and (y, v) alone,
+    // 1/4 each way > 1/16: T(x,x) = 0, T(x,u) = 1. On q b's x less b's y on r: 0, c's u less c's v: 1,
+    // mean 1/2. By all: 1 from each.
     let crowd = table(&[
-        ("q1", "a", "x"),
-        ("q1", "b", "x"),
-        ("q1", "c", "x"),
-        ("q2", "a", "y"),
-        ("q2", "b", "y"),
-        ("q2", "c", "y"),
-        ("q3", "a", "x"),
-        ("q3", "b", "x"),
-        ("q4", "a", "y"),
-        ("q4", "b", "y"),
+        ("q", "a", "x"),
+        ("q", "b", "x"),
+        ("q", "c", "u"),
+        ("r", "a", "y"),
+        ("r", "b", "y"),
+        ("r", "c", "v"),
     ]);
-    let z = [Some(0), Some(0), Some(1), Some(1)];
-    let options = CorrelatedAgreementOptions {
-        renormalize_strata: true,
-        ..CorrelatedAgreementOptions::default()
+    let score = |learn_from| {
+        let options =
+            CorrelatedAgreementOptions { learn_from, ..CorrelatedAgreementOptions::default() };
+        values(&CorrelatedAgreement::new(Conditioning::Nothing, options).score(&crowd).unwrap())
     };
-    let plain = values(&ca_z(&z).score(&crowd).unwrap());
-    // In each stratum everybody agrees, T is the identity: 1 - 0 on every task.
-    assert_close(&plain, &[Some(1.0), Some(1.0), Some(0.5)], 1e-15);
-    let mechanism = CorrelatedAgreement::new(Conditioning::on(z.to_vec()), options);
-    let renormalized = values(&mechanism.score(&crowd).unwrap());
-    assert_close(&renormalized, &[Some(1.0), Some(1.0), Some(1.0)], 1e-15);
+    assert_close(&score(LearnFrom::All), &[Some(1.0); 3], 1e-15);
+    assert_close(&score(LearnFrom::Others), &[Some(0.5), Some(0.5), Some(0.0)], 1e-15);
+    // Without c nobody else answers with b: nothing to learn a's T from.
+    let pair = without(&crowd, 2);
+    let alone = CorrelatedAgreement::default().score(&pair).unwrap();
+    assert_eq!(values(&alone), [None; 3]);
+    assert_eq!(alone.workers[0].n_used, 0);
+}
+
+#[test]
+fn twenty_labels_and_a_tenth_who_guess() {
+    // 50 workers right with .5 to .9, 5 of them guess; 20 labels, 40 tasks each, 5 labels a task; the
+    // LLM is right with .7.
+    let (mut learned, mut of_all) = (0.0, 0.0);
+    for trial in 0..20 {
+        let mut random = stream(29, "guessers", trial);
+        let (mut reports, mut z) = (Vec::new(), Vec::new());
+        for task in 0..400_u32 {
+            let truth = random.random_range(0..20_u16);
+            let llm = random.random_bool(0.7);
+            z.push(Some(if llm { truth } else { random.random_range(0..20) }));
+            for worker in rand::seq::index::sample(&mut random, 50, 5) {
+                let skill = 0.5 + 0.4 * worker as f64 / 49.0;
+                let right = worker % 10 != 0 && random.random_bool(skill);
+                let label = if right { truth } else { random.random_range(0..20) };
+                reports.push((task, worker as u32, label));
+            }
+        }
+        let table = crate::mechanism::fixtures::numbered((400, 50, 20), &reports);
+        let auc = |learn_from| {
+            let options =
+                CorrelatedAgreementOptions { learn_from, ..CorrelatedAgreementOptions::default() };
+            let mechanism = CorrelatedAgreement::new(Conditioning::on(z.clone()), options);
+            let scores = values(&mechanism.score(&table).unwrap());
+            let (mut above, mut pairs) = (0.0, 0.0);
+            for (good, a) in scores.iter().enumerate().filter(|(w, _)| w % 10 != 0) {
+                for b in scores.iter().step_by(10) {
+                    let (a, b) = (a.unwrap(), b.unwrap());
+                    above += if a > b {
+                        1.0
+                    } else if a < b {
+                        0.0
+                    } else {
+                        0.5
+                    };
+                    pairs += 1.0;
+                    assert!(good % 10 != 0);
+                }
+            }
+            above / pairs / 20.0
+        };
+        learned += auc(LearnFrom::Others);
+        of_all += auc(LearnFrom::All);
+    }
+    eprintln!("guessers among 20 labels: AUC {learned:.3}, T from all {of_all:.3}");
+    assert!(learned >= 0.95, "{learned}");
+    assert!(of_all < learned - 0.05, "{of_all}");
 }
 
 #[test]
@@ -268,7 +364,7 @@ fn three_hundred_classes_score_as_defined() {
         (0..tasks.len()).map(|task| (task % 7 > 0).then_some((task % 90) as Label)).collect();
     let scores = values(&ca_z(&z).score(&table).unwrap());
     let wanted: Vec<Option<f64>> =
-        by_definition(&table, &z).into_iter().map(|e| e.map(|e| e.0)).collect();
+        by_definition(&table, &z, LearnFrom::Others).into_iter().map(|e| e.map(|e| e.0)).collect();
     assert!(wanted.iter().all(|score| score.is_some_and(|score| score > 0.0)), "{wanted:?}");
     assert_close(&scores, &wanted, 1e-9);
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, Kinded};
 use crate::mechanism::{
-    CorrelatedAgreementOptions, EmSettings, MAX_ITERATIONS, MechanismName, MechanismOptions,
-    OwnSettings, PeerDraws, ScoringFunction, SeveralSources, TOLERANCE,
+    CorrelatedAgreementOptions, EmSettings, LearnFrom, MAX_ITERATIONS, MechanismName,
+    MechanismOptions, OwnSettings, PeerDraws, ScoringFunction, SeveralSources, TOLERANCE,
 };
 use crate::stats::flag::{FALSE_DISCOVERY_RATE, FlagSettings};
 
@@ -31,8 +31,8 @@ pub struct LabelsSettings {
     pub fdr: f64,
     /// Bound of the flag `uninformative`; a quarter of the median score if there is none.
     pub margin: Option<f64>,
-    /// `ca`, `ca_z`: divide by the weight of the strata in which a worker has a score.
-    pub renormalize_strata: bool,
+    /// `ca`, `ca_z`: whose labels say which pairs count as agreement.
+    pub learn_from: LearnFrom,
     /// `ca`, `ca_z`: draw so many random peers and penalty tasks per label, at least 1, instead of
     /// averaging over all.
     pub sampled: Option<u32>,
@@ -56,7 +56,7 @@ impl Default for LabelsSettings {
             min_tasks: MIN_TASKS,
             fdr: FALSE_DISCOVERY_RATE,
             margin: None,
-            renormalize_strata: false,
+            learn_from: LearnFrom::default(),
             sampled: None,
             scoring_function: ScoringFunction::default(),
             bootstrap: None,
@@ -129,7 +129,7 @@ impl LabelsSettings {
         MechanismOptions {
             correlated_agreement: CorrelatedAgreementOptions {
                 scoring_function: self.scoring_function.clone(),
-                renormalize_strata: self.renormalize_strata,
+                learn_from: self.learn_from,
                 sampling: self.sampled.map(|draws| PeerDraws { draws, seed: self.seed }),
             },
             em: EmSettings { tolerance: self.tolerance, max_iterations: self.max_iterations },

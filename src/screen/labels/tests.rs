@@ -3,7 +3,7 @@ use crate::data::observer::Silent;
 use crate::data::progress::{NoProgress, Progress};
 use crate::data::{LabelRow, ZLabelRow};
 use crate::error::ErrorKind;
-use crate::mechanism::AnswerKind;
+use crate::mechanism::{AnswerKind, LearnFrom};
 use crate::stats::seed::stream;
 use rand::RngExt;
 
@@ -20,7 +20,8 @@ fn set() -> Labels {
 
 fn all() -> LabelsSettings {
     let mechanism = MechanismName::EACH.to_vec();
-    LabelsSettings { mechanism, min_tasks: 2, ..LabelsSettings::default() }
+    let learn_from = LearnFrom::All;
+    LabelsSettings { mechanism, min_tasks: 2, learn_from, ..LabelsSettings::default() }
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub(super) static SETTINGS: [Setting; 279] = [
     setting("labels", ("margin", "0.125"), "margin", || json!(0.125)),
     setting("labels", ("duplicates", "last"), "duplicates", || json!("last")),
     setting("labels", ("exact-labels", ""), "exact_labels", || json!(true)),
-    setting("labels", ("renormalize-strata", ""), "renormalize_strata", || json!(true)),
+    setting("labels", ("learn-from", "all"), "learn_from", || json!("all")),
     setting("labels", ("sampled", "2"), "sampled", || json!(2)),
     setting("labels", ("scoring-function", "scoring.csv"), "scoring_function", || json!("given")),
     setting("labels", ("z-combine", "together"), "z_combine", || json!("together")),

@@ -49,8 +49,8 @@ impl Dense {
     fn fast(&self, table: &LabelTable) -> [Vec<Moments>; 2] {
         let tasks: Vec<u32> = (0..table.task_count() as u32).collect();
         let mut peers = Peers::new(table);
-        peers.enter(&tasks, &self.matrix);
-        let terms = StratumTerms::new(&peers, &tasks, &self.matrix);
+        peers.enter(&tasks);
+        let terms = StratumTerms::new(&peers, &tasks, Some(self.matrix.clone()));
         [terms.moments_alone(), terms.moments()]
     }
 
