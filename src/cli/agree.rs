@@ -13,20 +13,21 @@ use super::progress::{Terminal, open};
 use super::reviews::DuplicatesChoice;
 use crate::data::import::Wanted;
 use crate::data::labellers::{ClusterSource, LabellerFiles};
+use crate::data::scale::ScaleChoice;
 use crate::error::Result;
 use crate::metrics::agreement::bootstrap::DRAWS;
 use crate::metrics::alternative_annotator::LEAST_ITEMS;
 use crate::report::html::{Page, ShownTable};
 use crate::screen::agreement::rankings::{RankingSettings, compare_rankings};
 use crate::screen::agreement::{
-    self, AgreementSettings, AltTestSettings, Closeness, Compare, Outside, People, Requirement,
-    ScaleChoice,
+    self, AgreementSettings, AltTestSettings, Closeness, Compare, GoldBy, Outside, Requirement,
 };
 
 /// Measure how well labellers, LLMs or people, agree with gold labels or with each other
 ///
 /// Accuracy, kappa, error, order and more, each with an interval, what missing labels could do to
-/// it, and the confusion matrix. Without --gold every source is held against the others.
+/// it, and the confusion matrix. The first line says which source is best, and whether by more than
+/// chance. Without --gold every source is held against the others.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Files: CSV, TSV or JSON lines, plain or .gz; `-` is standard input.
@@ -47,7 +48,7 @@ pub(super) struct AgreeArgs {
     /// Labels to hold them against: task, label, optional worker
     #[arg(long, value_name = "FILE")]
     gold: Option<PathBuf>,
-    /// Which labels there are: LOW..HIGH, nominal, or A,B,C [default: numbers if gold is numbers]
+    /// Which labels there are: LOW..HIGH, A,B,C in order, or nominal [default: numbers if gold is]
     #[arg(long, value_name = "SCALE", allow_hyphen_values = true)]
     scale: Option<ScaleChoice>,
     /// What to do with labels outside the scale
@@ -61,7 +62,7 @@ pub(super) struct AgreeArgs {
     cluster: Option<String>,
     /// What is gold where several people label
     #[arg(long, value_enum, default_value_t)]
-    people: PeopleChoice,
+    gold_by: GoldByChoice,
     /// Compare two sources A,B on the same tasks, or `all` pairs; may be given again
     #[arg(long, value_name = "A,B")]
     compare: Vec<String>,
@@ -74,10 +75,14 @@ pub(super) struct AgreeArgs {
     /// --alt-test: what a source may be worse for being cheaper; .2 experts, .15 skilled, .1 crowd
     #[arg(long, value_name = "SHARE", default_value_t = AltTestSettings::default().epsilon)]
     epsilon: f64,
+    /// --alt-test: people that a task needs, the one who is compared among them
+    #[arg(long, value_name = "N", default_value_t = AltTestSettings::default().min_people, value_parser = at_least_two)]
+    min_people: usize,
     /// --alt-test: tasks that a person needs
     #[arg(long, value_name = "N", default_value_t = LEAST_ITEMS)]
     least_items: usize,
-    /// Earlier labels of the same tasks: what changed since
+    /// Earlier labels of the same tasks: what changed since; exit code 1 if a source or a task of
+    /// one is gone
     #[arg(long, value_name = "OLD")]
     since: Option<PathBuf>,
     /// A bound such as 'kappa>=0.6' or 'change:kappa>=-0.02'; exit code 1 if a row breaks it
@@ -125,14 +130,22 @@ enum ClosenessChoice {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum PeopleChoice {
+enum GoldByChoice {
     /// What most of them say; no gold where several labels tie
     #[default]
     Majority,
+    /// The mean of their numbers
+    Mean,
+    /// The middle one of their numbers
+    Median,
     /// Each of them in turn
     Each,
     /// The majority without one of them, in turn, who is measured as well
     LeaveOneOut,
+}
+
+fn at_least_two(text: &str) -> std::result::Result<usize, String> {
+    text.parse().ok().filter(|&people| people >= 2).ok_or_else(|| "it needs at least 2".to_owned())
 }
 
 /// Runs the command.
@@ -201,6 +214,7 @@ impl AgreeArgs {
             },
             epsilon: self.epsilon,
             least_items: self.least_items,
+            min_people: self.min_people,
             ..AltTestSettings::default()
         });
         Ok(AgreementSettings {
@@ -210,10 +224,12 @@ impl AgreeArgs {
                 OutsideChoice::Refuse => Outside::Refuse,
             },
             binarize: self.binarize,
-            people: match self.people {
-                PeopleChoice::Majority => People::Majority,
-                PeopleChoice::Each => People::Each,
-                PeopleChoice::LeaveOneOut => People::LeaveOneOut,
+            gold_by: match self.gold_by {
+                GoldByChoice::Majority => GoldBy::Majority,
+                GoldByChoice::Mean => GoldBy::Mean,
+                GoldByChoice::Median => GoldBy::Median,
+                GoldByChoice::Each => GoldBy::Each,
+                GoldByChoice::LeaveOneOut => GoldBy::LeaveOneOut,
             },
             compare: self.compared()?,
             alt_test,

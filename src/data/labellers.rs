@@ -145,9 +145,15 @@ pub fn read_labellers(
     let mut loader = Loader { column, duplicates, ..Loader::default() };
     let mut rows = Vec::new();
     let mut states = Vec::new();
-    for source in [Some(files.labels), files.gold, files.since] {
+    // Whoever has no name is called after the file; earlier labels after that of the labels now, as
+    // they are of the same labeller.
+    let stem = files.labels.stem();
+    let gold_stem = files.gold.map(Source::stem).unwrap_or_default();
+    for (source, stem) in
+        [(Some(files.labels), &stem), (files.gold, &gold_stem), (files.since, &stem)]
+    {
         states.push(source.map_or_else(Vec::new, |source| {
-            let (state, read) = loader.read(source, &mut problems);
+            let (state, read) = loader.read(source, stem, &mut problems);
             rows.push(read);
             state
         }));
@@ -217,13 +223,12 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    fn read(&mut self, source: &Source, problems: &mut Problems) -> (State, u64) {
+    fn read(&mut self, source: &Source, stem: &str, problems: &mut Problems) -> (State, u64) {
         let mut problems = FileProblems::new(source, problems);
         let cluster =
             NamedColumn { name: self.column.unwrap_or(""), synonyms: &[], required: false };
         let schema = [TASK, LABEL, SOURCE, WORKER, PROMPT, SAMPLE, cluster];
         let schema = if self.column.is_some() { &schema[..] } else { &schema[..6] };
-        let stem = source.stem();
         let (mut names, mut samples) = (Ids::new(), Ids::new());
         let mut entries: Vec<Entry> = Vec::new();
         let rows = read_rows(source, schema, &mut problems, &mut |row, problems| {
@@ -239,7 +244,7 @@ impl Loader<'_> {
                 problems.report(Some(row.line), Some(SOURCE.name), message);
                 return;
             }
-            let mut name: String = source.or(worker).map_or_else(|| stem.clone(), Into::into);
+            let mut name: String = source.or(worker).map_or_else(|| stem.to_owned(), Into::into);
             if let Some(prompt) = row.fields[4].as_name() {
                 name = format!("{name}:{prompt}");
             }

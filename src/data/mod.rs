@@ -30,6 +30,7 @@ pub mod reading;
 mod review_rows;
 pub mod reviews;
 pub mod rows;
+pub mod scale;
 pub mod side;
 pub mod source;
 mod strict_json;

@@ -1,7 +1,7 @@
 //! The alternative annotator test: may an LLM replace people as a labeller?
 //!
-//! For every person j, over the items that j and at least two others labelled, the LLM and j are
-//! compared with the *other* people: `S` is the share of the others with the same label (or minus
+//! For every person j, over the items that j and enough others labelled (at least two, if nothing
+//! else is said; the authors take one), the LLM and j are compared with the *other* people: `S` is the share of the others with the same label (or minus
 //! the root mean square difference from them). `W_f = 1[S_f >= S_j]`, `W_h = 1[S_j >= S_f]`. A
 //! one-sided t test asks whether `mean(W_h - W_f) < epsilon`; epsilon is what an LLM may be worse
 //! for being cheaper. Over the people, Benjamini and Yekutieli (2001), *Annals of Statistics*
@@ -14,6 +14,9 @@ use crate::stats::interval::sample_variance;
 
 /// Items that a person needs to be tested.
 pub const LEAST_ITEMS: usize = 30;
+
+/// People that an item needs, the one who is compared among them.
+pub const LEAST_PEOPLE: usize = 3;
 
 /// False discovery rate over the people.
 pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
@@ -38,6 +41,8 @@ pub struct AltTest<'a> {
     pub epsilon: f64,
     /// Items that a person needs.
     pub least_items: usize,
+    /// People that an item needs, at least 2: the one who is compared and the others.
+    pub min_people: usize,
     /// False discovery rate.
     pub false_discovery_rate: f64,
     /// The values of the labels, to compare by root mean square difference; `None`: by match.
@@ -49,6 +54,7 @@ impl Default for AltTest<'_> {
         Self {
             epsilon: 0.2,
             least_items: LEAST_ITEMS,
+            min_people: LEAST_PEOPLE,
             false_discovery_rate: FALSE_DISCOVERY_RATE,
             values: None,
         }
@@ -99,7 +105,7 @@ impl AltTest<'_> {
         let mut wins: Vec<Vec<(bool, bool)>> = vec![Vec::new(); people.max().map_or(0, |p| p + 1)];
         for item in items {
             let Some(llm) = item.llm else { continue };
-            if item.people.len() < 3 {
+            if item.people.len() < self.min_people.max(2) {
                 continue;
             }
             for &(person, label) in &item.people {

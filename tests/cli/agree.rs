@@ -65,6 +65,11 @@ fn every_metric_of_every_source_has_a_row() {
         "kappa",
         "kappa_linear",
         "kappa_quadratic",
+        "rmse",
+        "pearson",
+        "spearman",
+        "icc_2_1",
+        "icc_2_k",
         "auc",
         "ac1",
         "fleiss",
@@ -85,7 +90,12 @@ fn the_table_for_people_begins_with_base_rates_and_matrices() {
     let folder = files();
     let shown = agree(&folder, &["--scale", "0..2"]).succeeded().stdout;
     let at = |part: &str| shown.find(part).unwrap_or_else(|| panic!("no `{part}` in {shown}"));
-    assert!(at("base rates") < at("gold \\ a") && at("gold \\ b") < at("kappa_quadratic"));
+    assert!(shown.starts_with("Best: "), "{shown}");
+    assert!(
+        at("Best: ") < at("base rates")
+            && at("base rates") < at("gold \\ a")
+            && at("gold \\ b") < at("kappa_linear")
+    );
     assert!(shown.contains("B = 50") && shown.contains("1 labels are outside the scale"));
     assert!(!shown.contains("precision:"), "{shown}");
 }
@@ -160,18 +170,132 @@ fn people_are_a_majority_or_each_or_all_but_one() {
     assert_eq!(row(&rows, "a", "accuracy")[1..7].join(",").split(',').next(), Some("majority"));
     assert_eq!(row(&rows, "a", "accuracy")[6], "2");
     row(&rows, "people", "fleiss");
-    let rows = run(&["--people", "each"]).succeeded().csv();
+    let rows = run(&["--gold-by", "each"]).succeeded().csv();
     let against = |source: &str, rows: &[Vec<String>]| -> Vec<String> {
         let of = rows.iter().filter(|row| row[0] == source && row[2] == "accuracy");
         of.map(|row| row[1].clone()).collect()
     };
     assert_eq!(against("a", &rows), ["u", "v", "w"]);
-    let rows = run(&["--people", "leave-one-out"]).succeeded().csv();
+    let rows = run(&["--gold-by", "leave-one-out"]).succeeded().csv();
     assert_eq!(against("a", &rows), ["all but u", "all but v", "all but w"]);
     assert_eq!(against("w", &rows), ["all but w"]);
     let rows = run(&["--alt-test", "--least-items", "2"]).succeeded().csv();
     row(&rows, "a", "omega");
-    run(&["--people", "each", "--compare", "all"]).failed(2, &["one gold label"]);
+    run(&["--gold-by", "each", "--compare", "all"]).failed(2, &["one gold label"]);
+    // Means 1/3, 2/3 and 3/2 of q1, q2, q3: errors of a 1/3, 1/3, 1/2.
+    let rows = run(&["--gold-by", "mean"]).succeeded().csv();
+    let error = number(&row(&rows, "a", "mae")[3]).unwrap();
+    assert!((error - 7.0 / 18.0).abs() < 1e-12, "{error}");
+    let shown = agree(&folder, &["--gold-by", "each"]).succeeded().stdout;
+    assert!(shown.contains("on the mean over the people"), "{shown}");
+}
+
+#[test]
+fn two_people_a_task_are_enough_where_that_is_asked_for() {
+    let folder = Folder::new();
+    folder.write("labels.csv", "task,source,label\nq1,m,0\nq2,m,1\n");
+    folder.write("gold.csv", "task,worker,label\nq1,u,0\nq1,v,0\nq2,u,1\nq2,v,0\n");
+    let run = |more: &[&str]| {
+        let test = ["--alt-test", "--least-items", "2", "--format", "csv"];
+        agree(&folder, &[&test, more].concat())
+    };
+    run(&[]).failed(2, &["at least 3 people"]);
+    let rows = run(&["--min-people", "2"]).succeeded().csv();
+    // Against u, v says 0 0: m and u match it once each and together. Against v, u says 0 1: m wins.
+    assert_eq!(number(&row(&rows, "m", "rho")[3]), Some(1.0));
+    run(&["--min-people", "1"]).failed(2, &["at least 2"]);
+}
+
+#[test]
+fn a_source_or_task_that_is_gone_fails_the_gate_by_name() {
+    let folder = files();
+    let gate = |old: &str| {
+        folder.write("old.csv", old);
+        agree(
+            &folder,
+            &["--since", "old.csv", "--require", "change:kappa>=-0.5", "--format", "csv"],
+        )
+    };
+    assert_eq!(gate(LABELS).code, 0);
+    // c is gone, and nothing else changed.
+    let run = gate(&format!("{LABELS}q1,c,0\nq2,c,1\n"));
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(run.stderr.contains("bound broken: `c` is gone since"), "{}", run.stderr);
+    assert!(run.stdout.contains("change:kappa"));
+    // b was called c.
+    let run = gate(&LABELS.replace(",b,", ",c,"));
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(
+        run.stderr.contains("`c` is gone") && run.stderr.contains("new are b"),
+        "{}",
+        run.stderr
+    );
+    // All were: nothing could be compared, and that is no error of usage.
+    let run = gate(&LABELS.replace(",b,", ",c,").replace(",a,", ",d,"));
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(
+        run.stderr.contains("`c` is gone") && run.stderr.contains("`d` is gone"),
+        "{}",
+        run.stderr
+    );
+    // a had a label for q6, and has none that can be read for q5.
+    let run = gate(&LABELS.replace("q5,a,9\n", "q5,a,1\nq6,a,0\n").replace("q5,a,9", ""));
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(run.stderr.contains("`a` has no label now for 1 of its 6 tasks: q6"), "{}", run.stderr);
+    // Without a bound as well, and files without names of sources are of one source.
+    folder.write("labels.csv", "task,label\nq1,0\nq2,1\nq3,2\n");
+    folder.write("old.csv", "task,label\nq1,0\nq2,0\nq3,2\nq4,1\n");
+    let run = agree(&folder, &["--since", "old.csv", "--format", "csv"]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(
+        run.stderr.contains("`labels` has no label now for 1 of its 4 tasks: q4"),
+        "{}",
+        run.stderr
+    );
+    let rows = run.csv();
+    let changed = number(&row(&rows, "labels", "changed")[3]).unwrap();
+    assert!((changed - 1.0 / 3.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_word_for_nothing_is_missing_among_people_and_sources_alike() {
+    let folder = Folder::new();
+    let with = "task,worker,label\n0,r1,1\n1,r1,1\n2,r1,2\n0,r2,1\n1,r2,1\n2,r2,N/A\n0,r3,N/A\n1,r3,1\n2,r3,2\n";
+    let without: String =
+        with.lines().filter(|line| !line.contains("N/A")).map(|l| format!("{l}\n")).collect();
+    folder.write("with.csv", with);
+    folder.write("without.csv", without);
+    let run = |arguments: &[&str]| {
+        let end = ["--bootstrap", "20", "--format", "csv"];
+        folder.caz(&[arguments, &end].concat()).succeeded().csv()
+    };
+    let alone = run(&["agree", "with.csv"]);
+    for metric in ["alpha_nominal", "alpha_ordinal", "alpha_interval"] {
+        assert_eq!(number(&row(&alone, "sources", metric)[3]), Some(1.0), "{metric}");
+    }
+    let value = |rows: &[Vec<String>]| -> Vec<(String, String)> {
+        rows.iter().map(|row| (row[2].clone(), row[3].clone())).collect()
+    };
+    assert_eq!(value(&alone), value(&run(&["agree", "without.csv"])));
+    // As gold, and as labels.
+    folder.write("labels.csv", "task,source,label\n0,m,1\n1,m,NaN\n2,m,\n");
+    let as_gold = |gold: &str| run(&["agree", "labels.csv", "--gold", gold]);
+    assert_eq!(value(&as_gold("with.csv")), value(&as_gold("without.csv")));
+    let accuracy = row(&as_gold("with.csv"), "m", "accuracy");
+    assert_eq!((number(&accuracy[3]), accuracy[7].as_str()), (Some(1.0), "2"));
+}
+
+#[test]
+fn a_list_of_labels_is_an_order() {
+    let folder = files();
+    folder.write("labels.csv", LABELS.replace(",2\n", ",10\n"));
+    folder.write("gold.csv", GOLD.replace(",2\n", ",10\n"));
+    let shown = agree(&folder, &["--scale", "0,1,10"]).succeeded().stdout;
+    assert!(shown.contains("items      0      1     10"), "{shown}");
+    let rows = agree(&folder, &["--scale", "0,1,10", "--format", "csv"]).succeeded().csv();
+    // a: 10 where gold is 1 once in four.
+    assert_eq!(number(&row(&rows, "a", "mae")[3]), Some(2.25));
+    agree(&folder, &["--scale", "0,1,0"]).failed(2, &["twice"]);
 }
 
 #[test]
@@ -245,7 +369,7 @@ fn bad_scales_and_files_are_refused() {
     agree(&folder, &["--scale", "3..0"]).failed(2, &["0..3"]);
     agree(&folder, &["--scale", "0..2", "--outside", "refuse"]).failed(3, &["outside the scale"]);
     agree(&folder, &["--binarize", "50"]).failed(2, &["cut at 50"]);
-    agree(&folder, &["--alt-test"]).failed(2, &["three people"]);
+    agree(&folder, &["--alt-test"]).failed(2, &["at least 3 people"]);
     folder.caz(&["agree"]).failed(2, &["LABELS"]);
     folder.write("labels.csv", "task,label\nq1,1\n");
     folder.caz(&["agree", "labels.csv"]).failed(3, &["nothing to compare"]);

@@ -17,10 +17,11 @@ use super::super::progress::{Terminal, open};
 use super::super::reviews::DuplicatesChoice;
 use crate::data::import::Wanted;
 use crate::data::labellers::{ClusterSource, LabellerFiles};
+use crate::data::scale::ScaleChoice;
 use crate::error::Result;
 use crate::metrics::agreement::bootstrap::DRAWS;
 use crate::screen::agreement::prompts::{Beside, PromptStudySettings, page, study};
-use crate::screen::agreement::{AgreementSettings, AsZSettings, ScaleChoice};
+use crate::screen::agreement::{AgreementSettings, AsZSettings};
 
 /// Which prompt labels best, from recorded labels of several prompts or by asking a model
 ///
@@ -48,7 +49,7 @@ pub(super) struct PromptsArgs {
     /// --crowd: contaminated crowds per share of LLM cheaters
     #[arg(long, value_name = "N", default_value_t = AsZSettings::default().trials, value_parser = clap::value_parser!(u32).range(1..))]
     trials: u32,
-    /// Which labels there are: LOW..HIGH, nominal, or A,B,C [default: numbers if gold is numbers]
+    /// Which labels there are: LOW..HIGH, A,B,C in order, or nominal [default: numbers if gold is]
     #[arg(long, value_name = "SCALE", allow_hyphen_values = true)]
     scale: Option<ScaleChoice>,
     /// Cut the scale: labels of at least K against the others

@@ -58,7 +58,7 @@ impl Confusion {
     }
 
     /// The counts by gold label, one slice per gold label.
-    pub fn rows(&self) -> impl Iterator<Item = &[u64]> {
+    pub fn rows(&self) -> impl Iterator<Item = &[u64]> + Clone {
         // A matrix without labels has no rows, and chunks must not be empty.
         self.counts.chunks_exact(self.size.max(1))
     }

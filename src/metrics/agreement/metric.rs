@@ -4,8 +4,11 @@ use super::ac1::ac1;
 use super::alpha::{Coincidences, Level};
 use super::confusion::Confusion;
 use super::fleiss::fleiss_of_two;
+use super::icc::{Icc, icc};
 use super::kappa::{Distance, kappa};
-use super::ordered::{auc_over_pairs, bias, mean_absolute_error};
+use super::ordered::{
+    auc_over_pairs, bias, mean_absolute_error, pearson, root_mean_square_error, spearman,
+};
 
 /// A metric of a labeller against gold, a function of the confusion matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,8 +23,18 @@ pub enum Metric {
     KappaQuadratic,
     /// Mean absolute error on the scale as given.
     Mae,
+    /// Root mean square error on the scale as given.
+    Rmse,
     /// Mean of label minus gold.
     Bias,
+    /// Pearson's correlation.
+    Pearson,
+    /// Spearman's rank correlation.
+    Spearman,
+    /// Intraclass correlation of one rater, ICC(2,1).
+    IccSingle,
+    /// Intraclass correlation of the mean of both, ICC(2,k).
+    IccMean,
     /// Order of pairs of items with different gold labels.
     Auc,
     /// Gwet's AC1.
@@ -49,7 +62,12 @@ impl Metric {
             Self::KappaLinear,
             Self::KappaQuadratic,
             Self::Mae,
+            Self::Rmse,
             Self::Bias,
+            Self::Pearson,
+            Self::Spearman,
+            Self::IccSingle,
+            Self::IccMean,
             Self::Auc,
             Self::Ac1,
             Self::Fleiss,
@@ -69,7 +87,12 @@ impl Metric {
             Self::KappaLinear
                 | Self::KappaQuadratic
                 | Self::Mae
+                | Self::Rmse
                 | Self::Bias
+                | Self::Pearson
+                | Self::Spearman
+                | Self::IccSingle
+                | Self::IccMean
                 | Self::Auc
                 | Self::AlphaOrdinal
                 | Self::AlphaInterval
@@ -88,7 +111,12 @@ impl Metric {
             Self::KappaLinear => "kappa_linear".into(),
             Self::KappaQuadratic => "kappa_quadratic".into(),
             Self::Mae => "mae".into(),
+            Self::Rmse => "rmse".into(),
             Self::Bias => "bias".into(),
+            Self::Pearson => "pearson".into(),
+            Self::Spearman => "spearman".into(),
+            Self::IccSingle => "icc_2_1".into(),
+            Self::IccMean => "icc_2_k".into(),
             Self::Auc => "auc".into(),
             Self::Ac1 => "ac1".into(),
             Self::Fleiss => "fleiss".into(),
@@ -109,7 +137,12 @@ impl Metric {
             Self::KappaLinear => kappa(matrix, Distance::Linear(values?)),
             Self::KappaQuadratic => kappa(matrix, Distance::Quadratic(values?)),
             Self::Mae => mean_absolute_error(matrix, values?),
+            Self::Rmse => root_mean_square_error(matrix, values?),
             Self::Bias => bias(matrix, values?),
+            Self::Pearson => pearson(matrix, values?),
+            Self::Spearman => values.and_then(|_| spearman(matrix)),
+            Self::IccSingle => icc_of_two(matrix, values?).single,
+            Self::IccMean => icc_of_two(matrix, values?).mean,
             Self::Auc => values.and_then(|_| auc_over_pairs(matrix)),
             Self::Ac1 => ac1(matrix),
             Self::Fleiss => fleiss_of_two(matrix),
@@ -122,4 +155,12 @@ impl Metric {
             Self::Recall(label) => matrix.recall(label),
         }
     }
+}
+
+fn icc_of_two(matrix: &Confusion, values: &[f64]) -> Icc {
+    let cells = matrix.rows().enumerate().flat_map(|(gold, row)| {
+        let used = row.iter().enumerate().filter(|(_, count)| **count > 0);
+        used.map(move |(label, &count)| (count as f64, [values[gold], values[label]]))
+    });
+    icc(cells)
 }

@@ -17,6 +17,7 @@ pub mod bootstrap;
 pub mod bounds;
 pub mod confusion;
 pub mod fleiss;
+pub mod icc;
 pub mod kappa;
 mod metric;
 pub mod ordered;

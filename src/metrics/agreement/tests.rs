@@ -3,11 +3,15 @@ use proptest::prelude::*;
 use super::alpha::{Coincidences, Level};
 use super::bootstrap::{ClusterCounts, interval, over_draws, weights};
 use super::fleiss::{fleiss, fleiss_of_two};
+use super::icc::{Icc, icc};
 use super::kappa::{Distance, kappa};
-use super::ordered::{auc_over_pairs, bias, mean_absolute_error};
+use super::ordered::{
+    auc_over_pairs, bias, mean_absolute_error, pearson, root_mean_square_error, spearman,
+};
 use super::paired::{Permutations, exchangeable, holm, mcnemar};
 use super::*;
 use crate::data::progress::NoProgress;
+use crate::metrics::correlation::correlation;
 
 const VALUES: [f64; 4] = [0.0, 1.0, 2.5, 4.0];
 
@@ -126,6 +130,7 @@ fn a_constant_labeller_is_undefined_where_chance_is_corrected() {
             metric,
             Metric::Accuracy
                 | Metric::Mae
+                | Metric::Rmse
                 | Metric::Bias
                 | Metric::Precision(1)
                 | Metric::Recall(1)
@@ -158,6 +163,43 @@ fn missing_labels_bound_the_metrics() {
     // Label 1 was given twice, once right: at worst to both wrong items, at best to the right one.
     assert_eq!(of(Metric::Precision(1)), (1.0 / 4.0, 2.0 / 3.0));
     assert_eq!(of(Metric::Recall(1)), (1.0 / 2.0, 2.0 / 2.0));
+}
+
+/// Six subjects, four judges: Shrout and Fleiss (1979), table 2.
+const JUDGES: [[f64; 4]; 6] = [
+    [9.0, 2.0, 5.0, 8.0],
+    [6.0, 1.0, 3.0, 2.0],
+    [8.0, 4.0, 6.0, 8.0],
+    [7.0, 1.0, 2.0, 6.0],
+    [10.0, 5.0, 6.0, 9.0],
+    [6.0, 2.0, 4.0, 7.0],
+];
+
+#[test]
+fn intraclass_correlations_of_shrout_and_fleiss_and_pingouin() {
+    // ICC(A,1) and ICC(A,k) of pingouin 0.6; .29 and .62 in the paper.
+    let all = icc(JUDGES.iter().map(|ratings| (1.0, ratings)));
+    assert!(close(all.single, 0.289_763_779_527_559_16, 1e-12), "{all:?}");
+    assert!(close(all.mean, 0.620_050_547_598_989_3, 1e-12), "{all:?}");
+    let two = || JUDGES.iter().map(|ratings| [ratings[0], ratings[3]]);
+    let found = icc(two().map(|ratings| (1.0, ratings)));
+    assert!(close(found.single, 0.647_887_323_943_662_2, 1e-12), "{found:?}");
+    assert!(close(found.mean, 0.786_324_786_324_786_5, 1e-12), "{found:?}");
+    // The same of a matrix.
+    let values: Vec<f64> = (0..=10).map(f64::from).collect();
+    let place = |value: f64| values.iter().position(|known| *known == value).unwrap();
+    let matrix = Confusion::of_pairs(11, two().map(|[a, b]| (place(a), place(b))));
+    assert!(same(Metric::IccSingle.of(&matrix, Some(&values)), found.single));
+    assert!(same(Metric::IccMean.of(&matrix, Some(&values)), found.mean));
+    // An item that counts twice is two items.
+    let twice = JUDGES.iter().chain(&JUDGES[..1]).map(|ratings| (1.0, ratings));
+    let weights = JUDGES.iter().zip([2.0, 1.0, 1.0, 1.0, 1.0, 1.0]).map(|(r, w)| (w, r));
+    assert!(same(icc(twice).single, icc(weights).single));
+    // One item, one rater, one value for all: nothing to correlate.
+    let none = Icc::default();
+    assert_eq!(icc([(1.0, [1.0, 2.0])].into_iter()), none);
+    assert_eq!(icc([(1.0, [1.0]), (1.0, [2.0])].into_iter()), none);
+    assert_eq!(icc([(1.0, [1.0, 1.0]), (1.0, [1.0, 1.0])].into_iter()), none);
 }
 
 #[test]
@@ -288,10 +330,18 @@ proptest! {
         let mae = (n > 0.0).then(|| errors.clone().map(f64::abs).sum::<f64>() / n);
         prop_assert!(same(mean_absolute_error(&matrix, &VALUES), mae));
         prop_assert!(same(bias(&matrix, &VALUES), (n > 0.0).then(|| errors.sum::<f64>() / n)));
+        let squares = items.iter().map(|&(g, l)| (VALUES[l] - VALUES[g]).powi(2)).sum::<f64>();
+        prop_assert!(same(root_mean_square_error(&matrix, &VALUES), (n > 0.0).then(|| (squares / n).sqrt())));
+        let twin = correlation(items.iter().map(|&(g, l)| (Some(VALUES[g]), Some(VALUES[l]))));
+        prop_assert!(same(pearson(&matrix, &VALUES), twin.pearson));
+        prop_assert!(same(spearman(&matrix), twin.spearman));
+        let twin = icc(items.iter().map(|&(g, l)| (1.0, [VALUES[g], VALUES[l]])));
+        prop_assert!(same(Metric::IccSingle.of(&matrix, Some(&VALUES)), twin.single));
+        prop_assert!(same(Metric::IccMean.of(&matrix, Some(&VALUES)), twin.mean));
         for metric in Metric::all(4, true) {
             if let Some(value) = metric.of(&matrix, Some(&VALUES)) {
                 prop_assert!(value.is_finite());
-                let unbounded = matches!(metric, Metric::Mae | Metric::Bias);
+                let unbounded = matches!(metric, Metric::Mae | Metric::Rmse | Metric::Bias);
                 prop_assert!(unbounded || value <= 1.0 + 1e-12, "{metric:?} {value}");
             }
         }
@@ -345,7 +395,7 @@ proptest! {
             let value = metric.of(&matrix, Some(&VALUES));
             let want = match metric {
                 Metric::Accuracy => Some(1.0),
-                Metric::Mae | Metric::Bias => Some(0.0),
+                Metric::Mae | Metric::Rmse | Metric::Bias => Some(0.0),
                 Metric::Precision(l) | Metric::Recall(l) => labels.contains(&l).then_some(1.0),
                 _ => several.then_some(1.0),
             };

@@ -44,6 +44,20 @@ fn items_without_two_others_and_people_with_few_items_are_left_out() {
 }
 
 #[test]
+fn one_other_is_enough_where_that_is_asked_for() {
+    // Two people: against each the other is the rest, as the authors count.
+    let items = vec![item(0, &[0, 1]), item(1, &[0, 1]), item(1, &[1, 1])];
+    let test = AltTest { least_items: 2, ..AltTest::default() };
+    assert!(test.run(&items).people.is_empty());
+    let found = AltTest { min_people: 2, ..test }.run(&items);
+    // Against person 0 the rest says 1 1 1: the LLM matches 0 1 1, the person 0 0 1.
+    let shares: Vec<_> =
+        found.people.iter().map(|p| (p.items, p.llm_wins, p.person_wins)).collect();
+    // Against person 1 it says 0 0 1: the LLM matches 1 0 1, the person 0 0 1.
+    assert_eq!(shares, [(3, 1.0, 2.0 / 3.0), (3, 1.0, 2.0 / 3.0)]);
+}
+
+#[test]
 fn numbers_are_compared_by_how_far_they_are() {
     // Others 1 and 3 (values 1, 4): the LLM's 2 has errors 1 and 2, person 0's label 0 has 1 and 4.
     let values = [0.0, 1.0, 2.0, 4.0];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::error::AgreementError;
 use super::settings::{AltTestSettings, Closeness};
-use super::work::{Row, Work};
+use super::work::{Row, Work, labels_of};
 use crate::metrics::alternative_annotator::{AltTest, Item, Outcome};
 
 /// The test of one source.
@@ -33,24 +33,28 @@ pub(super) fn alternatives(
     settings: &AltTestSettings,
 ) -> Result<(Vec<Row>, Vec<AltResult>), AgreementError> {
     let people = &work.data.gold;
-    if people.len() < 3 {
-        return Err(AgreementError::FewPeople { people: people.len() });
+    if people.len() < settings.min_people {
+        let (people, needed) = (people.len(), settings.min_people);
+        return Err(AgreementError::FewPeople { people, needed });
     }
     let values = match (settings.closeness, &work.scale.values) {
         (Closeness::Match, _) => None,
         (Closeness::Distance, Some(values)) => Some(values.as_slice()),
-        (Closeness::Distance, None) => return Err(AgreementError::NoDistance),
+        (Closeness::Distance, None) => {
+            return Err(AgreementError::NoNumbers { what: "the distance of labels" });
+        }
     };
     let names: Vec<String> = people.iter().map(|person| person.name.clone()).collect();
     let mut by_people: BTreeMap<u32, Vec<(u32, usize)>> = BTreeMap::new();
     for (number, person) in people.iter().enumerate() {
-        for (task, label) in work.scale.labels_of(person) {
+        for (task, label) in labels_of(work.scale, person) {
             by_people.entry(task).or_default().push((number as u32, label));
         }
     }
     let test = AltTest {
         epsilon: settings.epsilon,
         least_items: settings.least_items,
+        min_people: settings.min_people,
         false_discovery_rate: settings.false_discovery_rate,
         values,
     };

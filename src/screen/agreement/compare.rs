@@ -1,11 +1,13 @@
 //! Two labellings of the same items: two sources, or one source earlier and now.
 
 use super::error::AgreementError;
+use super::panel::MOST_CLASSES;
 use super::reference::{Labels, Reference};
 use super::settings::Compare;
-use super::work::{Row, Work, joined};
+use super::work::{Row, Work, joined, labels_of};
+use crate::data::labellers::Labeller;
 use crate::data::progress::NoProgress;
-use crate::data::warning::first_names;
+use crate::data::warning::{Warning, first_names};
 use crate::metrics::agreement::Confusion;
 use crate::metrics::agreement::bootstrap::{ClusterCounts, interval};
 use crate::metrics::agreement::paired::{Permutations, exchangeable, holm, mcnemar};
@@ -19,6 +21,72 @@ pub struct Change {
     pub moved: Confusion,
 }
 
+/// A source of the earlier labels that is gone, or has no label now for some of its tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    /// The source.
+    pub source: String,
+    /// Tasks that it labelled, all of which it has lost if it is gone.
+    pub earlier: usize,
+    /// Those without a label now, by name.
+    pub tasks: Vec<String>,
+    /// Sources that were not there earlier: one may be this one under a new name. Empty unless it
+    /// is gone.
+    pub new: Vec<String>,
+    /// Whether there is no source of this name now.
+    pub is_gone: bool,
+}
+
+impl Lost {
+    /// What was lost, as a sentence.
+    pub fn to_warning(&self) -> Warning {
+        let Self { source, earlier, tasks, new, is_gone } = self;
+        let count = tasks.len();
+        if !is_gone {
+            let names = first_names(tasks);
+            let message =
+                format!("`{source}` has no label now for {count} of its {earlier} tasks: {names}");
+            return Warning::new("tasks_gone", count, message);
+        }
+        let renamed = match new.as_slice() {
+            [] => String::new(),
+            new => format!(" (new are {}: was it renamed?)", first_names(new)),
+        };
+        Warning::new(
+            "source_gone",
+            count,
+            format!("`{source}` is gone since the earlier labels{renamed}"),
+        )
+    }
+}
+
+/// What the earlier labels have and those of now do not.
+pub(super) fn lost(work: &Work<'_>) -> Vec<Lost> {
+    let (now, since) = (&work.data.labellers, &work.data.since);
+    let is_in = |name: &str, all: &[Labeller]| all.iter().any(|labeller| labeller.name == name);
+    let of = |earlier: &Labeller| -> Option<Lost> {
+        let labels = labels_of(work.scale, earlier);
+        let found = now.iter().find(|labeller| labeller.name == earlier.name);
+        let kept = found.map_or_else(Vec::new, |labeller| labels_of(work.scale, labeller));
+        let is_kept = |task: u32| kept.binary_search_by_key(&task, |(task, _)| *task).is_ok();
+        let tasks: Vec<String> = labels
+            .iter()
+            .filter(|(task, _)| !is_kept(*task))
+            .map(|(task, _)| work.data.tasks[*task as usize].clone())
+            .collect();
+        let is_gone = found.is_none();
+        let new = now.iter().filter(|labeller| is_gone && !is_in(&labeller.name, since));
+        (is_gone || !tasks.is_empty()).then(|| Lost {
+            source: earlier.name.clone(),
+            earlier: labels.len(),
+            tasks,
+            new: new.map(|labeller| labeller.name.clone()).collect(),
+            is_gone,
+        })
+    };
+    since.iter().filter_map(of).collect()
+}
+
 /// The tasks of gold that both label.
 fn common(gold: &Labels, first: &Labels, second: &Labels) -> Labels {
     let both: Labels = joined(gold, first).map(|(task, gold, _)| (task, gold)).collect();
@@ -26,17 +94,21 @@ fn common(gold: &Labels, first: &Labels, second: &Labels) -> Labels {
 }
 
 /// A paired comparison of two labellings of the same items.
-struct Paired {
-    gold: Labels,
-    first: ClusterCounts,
-    second: ClusterCounts,
-    differences: Vec<Option<f64>>,
-    intervals: Vec<Option<(f64, f64)>>,
+pub(super) struct Paired {
+    pub(super) gold: Labels,
+    pub(super) first: ClusterCounts,
+    pub(super) second: ClusterCounts,
+    pub(super) differences: Vec<Option<f64>>,
+    pub(super) intervals: Vec<Option<(f64, f64)>>,
 }
 
 impl Work<'_> {
+    pub(super) fn permutations(&self) -> Permutations {
+        Permutations { draws: self.settings.permutations, seed: self.settings.seed }
+    }
+
     /// First minus second, of every metric.
-    fn paired(
+    pub(super) fn paired(
         &self,
         reference: &Reference,
         first: &Labels,
@@ -66,7 +138,7 @@ pub(super) fn comparisons(
 ) -> Result<Vec<Row>, AgreementError> {
     let pairs = pairs(work, reference)?;
     let progress = work.observer.stage("comparing", pairs.len() as u64);
-    let permutations = Permutations { draws: work.settings.permutations, seed: work.settings.seed };
+    let permutations = work.permutations();
     let mut rows: Vec<Vec<Row>> = Vec::new();
     let names = work.panel.names();
     // Per metric, and last McNemar's, the p-value of every pair.
@@ -147,17 +219,18 @@ pub(super) fn changes(
         let Some(earlier) = work.data.since.iter().find(|labeller| labeller.name == *source) else {
             continue;
         };
-        let earlier = work.scale.labels_of(earlier);
+        let earlier = labels_of(work.scale, earlier);
         let against = reference.name.as_str();
         let both = joined(&earlier, now).map(|(_, earlier, now)| (earlier, now));
         let moved = Confusion::of_pairs(names.len(), both);
         let changed = moved.accuracy().map(|same| 1.0 - same);
         rows.push(Row::new(source, against, "changed", moved.total()).with(changed));
+        let listed = names.len() <= MOST_CLASSES;
         let moves = moved
             .rows()
             .enumerate()
             .flat_map(|(i, row)| row.iter().enumerate().map(move |(j, &count)| (i, j, count)));
-        for (i, j, count) in moves.filter(|&(i, j, count)| i != j && count > 0) {
+        for (i, j, count) in moves.filter(|&(i, j, count)| listed && i != j && count > 0) {
             let metric = format!("moved:{}:{}", names[i], names[j]);
             rows.push(Row::new(source, against, metric, moved.total()).with(Some(count as f64)));
         }
@@ -167,7 +240,7 @@ pub(super) fn changes(
         for (gold, gold_name) in names.iter().enumerate() {
             for (label, label_name) in names.iter().enumerate() {
                 let change = after.count(gold, label) as f64 - before.count(gold, label) as f64;
-                if change != 0.0 {
+                if listed && change != 0.0 {
                     let metric = format!("change:count:{gold_name}:{label_name}");
                     rows.push(Row::new(source, against, metric, items).with(Some(change)));
                 }
@@ -179,9 +252,6 @@ pub(super) fn changes(
             rows.push(row.with(paired.differences[index]));
         }
         changes.push(Change { source: source.clone(), moved });
-    }
-    if changes.is_empty() {
-        return Err(AgreementError::NoCommonSource { known: names_of(&reference.against_it) });
     }
     Ok((rows, changes))
 }

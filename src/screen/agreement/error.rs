@@ -39,21 +39,20 @@ pub enum AgreementError {
         /// The first few of those there are.
         known: String,
     },
-    /// The earlier labels have no source of the same name.
-    #[error("no source has the same name in both states of the labels; there are: {known}")]
-    NoCommonSource {
-        /// The first few of those there are now.
-        known: String,
-    },
     /// The alternative annotator test needs people.
-    #[error("the test needs the labels of at least three people, there are {people}")]
+    #[error("the test needs the labels of at least {needed} people, there are {people}")]
     FewPeople {
         /// How many there are.
         people: usize,
+        /// How many it needs.
+        needed: usize,
     },
-    /// The alternative annotator test was to go by distance.
-    #[error("the distance of labels needs labels that are numbers")]
-    NoDistance,
+    /// Something was asked for that needs numbers.
+    #[error("{what} needs labels that are numbers or have an order")]
+    NoNumbers {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// Labels outside the scale were to be refused.
     #[error("{rows} labels are outside the scale: {labels}")]
     OutsideScale {
@@ -78,10 +77,7 @@ pub enum AgreementError {
 impl Kinded for AgreementError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::OutsideScale { .. }
-            | Self::Alone
-            | Self::NoCommonTask { .. }
-            | Self::NoCommonSource { .. } => ErrorKind::Input,
+            Self::OutsideScale { .. } | Self::Alone | Self::NoCommonTask { .. } => ErrorKind::Input,
             Self::Interrupted => ErrorKind::Interrupted,
             _ => ErrorKind::Usage,
         }

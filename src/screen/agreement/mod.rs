@@ -6,6 +6,7 @@
 
 mod alternative;
 mod as_z;
+mod best;
 mod compare;
 mod costs;
 mod error;
@@ -18,21 +19,19 @@ pub mod rankings;
 mod reference;
 mod report;
 mod run;
-mod scale;
 mod settings;
 mod work;
 
 pub use self::alternative::AltResult;
 pub use self::as_z::AsZSettings;
-pub use self::compare::Change;
+pub use self::best::{Best, Next};
+pub use self::compare::{Change, Lost};
 pub use self::error::AgreementError;
 pub use self::panel::Panel;
 pub use self::report::COLUMNS;
 pub use self::run::{AgreementRun, Disagreement, Measured, run};
-pub use self::scale::Scale;
 pub use self::settings::{
-    AgreementSettings, AltTestSettings, Closeness, Compare, Outside, People, Relation, Requirement,
-    ScaleChoice,
+    AgreementSettings, AltTestSettings, Closeness, Compare, GoldBy, Outside, Relation, Requirement,
 };
 pub use self::work::Row;
 

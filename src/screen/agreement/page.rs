@@ -21,9 +21,11 @@ impl AgreementRun {
     /// The page of the run.
     pub fn page(&self) -> Page {
         let charts = CHARTS.iter().filter_map(|&(metric, caption)| self.chart(metric, caption));
-        let matrices = self.measured.iter().take(MOST_MATRICES).map(|m| self.matrix_chart(m));
+        let written_out = if self.are_classes() { MOST_MATRICES } else { 0 };
+        let matrices = self.measured.iter().take(written_out).map(|m| self.matrix_chart(m));
         let report = self.report();
-        let mut lead: Vec<String> = report.footer;
+        let mut lead = vec![self.answer()];
+        lead.extend(report.footer);
         lead.extend(self.disagreements.first().map(|_| {
             let items: Vec<String> = self.disagreements.iter().map(described).collect();
             format!("Sources disagree most on: {}.", items.join("; "))

@@ -1,10 +1,9 @@
 //! The metrics of a run, and what a cut of the scale does to each.
 
+use crate::data::scale::Scale;
 use crate::metrics::agreement::binarize::binarized;
 use crate::metrics::agreement::bounds::bounds;
 use crate::metrics::agreement::{Confusion, Metric};
-
-use super::scale::Scale;
 
 /// The metrics of a scale, in the order of the table.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,11 +15,12 @@ pub struct Panel {
     sides: Option<Vec<usize>>,
 }
 
+/// More labels than these are no classes to look at one by one.
+pub(super) const MOST_CLASSES: usize = 12;
+
 /// What a metric is computed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum View {
-    /// The scale as given.
-    Whole,
     /// Both sides cut.
     Cut,
     /// The gold label cut, the other as given.
@@ -31,22 +31,33 @@ impl Panel {
     /// The metrics of a scale, cut at `binarize`; `None` if that leaves one label only, or the
     /// labels are no numbers.
     ///
-    /// Cut: mean absolute error and bias stay on the scale as given, the area under the curve is
-    /// that of the labels as given for the cut gold label, all others are of the cut labels.
-    pub fn new(scale: &Scale, binarize: Option<f64>) -> Option<Self> {
+    /// Where gold labels are no labels of the scale (means of people), only what needs no equal
+    /// labels; of more than a dozen numbers no precision and recall of each. Cut: the area under the
+    /// curve is that of the labels as given for the cut gold label, all others are of the cut
+    /// labels.
+    pub fn new(scale: &Scale, binarize: Option<f64>, are_labels: bool) -> Option<Self> {
         let Some(cut) = binarize else {
-            let metrics = Metric::all(scale.len(), scale.values.is_some());
+            let ordered = scale.values.is_some();
+            let mut metrics = Metric::all(scale.len(), ordered);
+            if !are_labels {
+                metrics.retain(|metric| metric.needs_numbers());
+            }
+            if ordered && scale.len() > MOST_CLASSES {
+                metrics.retain(|m| !matches!(m, Metric::Precision(_) | Metric::Recall(_)));
+            }
             let names = metrics.iter().map(|metric| metric.name(&scale.names)).collect();
             return Some(Self { metrics, names, values: scale.values.clone(), sides: None });
         };
-        let values = scale.values.clone()?;
+        let values = scale.values.clone().filter(|_| !scale.are_places)?;
         let sides = binarized(&values, cut)?;
-        // On two labels all weights and levels are the same.
+        // On two labels all weights, levels and correlations are the same.
         let same = |metric: &Metric| {
             matches!(
                 metric,
                 Metric::KappaLinear
                     | Metric::KappaQuadratic
+                    | Metric::Rmse
+                    | Metric::Spearman
                     | Metric::AlphaOrdinal
                     | Metric::AlphaInterval
             )
@@ -68,6 +79,14 @@ impl Panel {
         self.metrics.iter().position(|&known| known == metric)
     }
 
+    /// The panel with one metric of these.
+    #[must_use]
+    pub fn only(&self, metric: Metric) -> Option<Self> {
+        let at = self.position(metric)?;
+        let (metrics, names) = (vec![metric], vec![self.names[at].clone()]);
+        Some(Self { metrics, names, values: self.values.clone(), sides: self.sides.clone() })
+    }
+
     /// The metrics of a matrix on the scale as given.
     pub fn of(&self, matrix: &Confusion) -> Vec<Option<f64>> {
         let Some(sides) = &self.sides else {
@@ -76,7 +95,6 @@ impl Panel {
         };
         let (cut, gold_cut) = (both_cut(matrix, sides), gold_cut(matrix, sides));
         let of = |&metric: &Metric| match view(metric) {
-            View::Whole => metric.of(matrix, self.values.as_deref()),
             View::Cut => metric.of(&cut, Some(&[0.0, 1.0])),
             View::GoldCut => metric.of(&gold_cut, self.values.as_deref()),
         };
@@ -96,7 +114,6 @@ impl Panel {
             missing_gold[end(side, matrix.size())] += items;
         }
         let of = |&metric: &Metric| match view(metric) {
-            View::Whole => bounds(metric, matrix, missing, values),
             View::Cut => bounds(metric, &cut, &missing_cut, Some(&[0.0, 1.0])),
             View::GoldCut => bounds(metric, &gold_cut, &missing_gold, values),
         };
@@ -106,7 +123,6 @@ impl Panel {
 
 fn view(metric: Metric) -> View {
     match metric {
-        Metric::Mae | Metric::Bias => View::Whole,
         Metric::Auc => View::GoldCut,
         _ => View::Cut,
     }

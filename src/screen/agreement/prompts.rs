@@ -16,11 +16,10 @@ use super::as_z::{AsZ, AsZSettings, as_z};
 use super::costs::read_costs;
 use super::error::AgreementError;
 use super::panel::Panel;
-use super::reference::{Labels, Reference, references};
+use super::reference::{Labels, Reference, References, references};
 use super::run::warnings;
-use super::scale::Scale;
 use super::settings::AgreementSettings;
-use super::work::{Work, clusters, joined};
+use super::work::{Work, clusters, joined, only, scale_of};
 use crate::data::labellers::{LabellerFiles, read_labellers};
 use crate::data::observer::Observer;
 use crate::data::problem::{DataError, Problems};
@@ -116,15 +115,13 @@ pub fn study(
 ) -> Result<Report> {
     let chosen = &settings.agreement;
     let data = read_labellers(files, chosen.duplicates)?;
-    let scale = Scale::new(&chosen.scale, &data);
+    let scale = scale_of(&chosen.scale, &data);
     let mut warnings = warnings(&data, &scale, chosen)?;
-    let panel = Panel::new(&scale, chosen.binarize)
+    let References { all, scale, are_labels, .. } = references(&data, scale, chosen.gold_by)?;
+    let panel = Panel::new(&scale, chosen.binarize, are_labels)
         .ok_or(AgreementError::Cut { at: chosen.binarize.unwrap_or_default() })?;
-    let (references, _) = references(&data, &scale, chosen.people);
-    let [reference] = references.as_slice() else {
-        return Err(AgreementError::SeveralReferences { count: references.len() }.into());
-    };
-    let (cluster_of, count) = clusters(&data, &references);
+    let reference = only(&all)?;
+    let (cluster_of, count) = clusters(&data, &all);
     let work = Work {
         settings: chosen,
         data: &data,

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::best::Best;
 use super::error::AgreementError;
+use super::panel::MOST_CLASSES;
 use super::run::{AgreementRun, Measured};
 use super::work::Row;
 use crate::data::warning::first_names;
@@ -23,13 +25,18 @@ pub const COLUMNS: [&str; 10] = [
 ];
 
 /// Metrics of the table for people; the other formats have all.
-const SHOWN: [&str; 12] = [
+const SHOWN: [&str; 17] = [
     "accuracy",
     "kappa",
     "kappa_linear",
     "kappa_quadratic",
     "mae",
+    "rmse",
     "bias",
+    "pearson",
+    "spearman",
+    "icc_2_1",
+    "icc_2_k",
     "auc",
     "ac1",
     "fleiss",
@@ -45,7 +52,8 @@ const COMPARED: [&str; 5] = ["accuracy", "kappa", "kappa_quadratic", "mae", "auc
 const WRITTEN_OUT: usize = 2;
 
 impl AgreementRun {
-    /// All rows: of every source the base rates and the confusion matrix, then the metrics; then
+    /// All rows: of every source the base rates and the confusion matrix, of up to a dozen labels,
+    /// then the metrics; then
     /// raters among themselves, comparisons, changes and the alternative annotator test.
     pub fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
@@ -57,6 +65,11 @@ impl AgreementRun {
         rows
     }
 
+    /// Whether labels are few enough to be looked at one by one, and gold ones are among them.
+    pub(super) fn are_classes(&self) -> bool {
+        self.are_labels && self.scale.len() <= MOST_CLASSES
+    }
+
     fn counts(&self, measured: &Measured) -> Vec<Row> {
         let Measured { source, against, matrix, .. } = measured;
         let (total, names) = (matrix.total(), &self.scale.names);
@@ -64,13 +77,16 @@ impl AgreementRun {
         let share = |count: u64| (total > 0).then(|| count as f64 / total as f64);
         let (gold, given) = (matrix.gold_counts(), matrix.label_counts());
         let mut rows = Vec::new();
+        if !self.are_classes() && self.scale.values.is_some() {
+            return rows;
+        }
         for (name, &count) in names.iter().zip(&gold) {
             rows.push(row(format!("gold_share:{name}"), share(count)));
         }
         for (name, &count) in names.iter().zip(&given) {
             rows.push(row(format!("share:{name}"), share(count)));
         }
-        for (gold, counts) in names.iter().zip(matrix.rows()) {
+        for (gold, counts) in names.iter().zip(matrix.rows()).filter(|_| self.are_classes()) {
             for (label, &count) in names.iter().zip(counts) {
                 rows.push(row(format!("count:{gold}:{label}"), Some(count as f64)));
             }
@@ -102,8 +118,9 @@ impl AgreementRun {
         }
         rows.extend(self.more.iter().filter(|row| is_shown(&row.metric)).cloned());
         let mut report = self.report_of(&rows);
-        let mut prose = self.base_rates();
-        if self.measured.len() <= WRITTEN_OUT {
+        let mut prose = format!("{}\n\n", self.answer());
+        prose.push_str(&if self.are_classes() { self.base_rates() } else { self.locations() });
+        if self.measured.len() <= WRITTEN_OUT && self.are_classes() {
             self.measured.iter().for_each(|measured| prose.push_str(&self.matrix(measured)));
         }
         prose.push_str(&grid(&report.table));
@@ -125,6 +142,89 @@ impl AgreementRun {
             footer: self.footer(),
             prose: None,
         }
+    }
+
+    /// Which source is best, and whether it is more than chance: the first line for people.
+    pub fn answer(&self) -> String {
+        let Some(best) = &self.best else {
+            let alpha = self.more.iter().find(|row| row.metric == "alpha_nominal");
+            let alpha = alpha.and_then(|row| Some((row, row.value?)));
+            return match alpha {
+                _ if self.has_gold => "No source can be called best: kappa is undefined, as where \
+                                       only one label occurs."
+                    .into(),
+                Some((row, alpha)) => format!(
+                    "No gold labels, so none is best; the {} agree with each other by alpha \
+                     {alpha:.3}{}.",
+                    row.source,
+                    between(row.interval)
+                ),
+                None => "No gold labels, so none is best.".into(),
+            };
+        };
+        let Best { source, against, metric, value, interval, next } = best;
+        let held = against.as_ref().map_or_else(
+            || "on the mean over the people who are gold in turn".to_owned(),
+            |against| format!("against {against}"),
+        );
+        let first = format!("{metric} {value:.3}{} {held}", between(*interval));
+        let Some(next) = next else { return format!("{source} agrees with {first}.") };
+        let then = format!("Best: {source}, {first}; next {}, {:.3}.", next.source, next.value);
+        let (Some(difference), true) = (next.difference, next.items > 0) else {
+            let why = if against.is_none() {
+                "is tested against one gold label per task only"
+            } else {
+                "cannot be said: they share too few tasks"
+            };
+            return format!("{then} Whether that is more than chance {why}.");
+        };
+        let p_value = next.p_value.map_or(String::new(), |p_value| match p_value {
+            p_value if p_value < 0.001 => ", p < 0.001".to_owned(),
+            p_value => format!(", p = {p_value:.3}"),
+        });
+        let verdict = if next.is_clearly_behind() {
+            "is more than chance"
+        } else {
+            "could be chance: take them as equally good"
+        };
+        format!(
+            "{then} On the {} tasks of both the difference is {difference:.3}{}{p_value}; it \
+             {verdict}.",
+            next.items,
+            between(next.interval)
+        )
+    }
+
+    /// Mean and spread of numbers of which there are too many to show how often each is given.
+    fn locations(&self) -> String {
+        let Some(values) = &self.scale.values else {
+            return format!(" {} labels: too many to show\n\n", self.scale.len());
+        };
+        let line = |name: &str, counts: &[u64]| -> Vec<String> {
+            let numbers = || values.iter().zip(counts).map(|(value, &count)| (value, count as f64));
+            let total: f64 = numbers().map(|(_, count)| count).sum();
+            let mean = numbers().map(|(value, count)| value * count).sum::<f64>() / total;
+            let squares: f64 = numbers().map(|(value, count)| count * (value - mean).powi(2)).sum();
+            let shown = |value: f64, least: f64| match total {
+                total if total >= least => format!("{value:.3}"),
+                _ => "-".to_owned(),
+            };
+            let spread = shown((squares / (total - 1.0)).sqrt(), 2.0);
+            vec![name.to_owned(), format!("{total}"), shown(mean, 1.0), spread]
+        };
+        let mut lines = vec![["labels", "items", "mean", "sd"].map(str::to_owned).to_vec()];
+        let mut last: Option<&str> = None;
+        for measured in &self.measured {
+            if last != Some(&measured.against) {
+                let all = measured.matrix.gold_counts();
+                let gold: Vec<u64> =
+                    all.iter().zip(&measured.missing).map(|(a, b)| a + b).collect();
+                lines.push(line(&measured.against, &gold));
+                last = Some(&measured.against);
+            }
+            lines.push(line(&measured.source, &measured.matrix.label_counts()));
+        }
+        aligned(&lines)
     }
 
     /// Shares of every label in gold and for every source.
@@ -196,6 +296,19 @@ impl AgreementRun {
                  two of them label, with a gold label or without, and so are their intervals."
             ));
         }
+        if !self.are_labels {
+            lines.push(
+                "Gold is a number between labels: what counts equal labels (accuracy, kappa) needs a \
+                 cut of the scale, or the majority as gold."
+                    .to_owned(),
+            );
+        }
+        if self.scale.are_places {
+            lines.push(format!(
+                "Labels in order, one step apart: {}.",
+                self.scale.names.join(" < ")
+            ));
+        }
         if self.measured.iter().any(|measured| measured.missing.iter().any(|&n| n > 0)) {
             lines.push(
                 "Bounds: the metric if all missing labels were right, and if all were wrong."
@@ -231,14 +344,16 @@ impl AgreementRun {
         lines
     }
 
-    /// Sentences about the bounds that do not hold; none if all do.
+    /// Sentences about the bounds that do not hold, and about sources that were lost since the
+    /// earlier labels; none if all is well.
     ///
     /// # Errors
     ///
     /// [`AgreementError::UnknownMetric`] if no row has the metric of a bound.
     pub fn broken_bounds(&self) -> Result<Vec<String>, AgreementError> {
         let rows = self.rows();
-        let mut broken = Vec::new();
+        let mut broken: Vec<String> =
+            self.lost.iter().map(|lost| lost.to_warning().message).collect();
         for bound in &self.settings.require {
             let mut found = false;
             for row in rows.iter().filter(|row| row.metric == bound.metric) {
@@ -251,7 +366,8 @@ impl AgreementRun {
                     ));
                 }
             }
-            if !found {
+            // Of sources that are all gone nothing can have changed; that they are gone is said.
+            if !found && !(self.changes.is_empty() && !self.lost.is_empty()) {
                 let mut known: Vec<&str> = rows.iter().map(|row| row.metric.as_str()).collect();
                 known.sort_unstable();
                 known.dedup();
@@ -294,6 +410,11 @@ fn is_shown(metric: &str) -> bool {
         None | Some(("moved", _)) => true,
         Some((_, of)) => COMPARED.contains(&of),
     }
+}
+
+/// An interval in brackets, if there is one.
+fn between(interval: Option<(f64, f64)>) -> String {
+    interval.map_or(String::new(), |(low, high)| format!(" ({low:.3} to {high:.3})"))
 }
 
 /// Columns of equal width with an empty line after them: the first to the left, others to the

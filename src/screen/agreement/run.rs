@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::alternative::{self, AltResult};
-use super::compare::{self, Change};
+use super::best::{self, Best};
+use super::compare::{self, Change, Lost};
 use super::error::AgreementError;
 use super::group::group_rows;
 use super::panel::Panel;
-use super::reference::{Labels, Reference, references};
-use super::scale::Scale;
+use super::reference::{Labels, Reference, References, references};
 use super::settings::{AgreementSettings, Compare, Outside};
-use super::work::{Row, Work, clusters, only};
+use super::work::{Row, Work, clusters, labels_of, only, scale_of};
 use crate::data::ids::alike;
 use crate::data::labellers::{LabellerFiles, Labellings, read_labellers};
 use crate::data::observer::Observer;
+use crate::data::scale::Scale;
 use crate::data::warning::{Warning, first_names};
 use crate::error::Result;
 use crate::metrics::agreement::Confusion;
@@ -72,8 +73,16 @@ pub struct AgreementRun {
     pub more: Vec<Row>,
     /// The alternative annotator test of every source.
     pub alternatives: Vec<AltResult>,
+    /// The source that agrees best, and the next.
+    pub best: Option<Best>,
+    /// Whether there are gold labels.
+    pub has_gold: bool,
+    /// Whether every gold label is one that a source can give; not so where it is a mean of people.
+    pub are_labels: bool,
     /// What changed since the earlier labels, by source.
     pub changes: Vec<Change>,
+    /// Sources of the earlier labels that are gone or have lost tasks.
+    pub lost: Vec<Lost>,
     /// Clusters that were drawn, and whether each is one task.
     pub clusters: (usize, bool),
     /// Items on which sources disagree most.
@@ -97,11 +106,12 @@ pub fn run(
     observer: &dyn Observer,
 ) -> Result<AgreementRun> {
     let data = read_labellers(files, settings.duplicates)?;
-    let scale = Scale::new(&settings.scale, &data);
+    let scale = scale_of(&settings.scale, &data);
     let mut warnings = warnings(&data, &scale, settings)?;
-    let panel = Panel::new(&scale, settings.binarize)
+    let References { all: references, ties, scale, are_labels } =
+        references(&data, scale, settings.gold_by)?;
+    let panel = Panel::new(&scale, settings.binarize, are_labels)
         .ok_or(AgreementError::Cut { at: settings.binarize.unwrap_or_default() })?;
-    let (references, ties) = references(&data, &scale, settings.people);
     if references.is_empty() {
         return Err(AgreementError::Alone.into());
     }
@@ -126,12 +136,15 @@ pub fn run(
     if settings.compare != Compare::None {
         more.extend(compare::comparisons(&work, only(&references)?)?);
     }
-    let mut changes = Vec::new();
+    let (mut changes, mut lost) = (Vec::new(), Vec::new());
     if files.since.is_some() {
         let (rows, found) = compare::changes(&work, only(&references)?)?;
         more.extend(rows);
         changes = found;
+        lost = compare::lost(&work);
+        warnings.extend(lost.iter().map(Lost::to_warning));
     }
+    let best = best::best(&work, &references, &measured)?;
     let mut alternatives = Vec::new();
     if let Some(test) = &settings.alt_test {
         let (rows, found) = alternative::alternatives(&work, test)?;
@@ -149,7 +162,11 @@ pub fn run(
         measured,
         more,
         alternatives,
+        best,
+        has_gold: !data.gold.is_empty(),
+        are_labels,
         changes,
+        lost,
         disagreements,
         warnings,
         scale,
@@ -207,14 +224,25 @@ pub(super) fn warnings(
         let message = format!("{} duplicate labels were dropped", data.dropped);
         warnings.push(Warning::new("duplicates_dropped", data.dropped, message));
     }
-    let outside: Vec<&str> = scale.outside().map(|text| data.texts[text].as_str()).collect();
-    if outside.is_empty() {
-        return Ok(warnings);
-    }
     let all = data.labellers.iter().chain(&data.gold).chain(&data.since);
     let texts = all.flat_map(|labeller| &labeller.labels).filter_map(|(_, text)| *text);
-    let rows = texts.filter(|&text| scale.label(text).is_none()).count();
-    let names = first_names(&outside);
+    let (nothing, outside): (Vec<u32>, Vec<u32>) =
+        texts.filter(|&text| scale.label(text).is_none()).partition(|&text| scale.is_missing(text));
+    let names = |texts: &[u32]| -> String {
+        let texts: BTreeSet<u32> = texts.iter().copied().collect();
+        first_names(&texts.iter().map(|&t| data.texts[t as usize].as_str()).collect::<Vec<_>>())
+    };
+    let rows = nothing.len();
+    if rows > 0 {
+        let words = names(&nothing);
+        let message = format!("{rows} labels say that there is none and count as missing: {words}");
+        warnings.push(Warning::new("labels_missing", rows, message));
+    }
+    let rows = outside.len();
+    if rows == 0 {
+        return Ok(warnings);
+    }
+    let names = names(&outside);
     if settings.outside == Outside::Refuse {
         return Err(AgreementError::OutsideScale { rows, labels: names });
     }
@@ -233,7 +261,7 @@ fn without_gold(data: &Labellings, scale: &Scale) -> Result<Option<Warning>, Agr
         return Ok(None);
     }
     let mut has_gold = vec![false; data.tasks.len()];
-    for (task, _) in data.gold.iter().flat_map(|person| scale.labels_of(person)) {
+    for (task, _) in data.gold.iter().flat_map(|person| labels_of(scale, person)) {
         has_gold[task as usize] = true;
     }
     let labels = data.labellers.iter().flat_map(|labeller| &labeller.labels);
@@ -285,7 +313,7 @@ fn disagreements(data: &Labellings, scale: &Scale, references: &[Reference]) -> 
     const SHOWN: usize = 20;
     let mut counts: BTreeMap<u32, BTreeMap<usize, usize>> = BTreeMap::new();
     for labeller in &data.labellers {
-        for (task, label) in scale.labels_of(labeller) {
+        for (task, label) in labels_of(scale, labeller) {
             *counts.entry(task).or_default().entry(label).or_default() += 1;
         }
     }

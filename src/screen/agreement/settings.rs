@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use crate::data::duplicates::Duplicates;
 use crate::data::import::ImportSettings;
+use crate::data::scale::ScaleChoice;
 use crate::metrics::agreement::bootstrap::DRAWS;
-use crate::metrics::alternative_annotator::{FALSE_DISCOVERY_RATE, LEAST_ITEMS};
+use crate::metrics::alternative_annotator::{FALSE_DISCOVERY_RATE, LEAST_ITEMS, LEAST_PEOPLE};
 
 /// Settings of a run; all of them, and the provenance of its result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -17,7 +18,7 @@ pub struct AgreementSettings {
     /// Cut the scale in two: labels of at least this value, and the others.
     pub binarize: Option<f64>,
     /// What the gold label is where several people give labels.
-    pub people: People,
+    pub gold_by: GoldBy,
     /// Which sources are compared with each other.
     pub compare: Compare,
     /// The alternative annotator test.
@@ -43,7 +44,7 @@ impl Default for AgreementSettings {
             scale: ScaleChoice::Auto,
             outside: Outside::Count,
             binarize: None,
-            people: People::Majority,
+            gold_by: GoldBy::Majority,
             compare: Compare::None,
             alt_test: None,
             draws: DRAWS,
@@ -54,20 +55,6 @@ impl Default for AgreementSettings {
             seed: 0,
         }
     }
-}
-
-/// Which labels there are.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ScaleChoice {
-    /// Numbers if all gold labels are (without gold: all labels), else names.
-    Auto,
-    /// Names without an order.
-    Nominal,
-    /// Numbers from the first to the second, both in it.
-    Range(f64, f64),
-    /// These names.
-    Names(Vec<String>),
 }
 
 /// What happens to labels outside the scale.
@@ -83,11 +70,15 @@ pub enum Outside {
 
 /// What the gold label is where several people give labels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum People {
+#[serde(rename_all = "kebab-case")]
+pub enum GoldBy {
     /// What most say; none where several labels tie.
     #[default]
     Majority,
+    /// The mean of their numbers, which need not be a label.
+    Mean,
+    /// The middle one of their numbers; of an even number of people the mean of the two middle ones.
+    Median,
     /// Every person is gold in turn.
     Each,
     /// The majority without one person, for every person in turn, who is compared as well.
@@ -127,6 +118,8 @@ pub struct AltTestSettings {
     pub epsilon: f64,
     /// Items that a person needs.
     pub least_items: usize,
+    /// People that an item needs, the one who is compared among them.
+    pub min_people: usize,
     /// False discovery rate over the people.
     pub false_discovery_rate: f64,
 }
@@ -137,6 +130,7 @@ impl Default for AltTestSettings {
             closeness: Closeness::Match,
             epsilon: 0.2,
             least_items: LEAST_ITEMS,
+            min_people: LEAST_PEOPLE,
             false_discovery_rate: FALSE_DISCOVERY_RATE,
         }
     }
@@ -217,33 +211,6 @@ impl std::str::FromStr for Requirement {
     }
 }
 
-impl std::str::FromStr for ScaleChoice {
-    type Err = String;
-
-    /// `auto`, `nominal`, `LOW..HIGH`, or names with commas.
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "auto" => return Ok(Self::Auto),
-            "nominal" => return Ok(Self::Nominal),
-            _ => {}
-        }
-        if let Some((low, high)) = text.split_once("..") {
-            let ends = low.trim().parse::<f64>().ok().zip(high.trim().parse::<f64>().ok());
-            return match ends {
-                Some((low, high)) if low < high && low.is_finite() && high.is_finite() => {
-                    Ok(Self::Range(low, high))
-                }
-                _ => Err(format!("`{text}` is no scale such as 0..3, low end first")),
-            };
-        }
-        let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
-        if names.len() < 2 || names.iter().any(String::is_empty) {
-            return Err(format!("`{text}` is no scale; give LOW..HIGH, nominal, or names A,B,C"));
-        }
-        Ok(Self::Names(names))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,16 +225,6 @@ mod tests {
         assert_eq!((parsed.metric.as_str(), parsed.relation), ("recall:>=2", Relation::Below));
         for bad in ["kappa", "kappa>=", ">=1", "kappa>=nan"] {
             assert!(bad.parse::<Requirement>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn scales_are_read() {
-        assert_eq!("0..3".parse(), Ok(ScaleChoice::Range(0.0, 3.0)));
-        assert_eq!("-1..1".parse(), Ok(ScaleChoice::Range(-1.0, 1.0)));
-        assert_eq!("a, b".parse(), Ok(ScaleChoice::Names(vec!["a".into(), "b".into()])));
-        for bad in ["3..0", "x..y", "a", "a,,b"] {
-            assert!(bad.parse::<ScaleChoice>().is_err(), "{bad}");
         }
     }
 }

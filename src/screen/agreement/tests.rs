@@ -4,6 +4,7 @@ use super::*;
 use crate::data::labellers::LabellerFiles;
 use crate::data::observer::{Observer, Silent};
 use crate::data::progress::{NoProgress, Progress};
+use crate::data::scale::ScaleChoice;
 use crate::data::source::Source;
 use crate::error::ErrorKind;
 
@@ -29,13 +30,14 @@ fn few_draws() -> AgreementSettings {
 }
 
 #[test]
-fn a_cut_leaves_errors_on_the_scale_and_the_order_of_labels_as_given() {
+fn a_cut_is_of_all_but_the_order_of_labels_as_given() {
     let run = measured(LABELS, GOLD, &AgreementSettings { binarize: Some(2.0), ..few_draws() });
     // Cut at 2: gold 0 1 1 0, labels 0 1 0 1.
     assert_eq!(value(&run, "accuracy"), Some(0.5));
     assert_eq!(value(&run, "precision:>=2"), Some(0.5));
-    // Errors 0, 1, 1, 1 on the scale as given.
-    assert_eq!(value(&run, "mae"), Some(0.75));
+    // Of the cut labels two differ, once up and once down.
+    assert_eq!(value(&run, "mae"), Some(0.5));
+    assert_eq!(value(&run, "bias"), Some(0.0));
     // Gold cut, labels as given: 3 beats 0 and 2, 1 beats 0 and loses to 2.
     assert_eq!(value(&run, "auc"), Some(0.75));
 }
@@ -48,10 +50,11 @@ fn names_have_no_distance_and_their_own_class() {
     assert!(run.rows().iter().all(|row| row.metric != "mae"));
     assert_eq!(value(&run, "accuracy"), Some(0.5));
     // Named labels: what is not among them is missing, not wrong.
-    let named = ScaleChoice::Names(vec!["y".into(), "x".into()]);
+    let named = ScaleChoice::Ordered(vec!["y".into(), "x".into()]);
     let run = measured(labels, gold, &AgreementSettings { scale: named, ..few_draws() });
     assert_eq!(value(&run, "accuracy"), Some(1.0));
-    assert_eq!(run.measured[0].missing, [0, 1]);
+    // In the order of the scale.
+    assert_eq!(run.measured[0].missing, [1, 0]);
     assert_eq!(run.warnings[0].code, "labels_outside_scale");
 }
 
@@ -95,6 +98,123 @@ fn numbers_written_differently_are_one_label() {
     let run = measured(labels, "task,label\nq1,1\nq2,2\n", &few_draws());
     assert_eq!(run.scale.names, ["1", "2"]);
     assert_eq!(value(&run, "accuracy"), Some(1.0));
+}
+
+#[test]
+fn names_in_order_are_a_step_apart() {
+    let labels = "task,source,label\nq1,a,poor\nq2,a,good\nq3,a,fair\nq4,a,N/A\n";
+    let gold = "task,label\nq1,fair\nq2,good\nq3,fair\nq4,poor\n";
+    let scale = "poor,fair,good".parse().unwrap();
+    let run = measured(labels, gold, &AgreementSettings { scale, ..few_draws() });
+    // Errors 1, 0, 0.
+    assert!((value(&run, "mae").unwrap() - 1.0 / 3.0).abs() < 1e-12);
+    assert!((value(&run, "rmse").unwrap() - (1.0_f64 / 3.0).sqrt()).abs() < 1e-12);
+    // Pairs of different gold: q2 above q1 and q3, both won.
+    assert_eq!(value(&run, "auc"), Some(1.0));
+    assert_eq!(run.measured[0].missing, [1, 0, 0]);
+    assert_eq!((run.warnings[0].code, run.warnings[0].count), ("labels_missing", 1));
+    assert!(run.report().footer.iter().any(|line| line.contains("poor < fair < good")));
+}
+
+#[test]
+fn people_on_a_scale_are_their_mean_or_median() {
+    let people = "task,worker,label\nq1,u,1\nq1,v,2\nq2,u,4\nq2,v,5\nq2,w,5\nq3,u,2\nq3,v,2\n";
+    let labels = "task,source,label\nq1,a,1\nq2,a,5\nq3,a,4\n";
+    let by = |gold_by| measured(labels, people, &AgreementSettings { gold_by, ..few_draws() });
+    let error = |run: &AgreementRun| value(run, "mae").unwrap();
+    // The majority leaves q1 out: errors 0 and 2.
+    let run = by(GoldBy::Majority);
+    assert_eq!((run.measured[0].matrix.total(), error(&run)), (2, 1.0));
+    // Means 3/2, 14/3 and 2: errors 1/2, 1/3, 2.
+    let run = by(GoldBy::Mean);
+    assert_eq!((run.measured[0].matrix.total(), run.measured[0].against.as_str()), (3, "mean"));
+    assert!((error(&run) - 17.0 / 18.0).abs() < 1e-12);
+    assert!(
+        run.rows().iter().all(|row| row.metric != "accuracy" && !row.metric.contains("count:"))
+    );
+    assert!(run.report().footer.iter().any(|line| line.contains("between labels")));
+    // Medians 3/2, 5 and 2: errors 1/2, 0, 2.
+    assert!((error(&by(GoldBy::Median)) - 2.5 / 3.0).abs() < 1e-12);
+    // Cut, the mean has labels again: gold 0 1 0, labels 0 1 1.
+    let settings = AgreementSettings { gold_by: GoldBy::Mean, binarize: Some(3.0), ..few_draws() };
+    let run = measured(labels, people, &settings);
+    assert!((value(&run, "accuracy").unwrap() - 2.0 / 3.0).abs() < 1e-12);
+    // Names have no mean.
+    let (labels, gold) = (labels.replace(",4", ",four"), people.replace(",2\n", ",two\n"));
+    let (labels, gold) = (source("l.csv", &labels), source("g.csv", &gold));
+    let files = LabellerFiles { labels: &labels, gold: Some(&gold), since: None, clusters: None };
+    let settings = AgreementSettings { gold_by: GoldBy::Mean, ..few_draws() };
+    let error = super::run(&files, &settings, &Silent).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert!(error.to_string().contains("mean or median"), "{error}");
+}
+
+/// 40 tasks with gold 0 or 1 in turn; of a source every n-th label is wrong.
+fn of_sources(wrong: &[(&str, usize)]) -> (String, String) {
+    let (mut labels, mut gold) = ("task,source,label\n".to_owned(), "task,label\n".to_owned());
+    for task in 0..40 {
+        gold.push_str(&format!("t{task:02},{}\n", task % 2));
+        for (source, every) in wrong {
+            let label = (task + usize::from(task % every == 0)) % 2;
+            labels.push_str(&format!("t{task:02},{source},{label}\n"));
+        }
+    }
+    (labels, gold)
+}
+
+#[test]
+fn the_first_line_says_who_is_best_and_whether_by_more_than_chance() {
+    let settings =
+        AgreementSettings { draws: 200, permutations: 500, ..AgreementSettings::default() };
+    let (labels, gold) = of_sources(&[("good", 20), ("bad", 3), ("near", 13)]);
+    let run = measured(&labels, &gold, &settings);
+    let best = run.best.as_ref().unwrap();
+    let next = best.next.as_ref().unwrap();
+    // 2 and 4 of 40 wrong (0, 13, 26, 39): kappas .9 and .8, as gold is half and half.
+    assert_eq!((best.source.as_str(), next.source.as_str()), ("good", "near"));
+    assert!((best.value - 0.9).abs() < 1e-12 && !next.is_clearly_behind());
+    let prose = run.summary().prose.unwrap();
+    let first = prose.lines().next().unwrap();
+    assert!(first.starts_with("Best: good, kappa_quadratic 0.900 ("), "{first}");
+    assert!(first.contains("next near, 0.800") && first.contains("could be chance"), "{first}");
+    // A third of the labels wrong is worse by more than chance.
+    let (labels, gold) = of_sources(&[("good", 20), ("bad", 3)]);
+    let run = measured(&labels, &gold, &settings);
+    assert!(run.answer().ends_with("is more than chance."), "{}", run.answer());
+    assert_eq!(run.page().lead[0], run.answer());
+    // One source is not compared with anybody; without gold nobody is best.
+    let (labels, gold) = of_sources(&[("good", 20)]);
+    assert!(measured(&labels, &gold, &settings).answer().starts_with("good agrees with"));
+    let (labels, _) = of_sources(&[("good", 20), ("near", 13)]);
+    let labels = source("labels.csv", &labels);
+    let files = LabellerFiles { labels: &labels, gold: None, since: None, clusters: None };
+    let run = super::run(&files, &settings, &Silent).unwrap();
+    assert!(run.answer().starts_with("No gold labels") && run.answer().contains("alpha"));
+}
+
+#[test]
+fn thirteen_labels_have_no_matrix() {
+    let of = |count: usize| {
+        let row = |source: &str, n: usize| format!("t{n:02}{source},{}\n", n % count);
+        let labels: String = (0..26).map(|n| row(",a", n)).collect();
+        let gold: String = (0..26).map(|n| row("", n)).collect();
+        let (labels, gold) =
+            (format!("task,source,label\n{labels}"), format!("task,label\n{gold}"));
+        measured(&labels, &gold, &few_draws())
+    };
+    let has = |run: &AgreementRun, start: &str| {
+        run.rows().iter().any(|row| row.metric.starts_with(start))
+    };
+    let (twelve, thirteen) = (of(12), of(13));
+    assert!(has(&twelve, "count:") && has(&twelve, "recall:"));
+    assert!(!has(&thirteen, "count:") && !has(&thirteen, "recall:") && has(&thirteen, "icc_2_1"));
+    let prose = thirteen.summary().prose.unwrap();
+    // Twice 0 to 12: mean 6, variance 2 * 182 / 25.
+    assert!(prose.contains("labels  items   mean     sd"), "{prose}");
+    assert!(
+        prose.contains(" gold       26  6.000  3.816") && !prose.contains("gold \\ a"),
+        "{prose}"
+    );
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::error::AgreementError;
 use super::panel::Panel;
 use super::reference::{Labels, Reference};
-use super::scale::Scale;
 use super::settings::AgreementSettings;
-use crate::data::labellers::Labellings;
+use crate::data::labellers::{Labeller, Labellings};
 use crate::data::observer::Observer;
 use crate::data::progress::Progress;
+use crate::data::scale::{Scale, ScaleChoice};
 use crate::metrics::agreement::bootstrap::{ClusterCounts, over_draws};
 
 /// A row of the result.
@@ -54,6 +54,7 @@ impl Row {
 }
 
 /// What the parts of a run share.
+#[derive(Clone, Copy)]
 pub(super) struct Work<'a> {
     pub(super) settings: &'a AgreementSettings,
     pub(super) data: &'a Labellings,
@@ -120,6 +121,20 @@ pub(super) fn only(references: &[Reference]) -> Result<&Reference, AgreementErro
         [one] => Ok(one),
         _ => Err(AgreementError::SeveralReferences { count: references.len() }),
     }
+}
+
+/// The label of every task that has one on the scale, by ascending task.
+pub(super) fn labels_of(scale: &Scale, labeller: &Labeller) -> Labels {
+    let on_it = |&(task, text): &(u32, Option<u32>)| Some((task, scale.label(text?)?));
+    labeller.labels.iter().filter_map(on_it).collect()
+}
+
+/// The scale of what was read: gold labels decide whether labels are numbers, or all labels where
+/// there are none.
+pub(super) fn scale_of(choice: &ScaleChoice, data: &Labellings) -> Scale {
+    let decide = if data.gold.is_empty() { &data.labellers } else { &data.gold };
+    let texts = decide.iter().flat_map(|labeller| &labeller.labels).filter_map(|(_, text)| *text);
+    Scale::new(choice, &data.texts, texts)
 }
 
 /// Tasks of both with both labels; both are by ascending task.
