@@ -50,7 +50,7 @@ const fn setting(
     Setting { command, flag, value, with: "", alone: false, key, expected }
 }
 
-pub(super) static SETTINGS: [Setting; 279] = [
+pub(super) static SETTINGS: [Setting; 280] = [
     setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
     setting("labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
     setting("labels", ("fdr", "0.25"), "fdr", || json!(0.25)),
