@@ -85,6 +85,10 @@ pub enum Remedy {
     DropRewriting,
     /// Choose which of several reports counts.
     ChooseDuplicates,
+    /// Choose which of several reviews counts, or say that a name is another person on every paper.
+    ChooseNames,
+    /// Say whether a name is one person throughout.
+    SayNames,
     /// Compare labels as they are written.
     KeepLabels,
     /// Say which column is which.

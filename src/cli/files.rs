@@ -11,7 +11,7 @@ use super::exit::UsageError;
 use crate::error::Result;
 
 /// Flags whose value is a file or folder to write.
-const OUTPUTS: [&str; 11] = [
+const OUTPUTS: [&str; 12] = [
     "output",
     "report",
     "record",
@@ -23,6 +23,7 @@ const OUTPUTS: [&str; 11] = [
     "transcripts",
     "feedback_runs",
     "answers",
+    "workers_file",
 ];
 
 /// Files that a command writes into the folder named by `--output`.

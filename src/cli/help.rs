@@ -12,8 +12,10 @@ const OUTPUT: &str = "Output";
 const ADVANCED: &str = "Advanced";
 
 /// What is read.
-const INPUT_FLAGS: [&str; 28] = [
+const INPUT_FLAGS: [&str; 30] = [
     "z",
+    "tasks_file",
+    "names",
     "pairs",
     "debates",
     "feedback_gold",
@@ -44,7 +46,9 @@ const INPUT_FLAGS: [&str; 28] = [
 ];
 
 /// What is written, and how.
-const OUTPUT_FLAGS: [&str; 19] = [
+const OUTPUT_FLAGS: [&str; 21] = [
+    "by",
+    "workers_file",
     "transcripts",
     "format",
     "output",

@@ -50,6 +50,7 @@ mod spending;
 mod terminal;
 #[cfg(feature = "llm")]
 mod waiting;
+mod workers;
 
 use crate::error::{Error, Result};
 use clap::error::ErrorKind as ParseError;

@@ -19,15 +19,7 @@ use crate::report::{
 pub(super) fn emit(report: &Report, common: &Common) -> Result<()> {
     let report = &advised(report);
     let format = common.resolved_format()?;
-    let exporter: Box<dyn Exporter> = match format {
-        OutputFormat::Table => Box::new(TextExporter { color: common.use_color() }),
-        OutputFormat::Csv => Box::new(CsvExporter),
-        OutputFormat::Json => Box::new(JsonExporter),
-        OutputFormat::Jsonl => Box::new(JsonLinesExporter),
-        OutputFormat::Markdown => Box::new(MarkdownExporter),
-        #[cfg(feature = "parquet")]
-        OutputFormat::Parquet => Box::new(crate::report::ParquetExporter),
-    };
+    let exporter = exporter(format, common.use_color());
     let write = |out: &mut dyn Write| exporter.write(report, out);
     match &common.output {
         // Evidence quotes reviews.
@@ -42,6 +34,19 @@ pub(super) fn emit(report: &Report, common: &Common) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What writes a format.
+pub(super) fn exporter(format: OutputFormat, color: bool) -> Box<dyn Exporter> {
+    match format {
+        OutputFormat::Table => Box::new(TextExporter { color }),
+        OutputFormat::Csv => Box::new(CsvExporter),
+        OutputFormat::Json => Box::new(JsonExporter),
+        OutputFormat::Jsonl => Box::new(JsonLinesExporter),
+        OutputFormat::Markdown => Box::new(MarkdownExporter),
+        #[cfg(feature = "parquet")]
+        OutputFormat::Parquet => Box::new(crate::report::ParquetExporter),
+    }
 }
 
 /// The report with what would help in the words of this program.

@@ -38,6 +38,11 @@ pub(super) fn phrase(remedy: Remedy) -> &'static str {
             "drop --polish, --formal, --shorten and --reword-copies, or give texts"
         }
         Remedy::ChooseDuplicates => "remove one, or use --duplicates first|last",
+        Remedy::ChooseNames => {
+            "remove one, use --duplicates first|last|join, or --names per-paper if a name is another \
+             person on every paper"
+        }
+        Remedy::SayNames => "--names global if a name is one person",
         Remedy::KeepLabels => "--exact-labels compares labels as they are written",
         Remedy::NameColumns => "name it with --column KEY=NAME",
         Remedy::JoinPeople => "--people FILE joins them",

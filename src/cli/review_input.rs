@@ -50,7 +50,7 @@ impl ReviewFiles {
             z.push(opener.beside(open(path, common)?, Wanted::LlmReviews)?);
         }
         z.extend(opener.take_llm());
-        let mut loaded = read_reviews(&reviews, &z, self.duplicates.into())?;
+        let mut loaded = read_reviews(&reviews, &z, Duplicates::from(self.duplicates))?;
         loaded.warnings.splice(0..0, opener.finish()?.1);
         let sources = std::iter::once(&reviews).chain(&z).zip(&loaded.rows);
         let inputs = sources.map(|(source, &rows)| Input::new(source, rows)).collect();

@@ -13,11 +13,13 @@ use super::output::{check_output, emit};
 use super::page::PageArgs;
 use super::progress::{Terminal, doing, open};
 use super::shown_reviews::shown;
+use super::workers::WorkersArgs;
 use crate::data::duplicates::Duplicates;
+use crate::data::review_names::{Names, ReviewReading};
 use crate::data::{ReviewFiles, Reviews};
 use crate::report::Report;
 use crate::report::html::ReviewText;
-use crate::screen::reviews::Centering;
+use crate::screen::reviews::{By, Centering};
 use crate::screen::{Asking, ReviewsRun, ReviewsSettings, ScoreName, Sentences, reviews_with};
 use crate::stats::flag::FALSE_DISCOVERY_RATE;
 use crate::text::own::OwnSettings;
@@ -35,11 +37,14 @@ use crate::text::pairs::ZCombine;
 Files: CSV, TSV or JSON lines, plain or .gz; `-` is standard input.
   REVIEWS  paper, reviewer, and one of text, vector, judgments
   --z      paper, and one of text, vector, judgments; optional source, sample
+  --tasks  paper, text (the abstract, the question, the text to summarise)
+Answers of crowd workers are read the same way: task, worker, answer.
 Exports of OpenReview, HotCRP, EasyChair, CMT and others are taken as they are.
 
 Examples:
   caz reviews reviews.jsonl --z llm-reviews.jsonl --output scores.csv
-  caz reviews reviews.jsonl --z llm-reviews.jsonl --report report.html")]
+  caz reviews reviews.jsonl --z llm-reviews.jsonl --report report.html
+  caz reviews answers.csv --z llm-answers.csv --tasks tasks.csv --workers pay.csv")]
 pub(super) struct ReviewsArgs {
     /// Reviews by people: paper, reviewer, text
     reviews: PathBuf,
@@ -47,6 +52,13 @@ pub(super) struct ReviewsArgs {
     /// Needed unless the export of REVIEWS holds some
     #[arg(long, num_args = 1.., value_name = "FILE")]
     z: Vec<PathBuf>,
+    /// What people and LLM had before them: task or paper, and text. It is taken out of every text before
+    /// anything is compared [default: what REVIEWS itself has: task_text, abstract, Input.*]
+    #[arg(long = "tasks", value_name = "FILE")]
+    tasks_file: Option<PathBuf>,
+    /// Who is one person: a name throughout, or a name on a paper
+    #[arg(long, value_enum, default_value_t)]
+    names: NamesChoice,
     /// Scores to report
     #[arg(long, value_enum, value_delimiter = ',', default_value = "auto", value_name = "S")]
     score: Vec<ScoreChoice>,
@@ -68,6 +80,14 @@ pub(super) struct ReviewsArgs {
     /// own: reviews with fewer words are not judged
     #[arg(long, value_name = "N", default_value_t = OwnSettings::default().min_words)]
     min_words: usize,
+    /// What a row is: a person, or one text (own only)
+    #[arg(long, value_enum, default_value_t)]
+    by: ByChoice,
+    /// Say what these LLM reviews could find here, by kind of text, and flag nobody
+    #[arg(long, conflicts_with_all = ["explain", "report"])]
+    dry_run: bool,
+    #[command(flatten)]
+    workers: WorkersArgs,
     /// Reviewers that a table on a terminal shows by each score, worst first; files have all
     #[arg(long, value_name = "N", default_value_t = 30)]
     top: usize,
@@ -93,7 +113,7 @@ pub(super) struct ReviewsArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ScoreChoice {
-    /// Own where the venue is large enough, else projected
+    /// Own where the venue is large enough, combined where most texts are too short, else projected
     Auto,
     /// Is it their own work? Flags who to look at
     Own,
@@ -107,6 +127,28 @@ enum ScoreChoice {
     Combined,
     /// All of them
     All,
+}
+
+/// Who is one person.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum NamesChoice {
+    /// By looking: a few names on nearly all papers, like `Reviewer_1`, are another person on each
+    #[default]
+    Auto,
+    /// A name is one person
+    Global,
+    /// Paper and name together are the person
+    PerPaper,
+}
+
+/// What a row is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum ByChoice {
+    /// A person
+    #[default]
+    Reviewer,
+    /// One text, with what it is closest to
+    Review,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -178,6 +220,16 @@ impl From<SecondReviews> for Duplicates {
     }
 }
 
+impl From<NamesChoice> for Names {
+    fn from(choice: NamesChoice) -> Self {
+        match choice {
+            NamesChoice::Auto => Self::Auto,
+            NamesChoice::Global => Self::Global,
+            NamesChoice::PerPaper => Self::PerPaper,
+        }
+    }
+}
+
 /// How much of the reviews goes into the page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum ReportText {
@@ -208,6 +260,7 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
     args.check()?;
     settings.check()?;
     args.page.check(common)?;
+    args.workers.check()?;
     let reviews = args.read(common)?;
     let asking = Asking {
         models: &args.embedding.models(common),
@@ -218,10 +271,15 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
     let run = args.embedding.waiting(common, || reviews_with(reviews, &settings, &asking))?;
     let report = match &args.explain {
         Some(reviewer) => doing(common, "comparing", || run.explain(reviewer))?,
+        None if args.dry_run => doing(common, "planting", || run.what_could_be_found())?,
         None => doing(common, "scoring", || scores(&run))?,
     };
+    if args.workers.wanted() {
+        args.workers.write(&report, || run.workers())?;
+    }
     args.page.write(common, &report, || run.page(args.report_text.into()))?;
-    let for_people = common.resolved_format()? == OutputFormat::Table && args.explain.is_none();
+    let is_list = args.explain.is_none() && !args.dry_run;
+    let for_people = common.resolved_format()? == OutputFormat::Table && is_list;
     if for_people {
         let top = if common.output.is_some() { usize::MAX } else { args.top };
         emit(&shown(&report, &run, top), common)?;
@@ -246,7 +304,9 @@ impl ReviewsArgs {
         if self.score.len() > 1 && self.score.contains(&ScoreChoice::Auto) {
             return Err(UsageError("--score auto stands alone".into()).into());
         }
-        check_read_once(self.z.iter().chain([&self.reviews]).chain(&self.people))?;
+        check_read_once(
+            self.z.iter().chain([&self.reviews]).chain(&self.people).chain(&self.tasks_file),
+        )?;
         Ok(())
     }
 
@@ -255,8 +315,11 @@ impl ReviewsArgs {
         let reviews = open(&self.reviews, common)?;
         let z = self.z.iter().map(|path| open(path, common)).collect::<Result<Vec<_>, _>>()?;
         let people = self.people.as_ref().map(|path| open(path, common)).transpose()?;
-        let files = ReviewFiles { reviews, z, people };
-        let read = Reviews::from_exports(files, settings, self.duplicates.into())?;
+        let tasks = self.tasks_file.as_ref().map(|path| open(path, common)).transpose()?;
+        let files = ReviewFiles { reviews, z, people, tasks };
+        let reading =
+            ReviewReading { duplicates: self.duplicates.into(), names: self.names.into() };
+        let read = Reviews::from_exports(files, settings, reading)?;
         if read.set.z.is_empty() {
             let file = self.reviews.display();
             let message =
@@ -295,6 +358,10 @@ impl ReviewsArgs {
                 CombineChoice::Span => ZCombine::Span,
                 CombineChoice::Min => ZCombine::Min,
                 CombineChoice::Mean => ZCombine::Mean,
+            },
+            by: match self.by {
+                ByChoice::Reviewer => By::Reviewer,
+                ByChoice::Review => By::Review,
             },
             min_papers: self.min_papers,
             fdr: self.fdr,

@@ -1,68 +1,88 @@
-//! The table of reviewers as people read it on a terminal: the worst first, columns that say
-//! something, and the paper's score beside that of own work.
+//! The table of reviewers as people read it on a terminal: the worst first, and few columns that say
+//! something.
 
 use crate::report::{Cell, Report, Table};
+use crate::screen::reviews::By;
 use crate::screen::{ReviewsRun, ScoreName};
-use crate::text::score::ReviewerScore;
 
-/// At most `top` rows of each score, without columns in which nothing stands.
+/// At most `top` rows of each score, in the columns that people read.
 pub(super) fn shown(report: &Report, run: &ReviewsRun, top: usize) -> Report {
     let all = &report.table;
     let mut report = report.clone();
-    let projected = beside_own(run);
-    let people = run.set().reviewers.len();
-    let mut columns = report.table.columns().to_vec();
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    let set = run.set();
+    let by_review = run.asked().by == By::Review;
     // Every score has one row per reviewer.
-    for rows_of_score in report.table.rows().chunks(people.max(1)) {
-        rows.extend(rows_of_score.iter().take(top).cloned());
+    let of_score = if by_review { set.reviews.len() } else { set.reviewers.len() };
+    let rows: Vec<&Vec<Cell>> =
+        all.rows().chunks(of_score.max(1)).flat_map(|rows| rows.iter().take(top)).collect();
+    let mut table = if run.score_names() == [ScoreName::Own] && !by_review {
+        of_own(all, &rows, set.nouns.person())
+    } else {
+        without_empty(all, &rows)
+    };
+    if let Some(headline) = all.headline() {
+        table.set_headline(headline.to_owned());
     }
-    if let Some(scores) = projected {
-        columns.push("projected");
-        for row in &mut rows {
-            let number = match &row[0] {
-                Cell::Text(name) => run.set().reviewers.get(name),
-                _ => None,
-            };
-            let estimate = number.and_then(|number| scores[number as usize].estimate);
-            row.push(estimate.map(|estimate| estimate.value).into());
-        }
-    }
-    let kept: Vec<usize> = (0..columns.len())
-        .filter(|&column| rows.is_empty() || rows.iter().any(|row| row[column] != Cell::Missing))
-        .collect();
-    let names: Vec<&'static str> = kept.iter().map(|&column| columns[column]).collect();
-    report.table = Table::new(&names);
-    for row in &rows {
-        report.table.push(kept.iter().map(|&column| row[column].clone()).collect());
-    }
-    if top < people {
-        let hidden = people - top;
-        // Every score has one row per reviewer, the worst first.
-        let rows = all.rows().chunks(people).flat_map(|rows| &rows[top.min(rows.len())..]);
-        let flagged =
-            all.columns().iter().position(|column| *column == "flag").map_or(0, |flag| {
-                rows.filter(|row| row[flag] == Cell::Text("look".into())).count()
-            });
-        let flagged = match flagged {
-            0 => String::new(),
-            many => format!(" ({many} more flagged look)"),
+    report.table = table;
+    if top < of_score {
+        let hidden = all.rows().chunks(of_score).flat_map(|rows| &rows[top.min(rows.len())..]);
+        let place = all.columns().iter().position(|column| *column == "flag");
+        let with = |flag: &str| {
+            let has = |row: &&Vec<Cell>| place.is_some_and(|p| row[p] == Cell::Text(flag.into()));
+            hidden.clone().filter(has).count()
         };
+        let flagged = match (with("look"), with("unsure")) {
+            (0, 0) => String::new(),
+            (0, unsure) => format!(" ({unsure} of them unsure)"),
+            (look, _) => format!(" ({look} of them to look at)"),
+        };
+        let nouns = set.nouns;
+        let what = if by_review { nouns.texts(of_score) } else { nouns.people(of_score) };
         let note = format!(
-            "{hidden} of {people} reviewers, the best by each score, are not shown{flagged}: --top N \
-             shows more, --output FILE has all."
+            "{} of {what} are not shown{flagged}: --top N shows more, --output FILE has all.",
+            of_score - top
         );
         let last = report.footer.len().saturating_sub(1);
         report.footer.insert(last, note);
     }
-    // The footer lists them.
-    report.warnings.retain(|warning| warning.code != "near_duplicates");
     report
 }
 
-/// The projected scores, where own work is shown and they have no rows.
-fn beside_own(run: &ReviewsRun) -> Option<&[ReviewerScore]> {
-    let names = run.score_names();
-    let wanted = names == [ScoreName::Own];
-    wanted.then(|| run.scored(ScoreName::Projected).scores.as_slice())
+/// The columns of own work that are read first.
+fn of_own(all: &Table, rows: &[&Vec<Cell>], person: &'static str) -> Table {
+    let place = |name: &str| all.columns().iter().position(|column| *column == name);
+    let cell = |row: &[Cell], name: &str| place(name).map_or(Cell::Missing, |p| row[p].clone());
+    let has_reason = rows.iter().any(|row| cell(row, "reason") != Cell::Missing);
+    let mut columns = vec![person, "flag", "reads_as", "flagged", "share", "p_own"];
+    if has_reason {
+        columns.push("reason");
+    }
+    let mut table = Table::new(&columns);
+    for row in rows {
+        let flagged = match (cell(row, "n_look"), cell(row, "n_papers")) {
+            (Cell::Integer(look), Cell::Integer(all)) => format!("{look} of {all}").into(),
+            _ => Cell::Missing,
+        };
+        let mut shown =
+            vec![cell(row, "reviewer"), cell(row, "flag"), cell(row, "reads_as"), flagged];
+        shown.extend([cell(row, "share"), cell(row, "p_own")]);
+        if has_reason {
+            shown.push(cell(row, "reason"));
+        }
+        table.push(shown);
+    }
+    table
+}
+
+/// All columns but those in which nothing stands.
+fn without_empty(all: &Table, rows: &[&Vec<Cell>]) -> Table {
+    let kept: Vec<usize> = (0..all.columns().len())
+        .filter(|&column| rows.is_empty() || rows.iter().any(|row| row[column] != Cell::Missing))
+        .collect();
+    let names: Vec<&'static str> = kept.iter().map(|&column| all.columns()[column]).collect();
+    let mut table = Table::new(&names);
+    for row in rows {
+        table.push(kept.iter().map(|&column| row[column].clone()).collect());
+    }
+    table
 }

@@ -22,7 +22,7 @@ pub(super) fn folded(name: &str) -> String {
 }
 
 /// What a message may quote of a name or a cell.
-pub(super) fn quotable(text: &str) -> String {
+pub(crate) fn quotable(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARACTERS) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}...", &text[..end]),

@@ -9,9 +9,13 @@ use serde::Serialize;
 use super::duplicates::Duplicates;
 use super::import::{ImportSettings, Imports, Opener, People, Wanted};
 use super::input::Input;
+use super::nouns::Nouns;
 use super::problem::DataError;
-use super::reviews::{LoadedReviews, ReviewSet, read_reviews_by};
+use super::review_names::ReviewReading;
+use super::reviews::{LoadedReviews, ReviewSet, ReviewSources, read_review_sources};
+use super::rows::header;
 use super::source::{Source, json_lines};
+use super::task_texts;
 use super::warning::Warning;
 
 /// Reviews and Z, checked together, and where they came from.
@@ -23,8 +27,8 @@ pub struct Reviews {
     pub inputs: Vec<Input>,
     /// What was dropped or is missing.
     pub warnings: Vec<Warning>,
-    /// What was done with second reviews.
-    pub duplicates: Duplicates,
+    /// What was done with second reviews, and who is one person.
+    pub reading: ReviewReading,
     /// How the files were read.
     pub imports: Imports,
 }
@@ -38,6 +42,9 @@ pub struct ReviewFiles {
     pub z: Vec<Source>,
     /// Who is behind anonymous ids; see [`People`].
     pub people: Option<Source>,
+    /// What people and LLMs had before them: a task or paper, and its text. Where there is none, what the
+    /// reviews' own file says of it is used.
+    pub tasks: Option<Source>,
 }
 
 /// A review by a person. One of `text`, `vector` and `judgments` is needed.
@@ -95,7 +102,7 @@ impl Reviews {
     ) -> Result<Self, DataError> {
         let reviews = Source::read(reviews.as_ref())?;
         let z = z.iter().map(|path| Source::read(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
-        let files = ReviewFiles { reviews, z, people: None };
+        let files = ReviewFiles { reviews, z, people: None, tasks: None };
         Self::from_exports(files, ImportSettings::default(), Duplicates::Error)
     }
 
@@ -112,7 +119,7 @@ impl Reviews {
         let reviews = Source::from_reader(Path::new(reviews.0), reviews.1)?;
         let z = z.into_iter().map(|(name, reader)| Source::from_reader(Path::new(&name), reader));
         let z = z.collect::<Result<Vec<_>, _>>()?;
-        let files = ReviewFiles { reviews, z, people: None };
+        let files = ReviewFiles { reviews, z, people: None, tasks: None };
         Self::from_exports(files, ImportSettings::default(), Duplicates::Error)
     }
 
@@ -134,7 +141,7 @@ impl Reviews {
     }
 
     /// Takes inputs as any system writes them; what an LLM wrote inside the reviews is one more file
-    /// of Z. Says which of two reviews of a paper by the same person counts.
+    /// of Z. Says which of two reviews of a paper by the same person counts, and who is one person.
     ///
     /// # Errors
     ///
@@ -142,10 +149,18 @@ impl Reviews {
     pub fn from_exports(
         files: ReviewFiles,
         settings: ImportSettings,
-        duplicates: Duplicates,
+        reading: impl Into<ReviewReading>,
     ) -> Result<Self, DataError> {
-        let mut opener = Opener::new(settings);
+        let mut opener = Opener::new(settings.clone());
+        let columns = header(&files.reviews);
+        let columns = columns.iter().chain(settings.columns.values()).map(String::as_str);
+        let mut nouns = Nouns::of_columns(columns);
+        let raw = files.tasks.is_none().then(|| files.reviews.clone());
         let reviews = opener.first(files.reviews, Wanted::Reviews)?;
+        if let Some(of_system) = reviews.imported.as_ref().and_then(|p| Nouns::of_format(p.format))
+        {
+            nouns = of_system;
+        }
         let z = files.z.into_iter().map(|source| opener.beside(source, Wanted::LlmReviews));
         let mut z = z.collect::<Result<Vec<_>, _>>()?;
         z.extend(opener.take_llm());
@@ -153,7 +168,14 @@ impl Reviews {
             Some(source) => People::read(source)?,
             None => People::default(),
         };
-        let mut read = Self::joined(&reviews, &z, duplicates, &people)?;
+        let asked = files.tasks.is_some();
+        let tasks = match files.tasks {
+            Some(source) => Some(opener.beside(source, Wanted::Papers)?),
+            None => raw.and_then(|raw| task_texts::of_export(raw, &reviews, &settings)),
+        };
+        let tasks = tasks.as_ref().map(|source| (source, asked));
+        let sources = ReviewSources { reviews: &reviews, z: &z, tasks, people: &people, nouns };
+        let mut read = Self::joined(&sources, reading.into())?;
         read.inputs.extend(files.people.as_ref().map(|source| Input::new(source, people.rows)));
         let (imports, warnings) = opener.finish()?;
         Ok(Self { imports, warnings: [warnings, read.warnings].concat(), ..read })
@@ -168,22 +190,21 @@ impl Reviews {
     pub fn from_sources(
         reviews: &Source,
         z: &[Source],
-        duplicates: Duplicates,
+        reading: impl Into<ReviewReading>,
     ) -> Result<Self, DataError> {
-        Self::joined(reviews, z, duplicates, &People::default())
+        let (people, nouns) = (&People::default(), Nouns::Reviews);
+        Self::joined(&ReviewSources { reviews, z, tasks: None, people, nouns }, reading.into())
     }
 
-    fn joined(
-        reviews: &Source,
-        z: &[Source],
-        duplicates: Duplicates,
-        people: &People,
-    ) -> Result<Self, DataError> {
-        let loaded = read_reviews_by(reviews, z, duplicates, people)?;
-        let sources = std::iter::once(reviews).chain(z).zip(&loaded.rows);
-        let inputs = sources.map(|(source, &rows)| Input::new(source, rows)).collect();
+    fn joined(sources: &ReviewSources<'_>, reading: ReviewReading) -> Result<Self, DataError> {
+        let loaded = read_review_sources(sources, reading)?;
+        // The texts of an export are in the file of the reviews.
+        let tasks = sources.tasks.filter(|(_, asked)| *asked).map(|(source, _)| source);
+        let all = std::iter::once(sources.reviews).chain(sources.z).chain(tasks);
+        let inputs =
+            all.zip(&loaded.rows).map(|(source, &rows)| Input::new(source, rows)).collect();
         let LoadedReviews { set, warnings, .. } = loaded;
-        Ok(Self { set, inputs, warnings, duplicates, imports: Imports::default() })
+        Ok(Self { set, inputs, warnings, reading, imports: Imports::default() })
     }
 }
 

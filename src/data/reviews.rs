@@ -1,16 +1,20 @@
 //! Reviews by people, and Z: the reviews that an LLM wrote of the same papers.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::content::{CONTENT_COLUMNS, Content, ContentReader, ContentShape};
 use super::duplicates::{Duplicates, second};
 use super::ids::Ids;
 use super::import::People;
 use super::near::quotable;
+use super::nouns::Nouns;
 use super::problem::{DataError, Problems};
+use super::review_names::{Names, ReviewReading, are_places, per_paper};
 use super::rows::{Column, FileProblems, header, read_rows};
 use super::source::{Format, Source};
+use super::task_texts::{TASK_TEXT, TaskTexts};
+use super::times::{Clock, TIME_COLUMNS, Times};
 use super::warning::{Warning, first_names, names_alike};
 use super::z::by_name;
 use crate::error::Remedy;
@@ -68,6 +72,10 @@ pub struct ReviewSet {
     pub tasks: Vec<Option<Content>>,
     /// What all contents have in common.
     pub shape: ContentShape,
+    /// What people, texts and papers are called.
+    pub nouns: Nouns,
+    /// How long people worked, by their names.
+    pub times: Times,
 }
 
 impl ReviewSet {
@@ -134,6 +142,21 @@ pub struct LoadedReviews {
     pub warnings: Vec<Warning>,
 }
 
+/// The files of a set of reviews, in caz's own form.
+#[derive(Debug, Clone, Copy)]
+pub struct ReviewSources<'a> {
+    /// Reviews by people.
+    pub reviews: &'a Source,
+    /// Those by LLMs.
+    pub z: &'a [Source],
+    /// What people and LLM had before them, and whether it was asked for.
+    pub tasks: Option<(&'a Source, bool)>,
+    /// Who is behind anonymous ids.
+    pub people: &'a People,
+    /// What people, texts and papers are called.
+    pub nouns: Nouns,
+}
+
 /// Reads reviews and any number of Z files, and checks them together.
 ///
 /// Reviews need `paper`, `reviewer` and one of `text`, `vector` and `judgments`; Z needs `paper`
@@ -147,44 +170,72 @@ pub struct LoadedReviews {
 pub fn read_reviews(
     reviews: &Source,
     z: &[Source],
-    duplicates: Duplicates,
+    reading: impl Into<ReviewReading>,
 ) -> Result<LoadedReviews, DataError> {
-    read_reviews_by(reviews, z, duplicates, &People::default())
+    let people = &People::default();
+    let sources = ReviewSources { reviews, z, tasks: None, people, nouns: Nouns::Reviews };
+    read_review_sources(&sources, reading.into())
 }
 
-/// As [`read_reviews`]; reviewers whom `people` knows go by the name of the person.
+/// As [`read_reviews`]; reviewers whom a file of people knows go by the name of the person, and tasks
+/// have their texts. `rows` has those of the tasks last.
 ///
 /// # Errors
 ///
 /// As [`read_reviews`].
-pub fn read_reviews_by(
-    reviews: &Source,
-    z: &[Source],
-    duplicates: Duplicates,
-    people: &People,
+pub fn read_review_sources(
+    sources: &ReviewSources<'_>,
+    reading: ReviewReading,
 ) -> Result<LoadedReviews, DataError> {
     let mut problems = Problems::new();
+    let ReviewSources { z, nouns, .. } = *sources;
     let mut loader = Loader {
-        people,
-        set: ReviewSet::default(),
+        people: sources.people,
+        reading,
+        set: ReviewSet { nouns, ..ReviewSet::default() },
         contents: ContentReader::default(),
+        clocks: Vec::new(),
+        second: Vec::new(),
+        per_paper: None,
+        tasks: TaskTexts::default(),
         replaced: 0,
         joined: 0,
         unknown_papers: Vec::new(),
         unknown_people: BTreeSet::new(),
     };
-    let mut rows = vec![loader.read_reviews(reviews, duplicates, &mut problems)];
+    let mut rows = vec![loader.read_reviews(sources.reviews, &mut problems)];
     for source in z {
         let known = loader.set.sources.len();
-        rows.push(loader.read_z(source, duplicates, &mut problems));
+        rows.push(loader.read_z(source, reading.duplicates, &mut problems));
         loader.set.sort_sources(known);
     }
     loader.check_papers(z, &mut problems);
+    let mut warnings = Vec::new();
+    if let Some((source, asked)) =
+        sources.tasks.filter(|(_, asked)| *asked || loader.tasks.is_empty())
+    {
+        rows.push(loader.read_tasks(source, asked, &mut problems));
+    }
+    let has_texts = loader.set.reviews.iter().any(|review| review.content.text.is_some());
+    if let Some(message) = loader.tasks.unlike(has_texts) {
+        match sources.tasks {
+            Some((source, true)) => {
+                FileProblems::new(source, &mut problems).report(None, None, message);
+            }
+            _ => warnings.push(Warning::new("task_texts_unused", 1, message)),
+        }
+        loader.tasks = TaskTexts::default();
+    }
     problems.into_result()?;
+    warnings.extend(loader.warnings());
+    loader.set.tasks = std::mem::take(&mut loader.tasks).into_contents(loader.set.papers.len());
+    let names = |review: &Review| loader.set.reviewers.name(review.reviewer).to_owned();
+    let clocks = loader.set.reviews.iter().zip(&loader.clocks);
+    loader.set.times = Times::of(clocks.map(|(review, clock)| (names(review), *clock)));
     loader.set.sort_by_name();
-    let mut warnings = loader.warnings();
-    let kinds = [("papers", &loader.set.papers), ("reviewers", &loader.set.reviewers)];
-    warnings.extend(kinds.into_iter().filter_map(|(what, names)| names_alike(what, names)));
+    let kinds = [(nouns.thing(), &loader.set.papers), (nouns.person(), &loader.set.reviewers)];
+    let alike = kinds.into_iter().filter_map(|(what, n)| names_alike(&format!("{what}s"), n));
+    warnings.extend(alike);
     let mut set = loader.set;
     set.shape = loader.contents.into_shape();
     Ok(LoadedReviews { set, rows, warnings })
@@ -192,8 +243,17 @@ pub fn read_reviews_by(
 
 struct Loader<'a> {
     people: &'a People,
+    reading: ReviewReading,
     set: ReviewSet,
     contents: ContentReader,
+    /// What each review says of time.
+    clocks: Vec<Clock>,
+    /// Second reviews of a name on a paper, each with its line and that of the first, until it is known
+    /// whether a name is a person.
+    second: Vec<(Review, u64, u64)>,
+    /// How many names the file has, where each is another person on every paper.
+    per_paper: Option<usize>,
+    tasks: TaskTexts,
     replaced: usize,
     joined: usize,
     unknown_papers: Vec<String>,
@@ -202,20 +262,18 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    fn read_reviews(
-        &mut self,
-        source: &Source,
-        duplicates: Duplicates,
-        problems: &mut Problems,
-    ) -> u64 {
+    fn read_reviews(&mut self, source: &Source, problems: &mut Problems) -> u64 {
         let [text, vector, judgments] = CONTENT_COLUMNS;
-        let schema = [PAPER, REVIEWER, text, vector, judgments];
+        let schema =
+            [&[PAPER, REVIEWER, text, vector, judgments, TASK_TEXT], &TIME_COLUMNS[..]].concat();
+        const TASK: usize = 5;
         let mut seen = Seen::new();
         let mut problems = FileProblems::new(source, problems);
         if !has_content(source, &mut problems) {
             return read_rows(source, &schema, &mut problems, &mut |_, _| {});
         }
-        read_rows(source, &schema, &mut problems, &mut |row, problems| {
+        let duplicates = self.reading.duplicates;
+        let rows = read_rows(source, &schema, &mut problems, &mut |row, problems| {
             let Some(paper) = row.name(0, &PAPER, problems) else { return };
             let Some(reviewer) = row.name(1, &REVIEWER, problems) else { return };
             if self.people.rows > 0 && !self.people.knows(&reviewer) {
@@ -224,19 +282,88 @@ impl Loader<'_> {
             let reviewer = self.people.person(&reviewer).to_owned();
             let Some(content) = self.contents.read(row, 2, problems) else { return };
             let key = (self.set.papers.intern(&paper), self.set.reviewers.intern(&reviewer));
+            if let Some(text) = row.fields[TASK].as_text() {
+                self.tasks.see(key.0, text.trim());
+            }
             let review = Review { paper: key.0, reviewer: key.1, content };
+            if duplicates == Duplicates::Error
+                && let Some(&(_, first)) = seen.get(&key)
+            {
+                self.clocks.push(Clock::of(row, TASK + 1));
+                self.second.push((review, row.line, first));
+                return;
+            }
             let refuse = |first| {
-                let who = format!(
-                    "reviewer `{}` has a second review of `{}`",
-                    quotable(&reviewer),
-                    quotable(&paper)
-                );
-                problems.report_solvable(row.line, second(&who, first), Remedy::ChooseDuplicates);
+                let message = second(&who(&reviewer, &paper), first);
+                problems.report_solvable(row.line, message, Remedy::ChooseDuplicates);
             };
             let reviews = (&mut seen, &mut self.set.reviews);
             let was = place(reviews, (key, row.line), review, duplicates, refuse);
+            if was == Placed::First {
+                self.clocks.push(Clock::of(row, TASK + 1));
+            }
             self.count(was);
-        })
+        });
+        if !self.tasks.is_empty() {
+            let columns = header(source);
+            let column = columns.iter().find(|name| TASK_TEXT.matches(name));
+            let column = column.map_or(TASK_TEXT.name, String::as_str);
+            self.tasks.from(format!("column `{}` of `{}`", quotable(column), source.name()));
+            let mut reviews_of = BTreeMap::new();
+            for review in &self.set.reviews {
+                *reviews_of.entry(review.paper).or_insert(0) += 1;
+            }
+            if self.tasks.differ(&reviews_of) {
+                let message = "differs between the reviews of one paper as much as they do; it has to be \
+                               what all of them are about";
+                problems.report(None, Some(TASK_TEXT.name), message);
+            }
+        }
+        self.settle_names(&mut problems);
+        rows
+    }
+
+    /// Decides whether a name is a person, and what second reviews of a name on a paper are.
+    fn settle_names(&mut self, problems: &mut FileProblems<'_>) {
+        let second = std::mem::take(&mut self.second);
+        let all = self.set.reviews.iter().chain(second.iter().map(|(review, ..)| review));
+        let per_paper_now = match self.reading.names {
+            Names::Global => false,
+            Names::PerPaper => true,
+            // Whoever says what to do with a second review of a person, or who is who, has persons.
+            Names::Auto => {
+                self.people.rows == 0 && self.reading.duplicates == Duplicates::Error && {
+                    let pairs: Vec<_> = all.map(|review| (review.paper, review.reviewer)).collect();
+                    are_places(&pairs, &self.set.reviewers)
+                }
+            }
+        };
+        if !per_paper_now {
+            let remedy = match self.reading.names {
+                Names::Auto => Remedy::ChooseNames,
+                Names::Global | Names::PerPaper => Remedy::ChooseDuplicates,
+            };
+            for (review, line, first) in second {
+                let name = self.set.reviewers.name(review.reviewer);
+                let who = who(name, self.set.papers.name(review.paper));
+                problems.report_solvable(line, super::duplicates::second(&who, first), remedy);
+            }
+            return;
+        }
+        self.per_paper = Some(self.set.reviewers.len());
+        self.set.reviews.extend(second.into_iter().map(|(review, ..)| review));
+        let names = std::mem::take(&mut self.set.reviewers);
+        self.set.reviewers = per_paper(&mut self.set.reviews, &self.set.papers, &names);
+    }
+
+    /// Reads what people and LLM had before them.
+    fn read_tasks(&mut self, source: &Source, asked: bool, problems: &mut Problems) -> u64 {
+        self.tasks = TaskTexts::default();
+        let rows = self.tasks.read(source, &self.set.papers, &mut self.contents, problems);
+        if asked {
+            self.tasks.check(source, &self.set.papers, problems);
+        }
+        rows
     }
 
     fn read_z(&mut self, source: &Source, duplicates: Duplicates, problems: &mut Problems) -> u64 {
@@ -312,11 +439,25 @@ impl Loader<'_> {
 
     fn warnings(&self) -> Vec<Warning> {
         let set = &self.set;
+        let nouns = set.nouns;
         let mut warnings = Vec::new();
         if self.replaced > 0 {
             let message = format!("{} duplicate reviews were dropped", self.replaced);
             warnings.push(Warning::new("duplicates_dropped", self.replaced, message));
         }
+        if let Some(names) = self.per_paper {
+            let (people, reviews) =
+                (nouns.people(set.reviewers.len()), nouns.texts(set.reviews.len()));
+            let message = format!(
+                "the {names} names are taken to be given anew on every {}, so that {} and name together \
+                 are the person: {people} with {reviews}",
+                nouns.thing(),
+                nouns.thing(),
+            );
+            let warning = Warning::new("names_per_paper", set.reviewers.len(), message);
+            warnings.push(warning.with_remedy(Remedy::SayNames));
+        }
+        warnings.extend(self.tasks.warnings(&set.papers, nouns));
         if self.joined > 0 {
             let message = format!(
                 "{} texts were joined to an earlier one of the same paper and reviewer",
@@ -376,6 +517,11 @@ impl Loader<'_> {
         }
         warnings
     }
+}
+
+/// That somebody has two reviews, in words.
+fn who(reviewer: &str, paper: &str) -> String {
+    format!("reviewer `{}` has a second review of `{}`", quotable(reviewer), quotable(paper))
 }
 
 /// Whether a table has a column for the content of reviews; one problem if it has none, and not one

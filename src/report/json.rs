@@ -27,6 +27,8 @@ pub(super) struct Envelope<'a> {
     version: &'static str,
     inputs: &'a [Input],
     settings: &'a Map<String, Value>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    summary: &'a Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     results: Option<Vec<Value>>,
     warnings: &'a [Warning],
@@ -42,6 +44,7 @@ impl<'a> Envelope<'a> {
             version: env!("CARGO_PKG_VERSION"),
             inputs: &report.inputs,
             settings: &report.settings,
+            summary: report.table.summary(),
             results,
             warnings: &report.warnings,
             errors: [],

@@ -1,5 +1,7 @@
 //! A table of results: named columns, rows of cells, missing cells kept apart from zero.
 
+use serde_json::{Map, Value};
+
 use crate::stats::interval::Estimate;
 
 /// One value of a result.
@@ -58,12 +60,13 @@ pub struct Table {
     columns: Vec<&'static str>,
     rows: Vec<Vec<Cell>>,
     headline: Option<String>,
+    summary: Map<String, Value>,
 }
 
 impl Table {
     /// No rows yet.
     pub fn new(columns: &[&'static str]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new(), headline: None }
+        Self { columns: columns.to_vec(), rows: Vec::new(), headline: None, summary: Map::new() }
     }
 
     /// Says the answer in one sentence, for people to read before the rows.
@@ -74,6 +77,16 @@ impl Table {
     /// The answer in one sentence, if there is one.
     pub fn headline(&self) -> Option<&str> {
         self.headline.as_deref()
+    }
+
+    /// Says in numbers, for programs, what sentences around the rows say to people.
+    pub fn set_summary(&mut self, summary: Map<String, Value>) {
+        self.summary = summary;
+    }
+
+    /// The numbers of the sentences around the rows; empty if there are none.
+    pub fn summary(&self) -> &Map<String, Value> {
+        &self.summary
     }
 
     /// Appends a row.

@@ -11,6 +11,7 @@ pub mod assumptions;
 pub mod labels;
 pub mod reviews;
 pub mod vectors;
+mod workers;
 mod z_of_crowd;
 
 pub use self::assumptions::{AssumptionsRun, AssumptionsSettings, assumptions};

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod agree;
+mod answers;
 mod assumptions;
 mod bad_input;
 mod combined;

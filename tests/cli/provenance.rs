@@ -76,7 +76,11 @@ const INPUT_FILES: [&str; 9] =
 const EXPORTS: [&str; 4] = ["from", "column", "text-columns", "wide"];
 
 /// The same for a flag that names a file in some commands and means something else in others.
-const INPUT_FILE_OF: [(&str, &str); 2] = [("experiment prompts", "cluster"), ("reviews", "people")];
+const INPUT_FILE_OF: [(&str, &str); 3] =
+    [("experiment prompts", "cluster"), ("reviews", "people"), ("reviews", "tasks")];
+
+/// A flag that names a file to write in one command and is a setting of another.
+const OUTPUT_OF: [(&str, &str); 1] = [("reviews", "workers")];
 
 /// Flags that say where a model is: see [`the_place_of_a_model_stands_in_the_result`].
 const PLACES: [&str; 2] = ["base-url", "replay"];
@@ -180,7 +184,8 @@ fn every_flag_is_accounted_for() {
             let is_setting = SETTINGS.iter().any(|s| words(s.command) == name && s.flag == flag);
             let lists = [&NEVER_IN_RESULTS[..], &INPUT_FILES, &PLACES, &EXPORTS];
             let listed = lists.iter().filter(|list| list.contains(&flag.as_str())).count();
-            let is_file = INPUT_FILE_OF.contains(&(name, flag.as_str()));
+            let file = (name, flag.as_str());
+            let is_file = INPUT_FILE_OF.contains(&file) || OUTPUT_OF.contains(&file);
             let count = listed + usize::from(is_setting) + usize::from(is_file);
             assert_eq!(count, 1, "`{name} --{flag}` is in {count} lists, not in one");
         }

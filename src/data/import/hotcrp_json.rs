@@ -9,7 +9,7 @@ use super::forms::{Fields, Form, read_forms};
 use super::output::Output;
 use super::peek::Peek;
 use super::text_fields::name_of;
-use super::{ImportError, Importer, Request, first_has};
+use super::{ImportError, Importer, Request, Wanted, first_has};
 
 /// JSON with `"object": "review"`.
 pub(super) struct HotCrpJson;
@@ -27,12 +27,19 @@ impl Importer for HotCrpJson {
                 .any(|object| object.get("object").is_some_and(|kind| kind == "review"))
     }
 
+    fn gives(&self, wanted: Wanted) -> bool {
+        wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Papers
+    }
+
     fn read(
         &self,
         peek: &Peek<'_>,
         request: &Request<'_>,
         output: &mut Output,
     ) -> Result<(), ImportError> {
+        if request.wanted == Wanted::Papers {
+            return read_papers(peek, request, output);
+        }
         let each = |visit: &mut dyn FnMut(Form<'_>)| {
             let read = each_object(peek.bytes, &mut |place, object| {
                 // Fields of the form are keys that begin with a capital letter.
@@ -73,6 +80,29 @@ fn form<'a>(object: &'a Object, fields: Fields<'a>, paper: Option<String>) -> Fo
     }
 }
 
+/// Papers with their abstracts, where the export has them.
+fn read_papers(
+    peek: &Peek<'_>,
+    request: &Request<'_>,
+    output: &mut Output,
+) -> Result<(), ImportError> {
+    let read = each_object(peek.bytes, &mut |place, paper| {
+        output.begin(place.0);
+        let name = name_of(paper.get("pid")).or_else(|| name_of(paper.get("external_uid")));
+        let text = |key: &str| paper.get(key).filter(|value| value.is_string()).cloned();
+        match (name, text("abstract")) {
+            (Some(name), Some(about)) => output.row(&[
+                ("paper", name.into()),
+                ("title", text("title").unwrap_or_default()),
+                ("abstract", about),
+            ]),
+            _ => output.leave_out("rows without a paper and its abstract"),
+        }
+        true
+    });
+    read.map(|_| ()).map_err(|broken| request.broken(broken))
+}
+
 /// The JSON for RQC: `papers[].reviews[]`, with `reviewform` and `hotcrp_version` around.
 pub(super) struct HotCrpRqc;
 
@@ -101,12 +131,19 @@ impl Importer for HotCrpRqc {
         peek.has_around("hotcrp_version") && peek.has_around("papers")
     }
 
+    fn gives(&self, wanted: Wanted) -> bool {
+        wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Papers
+    }
+
     fn read(
         &self,
         peek: &Peek<'_>,
         request: &Request<'_>,
         output: &mut Output,
     ) -> Result<(), ImportError> {
+        if request.wanted == Wanted::Papers {
+            return read_papers(peek, request, output);
+        }
         let each = |visit: &mut dyn FnMut(Form<'_>)| {
             let read = each_object(peek.bytes, &mut |place, paper| {
                 let number =

@@ -69,6 +69,7 @@ fn put(task: &Object, request: &Request<'_>, control: &mut Option<String>, outpu
             output.leave_out("annotations without an annotator");
             continue;
         };
+        output.took(annotation.get("lead_time").map(Value::to_string).as_deref());
         match answer(annotation, control) {
             Some(label) if request.wanted.is_reviews() => output.review(&id, &worker, &label),
             Some(label) => output.label(&id, &worker, &label),
@@ -149,6 +150,7 @@ impl Importer for LabelStudioTable {
         };
         output.text_fields = vec![control.clone()];
         records.each(output, |record, output| {
+            output.took(record.get("lead_time"));
             match (record.get(task), record.get("annotator"), record.get(&control)) {
                 (Some(task), Some(worker), Some(label)) if request.wanted.is_reviews() => {
                     output.review(task, worker, label);

@@ -44,6 +44,7 @@ impl Importer for MTurk {
             if record.get("AssignmentStatus") == Some("Rejected") {
                 return output.leave_out("rejected assignments");
             }
+            output.took(record.get("WorkTimeInSeconds"));
             match (record.get(task), record.get("WorkerId"), answer.in_row(record)) {
                 (Some(task), Some(worker), Some(text)) if request.wanted.is_reviews() => {
                     output.review(task, worker, &text);

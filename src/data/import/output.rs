@@ -51,6 +51,8 @@ pub(super) struct Output {
     pub(super) llm: Lines,
     pub(super) read: u64,
     place: u64,
+    /// Seconds of work on the next row.
+    seconds: Option<f64>,
     pub(super) left_out: BTreeMap<String, u64>,
     pub(super) text_fields: Vec<String>,
     pub(super) warnings: Vec<Warning>,
@@ -65,6 +67,7 @@ impl Output {
             llm: Lines::default(),
             read: 0,
             place: 0,
+            seconds: None,
             left_out: BTreeMap::new(),
             text_fields: Vec::new(),
             warnings: Vec::new(),
@@ -87,12 +90,19 @@ impl Output {
         self.place = place;
     }
 
+    /// How long somebody worked on the next row; what is no number says nothing.
+    pub(super) fn took(&mut self, seconds: Option<&str>) {
+        self.seconds = seconds.and_then(|seconds| seconds.parse().ok());
+    }
+
     /// A review by a person.
     pub(super) fn review(&mut self, paper: &str, reviewer: &str, text: &str) {
         self.gave.reviews = true;
         let who = if self.wanted.is_llm() { "source" } else { "reviewer" };
         let [paper, reviewer, text] = [paper, reviewer, text].map(Value::from);
-        self.people.push(self.place, &[("paper", &paper), (who, &reviewer), ("text", &text)]);
+        let seconds = Value::from(self.seconds.take());
+        let fields = [("paper", &paper), (who, &reviewer), ("text", &text), ("seconds", &seconds)];
+        self.people.push(self.place, &fields);
     }
 
     /// A review by an LLM.
@@ -109,7 +119,9 @@ impl Output {
             return self.people.push(self.place, &[("task", &task), ("truth", &label)]);
         }
         let who = if self.wanted.is_llm() { "source" } else { "worker" };
-        self.people.push(self.place, &[("task", &task), (who, &worker), ("label", &label)]);
+        let seconds = Value::from(self.seconds.take());
+        let fields = [("task", &task), (who, &worker), ("label", &label), ("seconds", &seconds)];
+        self.people.push(self.place, &fields);
     }
 
     /// A label by an LLM.

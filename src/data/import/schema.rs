@@ -9,7 +9,9 @@ use crate::data::labellers;
 use crate::data::near::folded;
 use crate::data::reviews;
 use crate::data::rows::Column;
+use crate::data::task_texts;
 use crate::data::texts;
+use crate::data::times;
 
 /// A column of caz, and the folded names under which other systems have it.
 #[derive(Debug, Clone, Copy)]
@@ -86,8 +88,18 @@ const REVIEWER_NAMES: &[&str] = &[
     "reviewer_code",
 ];
 
-const MORE_TEXT_NAMES: &[&str] =
-    &["review_text", "review_body", "review_content", "comments", "body", "reviewtext", "content"];
+const MORE_TEXT_NAMES: &[&str] = &[
+    "review_text",
+    "review_body",
+    "review_content",
+    "comments",
+    "body",
+    "reviewtext",
+    "content",
+    "answer",
+    "answer_text",
+    "response",
+];
 
 const MORE_TASK_NAMES: &[&str] = &["question_id", "item_id", "example_id", "unit_id", "taskid"];
 
@@ -131,6 +143,15 @@ const ANY_PAPER: Known = Known::new(
     &["submission_id", "paper_number", "submission_number", "manuscript", "manuscript_id", "pid"],
 );
 const ANY_TEXT: Known = Known::new(texts::TEXT, MORE_TEXT_NAMES);
+
+const TASK_TEXT: Known = Known::new(task_texts::TASK_TEXT, &[]);
+/// How long people worked, see [`times`].
+const WORK_SECONDS: Known = Known::new(times::TIME_COLUMNS[0], &["work_time_in_seconds"]);
+const WORK_TIME: Known = Known::new(times::TIME_COLUMNS[1], &[]);
+const LEAD_TIME: Known = Known::new(times::TIME_COLUMNS[2], &["lead_time"]);
+const BEGUN: Known = Known::new(times::TIME_COLUMNS[3], &["accept_time"]);
+const ENDED: Known = Known::new(times::TIME_COLUMNS[4], &["submit_time"]);
+const MADE: Known = Known::new(times::TIME_COLUMNS[5], &[]);
 
 const ID: Known = Known::ranked(
     people::ID,
@@ -188,9 +209,17 @@ impl Wanted {
             keeps_unanswered: false,
         };
         match self {
-            Self::Reviews => schema(&[PAPER, REVIEWER], &[], TextRule::Content),
+            Self::Reviews => schema(
+                &[PAPER, REVIEWER],
+                &[TASK_TEXT, WORK_SECONDS, WORK_TIME, LEAD_TIME, BEGUN, ENDED, MADE],
+                TextRule::Content,
+            ),
             Self::LlmReviews => schema(&[PAPER], &[SOURCE, SAMPLE], TextRule::Content),
-            Self::Labels => schema(&[TASK, WORKER, LABEL], &[], TextRule::None),
+            Self::Labels => schema(
+                &[TASK, WORKER, LABEL],
+                &[WORK_SECONDS, WORK_TIME, LEAD_TIME, BEGUN, ENDED, MADE],
+                TextRule::None,
+            ),
             Self::LlmLabels => schema(&[TASK, LABEL], &[SOURCE, SAMPLE], TextRule::None),
             Self::JudgedLabels | Self::Labellers | Self::Gold => Schema {
                 keeps_unanswered: true,

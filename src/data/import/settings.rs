@@ -97,7 +97,7 @@ pub struct ImportSettings {
 }
 
 /// Everything that [`ImportSettings::columns`] may name.
-pub const COLUMN_KEYS: [&str; 17] = [
+pub const COLUMN_KEYS: [&str; 18] = [
     "paper",
     "reviewer",
     "text",
@@ -115,6 +115,7 @@ pub const COLUMN_KEYS: [&str; 17] = [
     "request",
     "response_a",
     "response_b",
+    "task_text",
 ];
 
 impl ImportSettings {

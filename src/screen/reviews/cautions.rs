@@ -1,5 +1,6 @@
 //! What to know about scores of reviewers before trusting them.
 
+use crate::data::near::quotable;
 use crate::data::reviews::ReviewSet;
 use crate::data::warning::{Warning, first_names};
 use crate::error::Remedy;
@@ -49,12 +50,45 @@ pub(super) fn one_paper_each(set: &ReviewSet) -> Option<Warning> {
     if people < ENOUGH_REVIEWERS || people != set.reviews.len() {
         return None;
     }
+    let nouns = set.nouns;
+    let (person, thing) = (nouns.person(), nouns.thing());
     let message = format!(
-        "each of the {people} reviewers has one paper: if reviewers are named anew on every paper, \
-         as in anonymous exports, give each the same name throughout; several papers of one person \
+        "each of the {people} {person}s has one {thing}: if {person}s are named anew on every {thing}, \
+         as in anonymous exports, give each the same name throughout; several {thing}s of one person \
          tell much more"
     );
     Some(Warning::new("one_paper_each", people, message).with_remedy(Remedy::JoinPeople))
+}
+
+/// Says that everything is by one person, or about one thing: then there is nothing to compare with.
+pub(super) fn only_one(set: &ReviewSet) -> Vec<Warning> {
+    /// Fewer reviews are few, and need no word.
+    const SEVERAL: usize = 4;
+    let (reviews, nouns) = (set.reviews.len(), set.nouns);
+    let mut warnings = Vec::new();
+    if reviews < SEVERAL {
+        return warnings;
+    }
+    let texts = nouns.texts(reviews);
+    let mut warn = |code, message| warnings.push(Warning::new(code, reviews, message));
+    if let [name] = set.reviewers.names() {
+        let message = format!(
+            "all {texts} are by one {}, `{}`: there is nobody to compare with; is that the right column?",
+            nouns.person(),
+            quotable(name)
+        );
+        warn("one_person", message);
+    }
+    if let [name] = set.papers.names() {
+        let message = format!(
+            "all {texts} are of one {}, `{}`: what is said of it cannot be told from what is always said; \
+             is that the right column?",
+            nouns.thing(),
+            quotable(name)
+        );
+        warn("one_paper", message);
+    }
+    warnings
 }
 
 /// Reasons not to trust one score.
@@ -148,11 +182,12 @@ pub(super) fn short_reviews(set: &ReviewSet, scores: &[ScoreName]) -> Option<War
     }
     let names: Vec<&str> = short.iter().map(|&reviewer| set.reviewers.name(reviewer)).collect();
     let message = format!(
-        "{} of {} reviewers write less than half of the words of the median reviewer; {} of short \
-         reviews are lower whatever they say: {}",
+        "{} of {} write less than half of the words of the median; {} of short {}s are lower whatever \
+         they say: {}",
         short.len(),
-        set.reviewers.len(),
+        set.nouns.people(set.reviewers.len()),
         affected.join(", "),
+        set.nouns.text(),
         first_names(&names)
     );
     Some(Warning::new("short_reviews", short.len(), message))

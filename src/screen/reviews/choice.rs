@@ -6,7 +6,9 @@ use super::{ReviewsSettings, size};
 use crate::data::reviews::ReviewSet;
 use crate::data::warning::Warning;
 use crate::error::{Error, ErrorKind, Result};
-use crate::text::own::{ENOUGH_PAPERS, ENOUGH_REVIEWERS, TextChecks, UnusableZ, check_texts};
+use crate::text::own::{
+    ENOUGH_PAPERS, ENOUGH_REVIEWERS, TextChecks, UnusableZ, check_texts, count_words,
+};
 use crate::text::score::ScoreName;
 
 /// The scores of a run.
@@ -33,7 +35,7 @@ pub(super) fn choose(set: &ReviewSet, settings: &ReviewsSettings) -> Result<Choi
     let Some(mut names) = settings.names() else {
         let checks = check_texts(set, &settings.own());
         check_z(&checks.unusable)?;
-        let (name, sentence) = fitting(set, texts, &checks.unusable);
+        let (name, sentence) = fitting(set, texts, (&checks.unusable, settings.min_words));
         let (names, sentence, checks) = (vec![name], Some(sentence), Some(checks));
         return Ok(Choice { names, sentence, warning: None, checks });
     };
@@ -78,7 +80,11 @@ fn check_z(unusable: &[Option<UnusableZ>]) -> Result<()> {
 }
 
 /// Own work where the venue gives it a scale, else the paper's score.
-fn fitting(set: &ReviewSet, texts: bool, unusable: &[Option<UnusableZ>]) -> (ScoreName, String) {
+fn fitting(
+    set: &ReviewSet,
+    texts: bool,
+    (unusable, min_words): (&[Option<UnusableZ>], usize),
+) -> (ScoreName, String) {
     let papers: HashSet<u32> = set.reviews.iter().map(|review| review.paper).collect();
     // Which are too short is for the user to say, and own says it of whom it does not judge then.
     let is_usable = |wrong: &Option<UnusableZ>| matches!(wrong, None | Some(UnusableZ::Short));
@@ -88,32 +94,46 @@ fn fitting(set: &ReviewSet, texts: bool, unusable: &[Option<UnusableZ>]) -> (Sco
     let (reviewers, papers, with_z) = (set.reviewers.len(), papers.len(), with_z.len());
     let mut missing = Vec::new();
     if !texts {
-        missing.push("texts of all reviews and LLM reviews".to_owned());
+        missing.push(set.nouns.said("texts of all reviews and LLM reviews"));
     }
     if reviewers < ENOUGH_REVIEWERS {
-        missing.push(format!("{ENOUGH_REVIEWERS} reviewers (there are {reviewers})"));
+        missing.push(format!("{} (there are {reviewers})", set.nouns.people(ENOUGH_REVIEWERS)));
     }
     if papers < ENOUGH_PAPERS {
-        missing.push(format!("{ENOUGH_PAPERS} papers (there are {papers})"));
+        missing.push(format!("{} (there are {papers})", set.nouns.things(ENOUGH_PAPERS)));
     }
     if 2 * with_z <= papers {
-        missing.push(format!("a usable LLM review of most papers ({with_z} of {papers} have one)"));
+        let usable = format!("a usable LLM review of most papers ({with_z} of {papers} have one)");
+        missing.push(set.nouns.said(&usable));
     }
     if let Err(size::PaperTooLarge::Own { paper, reviews, .. }) = size::check_own(set) {
         missing.push(format!("fewer reviews of a paper (there are {reviews} of {paper})"));
     }
+    let nouns = set.nouns;
+    if missing.is_empty()
+        && let Some(short) = mostly_short(set, min_words)
+    {
+        let sentence = format!(
+            "Score combined, chosen because {short} of {} have fewer than {min_words} words, too few to \
+             say whose work each is: it puts people in order and flags nobody.",
+            nouns.texts(set.reviews.len())
+        );
+        return (ScoreName::Combined, sentence);
+    }
     if missing.is_empty() {
         let mut sentence = format!(
-            "Score own, chosen because {reviewers} reviewers and {papers} papers, {with_z} of them \
-             with an LLM review, are enough for a scale."
+            "Score own, chosen because {} and {}, {with_z} of them with an LLM {}, are enough for a scale.",
+            nouns.people(reviewers),
+            nouns.things(papers),
+            nouns.text()
         );
         let mut pairs: Vec<(u32, u32)> = usable().map(|(z, _)| (z.paper, z.source)).collect();
         pairs.sort_unstable();
         pairs.dedup();
         if pairs.len() < 2 * papers {
-            sentence.push_str(
-                " A second LLM review of each paper, by another LLM or prompt, makes it surer.",
-            );
+            let more =
+                " A second LLM review of each paper, by another LLM or prompt, makes it surer.";
+            sentence.push_str(&nouns.said(more));
         }
         (ScoreName::Own, sentence)
     } else {
@@ -123,6 +143,13 @@ fn fitting(set: &ReviewSet, texts: bool, unusable: &[Option<UnusableZ>]) -> (Sco
         );
         (ScoreName::Projected, sentence)
     }
+}
+
+/// How many texts have too few words, if most have.
+fn mostly_short(set: &ReviewSet, min_words: usize) -> Option<usize> {
+    let texts = set.reviews.iter().filter_map(|review| review.content.text.as_deref());
+    let short = texts.filter(|text| count_words(text) < min_words).count();
+    (2 * short > set.reviews.len()).then_some(short)
 }
 
 #[cfg(test)]

@@ -6,11 +6,12 @@ use serde_json::Value;
 
 use super::{ReviewsRun, own};
 use crate::data::excerpt::excerpt;
+use crate::data::nouns::Nouns;
 use crate::data::reviews::{Review, ReviewSet};
 use crate::error::{ErrorKind, Kinded, Result};
 use crate::report::{Cell, Report, Table, printable, three_decimals};
 use crate::text::explain::{PaperEvidence, SentenceEvidence};
-use crate::text::own::OwnReview;
+use crate::text::own::{OwnFlag, OwnReview};
 use crate::text::score::ScoreName;
 
 /// A longer sentence would fill the screen.
@@ -92,6 +93,17 @@ fn table(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> Table {
             row.resize(columns, Cell::Missing);
             table.push(row);
         };
+        for (place, _) in own_reviews(run, reviewer) {
+            if set.reviews[place].paper != paper.paper {
+                continue;
+            }
+            for (passage, source) in passages(run, place) {
+                let mut row = vec![name(), "copied".into(), source.into()];
+                row.resize(columns - 4, Cell::Missing);
+                row.push(passage.into());
+                push(row);
+            }
+        }
         if let Some(other) = own_review(run, reviewer, paper.paper).and_then(|own| own.other_paper)
         {
             let mut row = vec![name(), "other_paper".into(), set.papers.name(other.paper).into()];
@@ -140,13 +152,21 @@ fn prose(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> String {
     let name = set.reviewers.name(reviewer);
     let mut text = String::new();
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "Reviewer {}, embedder {}", printable(name), run.embedder());
+    let person = set.nouns.person();
+    let first = person[..1].to_uppercase() + &person[1..];
+    let _ = writeln!(text, "{first} {}{}", printable(name), verdict(run, reviewer));
     for name in run.score_names() {
         score_of_reviewer(&mut text, run, (name, reviewer));
     }
     own_of_reviewer(&mut text, run, reviewer);
+    copied(&mut text, run, reviewer);
     for paper in papers {
-        let _ = writeln!(text, "\nPaper {}", printable(set.papers.name(paper.paper)));
+        let _ = writeln!(
+            text,
+            "\n{} {}",
+            if set.nouns == Nouns::Answers { "Task" } else { "Paper" },
+            printable(set.papers.name(paper.paper))
+        );
         own_of_review(&mut text, run, reviewer, paper.paper);
         if paper.peers.is_empty() {
             let _ = writeln!(text, "  no peer reviewed it");
@@ -179,6 +199,66 @@ fn prose(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> String {
         );
     }
     text
+}
+
+/// The verdict and its reason in a sentence; nothing where own was not asked for.
+fn verdict(run: &ReviewsRun, reviewer: u32) -> String {
+    let Some(own) = run.own() else { return format!(", embedder {}", run.embedder()) };
+    let found = &own.reviewers[reviewer as usize];
+    let nouns = run.set().nouns;
+    let of = nouns.things(found.n_papers);
+    let reads_as = found.reads_as.map_or("", own::kind_in_words);
+    match found.flag {
+        OwnFlag::NotJudged => format!(": not judged, {}", own::reason(found.reason)),
+        OwnFlag::Look if found.n_look > 0 => {
+            format!(": look; reads as {reads_as} on {} of {of}", found.n_look)
+        }
+        OwnFlag::Look => format!(": look; reads as {reads_as} on {of} taken together"),
+        OwnFlag::Unsure if found.is_unseen => {
+            format!(
+                ": unsure, because another LLM's text in their place would not be seen; on {of}"
+            )
+        }
+        OwnFlag::Unsure => format!(": unsure; reads as {reads_as}, not surely enough, on {of}"),
+        OwnFlag::Clear => format!(": clear, nothing stands out on {of}"),
+    }
+}
+
+/// The passages that stand word for word in a Z, with the Z.
+fn copied(text: &mut String, run: &ReviewsRun, reviewer: u32) {
+    for (place, found) in own_reviews(run, reviewer) {
+        let (Some(share), false) = (found.copied, found.passages.is_empty()) else { continue };
+        let set = run.set();
+        let paper = printable(set.papers.name(set.reviews[place].paper));
+        let _ = writeln!(
+            text,
+            "word for word in an LLM's, {:.0} % of the words on {paper}:",
+            100.0 * share
+        );
+        for (passage, source) in passages(run, place) {
+            let passage = excerpt(passage, SHOWN_CHARACTERS);
+            let _ = writeln!(text, "    {}: \"{}\"", printable(source), printable(&passage));
+        }
+    }
+}
+
+/// What own says of every review of somebody, with its place in the set.
+fn own_reviews(run: &ReviewsRun, reviewer: u32) -> impl Iterator<Item = (usize, &OwnReview)> {
+    let found = run.own().map_or(&[][..], |own| &own.reviews);
+    let all = run.set().reviews.iter().zip(found).enumerate();
+    all.filter(move |(_, (review, _))| review.reviewer == reviewer)
+        .map(|(place, (_, own))| (place, own))
+}
+
+/// The words of a review that stand in a Z, each with the name of the Z.
+fn passages(run: &ReviewsRun, place: usize) -> impl Iterator<Item = (&str, &str)> {
+    let set = run.set();
+    let text = set.reviews[place].content.text.as_deref().unwrap_or_default();
+    let passages = run.own().map_or(&[][..], |own| &own.reviews[place].passages);
+    passages.iter().filter_map(move |passage| {
+        let source = set.sources.name(set.z.get(passage.z)?.source);
+        Some((text.get(passage.start..passage.end)?, source))
+    })
 }
 
 /// One of the scores that were asked for; own has a line of its own.
@@ -216,14 +296,14 @@ fn own_of_reviewer(text: &mut String, run: &ReviewsRun, reviewer: u32) {
         (Some(posterior), Some(class)) => writeln!(
             text,
             "own work: p_own {:.3}, p_copy {:.3}, p_llm {:.3}, p_off_topic {:.3}; reads as {}; \
-             flag {}; from {} papers",
+             flag {}; from {}",
             posterior.own,
             posterior.copy,
             posterior.llm,
             posterior.off_topic,
             class.as_str(),
             found.flag.as_str(),
-            found.n_papers
+            run.set().nouns.things(found.n_papers)
         ),
         _ => writeln!(text, "own work: not judged, {}", own::reason(found.reason)),
     };

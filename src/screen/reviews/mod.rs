@@ -19,7 +19,7 @@ mod tests;
 pub use self::explain::UnknownReviewer;
 pub use self::rows::{ReviewerRow, RowDetail};
 pub use self::run::ReviewsRun;
-pub use self::settings::{Centering, ReviewsSettings};
+pub use self::settings::{By, Centering, ReviewsSettings};
 pub use self::size::PaperTooLarge;
 
 use std::sync::Arc;
@@ -114,7 +114,7 @@ fn reviews_keeping(
     many_texts: usize,
 ) -> Result<ReviewsRun> {
     settings.check()?;
-    let Reviews { set, inputs, mut warnings, duplicates, imports } = reviews;
+    let Reviews { set, inputs, mut warnings, reading, imports } = reviews;
     let set = Arc::new(set);
     let mut choice = choice::choose(&set, settings)?;
     let papers = papers_of(&set);
@@ -172,7 +172,7 @@ fn reviews_keeping(
         Scorers { scorer, combined, own_embedder },
         sentences,
         embedded,
-        (inputs, (duplicates, imports), warnings),
+        (inputs, (reading, imports), warnings),
     ))
 }
 

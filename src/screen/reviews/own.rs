@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
+use serde_json::{Map, Value, json};
+
 use super::explain::number_of;
+use super::rows::urgency;
 use super::{Asking, ReviewsSettings, Sentences};
 use crate::data::content::Content;
 use crate::data::reviews::ReviewSet;
@@ -10,9 +13,11 @@ use crate::data::warning::{Warning, by_reason, first_of};
 use crate::embed::catalogue::{Embedded, embed_contents};
 use crate::embed::settings::{EmbedderSettings, EmbedderSpec, Granularity};
 use crate::error::Result;
+use crate::report::{Cell, Table};
 use crate::text::own::{
-    ENOUGH_PAPERS, ENOUGH_REVIEWERS, GhostRate, NearDuplicate, NotJudged, OwnFlag, OwnScores,
-    OwnSettings, OwnWarning, Prevalence, TextChecks, check_texts, own_scores, plant, tfidf_vectors,
+    Class, Closest, ENOUGH_PAPERS, ENOUGH_REVIEWERS, GhostRate, NearDuplicate, NotJudged, OwnFlag,
+    OwnReview, OwnScores, OwnSettings, OwnWarning, Prevalence, TextChecks, check_texts, own_scores,
+    plant, tfidf_vectors,
 };
 
 /// Near-duplicates that are named.
@@ -78,17 +83,20 @@ fn embedded(
 
 /// What to know about the scores: of the venue, of who is not judged, of texts handed in twice.
 pub(super) fn warnings(set: &ReviewSet, own: &OwnScores) -> Vec<Warning> {
+    let nouns = set.nouns;
+    // These name nobody, so that their words can be those of the file.
+    let said = |warning: Warning| Warning { message: nouns.said(&warning.message), ..warning };
     let mut warnings: Vec<Warning> =
-        own.warnings.iter().copied().map(OwnWarning::to_warning).collect();
+        own.warnings.iter().copied().map(OwnWarning::to_warning).map(said).collect();
     let papers: HashSet<u32> = set.reviews.iter().map(|review| review.paper).collect();
     let people = set.reviewers.len();
     if people < ENOUGH_REVIEWERS || papers.len() < ENOUGH_PAPERS {
         let message = format!(
-            "own work is told by a scale made of this venue, and {people} reviewers of {} papers \
-             are too few for one: copiers can stand among people, so whoever is not to be \
-             looked at is unsure and nobody is clear; it takes {ENOUGH_REVIEWERS} reviewers and \
-             {ENOUGH_PAPERS} papers",
-            papers.len()
+            "own work is told by a scale made of this venue, and {} and {} are too few for one: copiers \
+             can stand among people, so whoever is not to be looked at is unsure and nobody is clear; \
+             it takes {ENOUGH_REVIEWERS} and {ENOUGH_PAPERS}",
+            nouns.people(people),
+            nouns.things(papers.len())
         );
         warnings.push(Warning::new("own_small_venue", people, message));
     }
@@ -100,14 +108,15 @@ pub(super) fn warnings(set: &ReviewSet, own: &OwnScores) -> Vec<Warning> {
     if count > 0 {
         let people =
             not_judged().map(|(reviewer, name)| (name.as_str(), reason_of_many(reviewer.reason)));
-        let message = format!("{count} reviewers are not judged: {}", by_reason(people));
+        let message = format!("not judged: {}: {}", nouns.people(count), by_reason(people));
         warnings.push(Warning::new("own_not_judged", count, message));
     }
     let pairs = &own.near_duplicates;
     if !pairs.is_empty() {
         let message = format!(
-            "{} pairs of reviews are nearly the same text: {}",
+            "{} pairs of {}s are nearly the same text: {}",
             pairs.len(),
+            nouns.text(),
             listed(set, pairs)
         );
         warnings.push(Warning::new("near_duplicates", pairs.len(), message));
@@ -143,17 +152,16 @@ fn reason_of_many(why: Option<NotJudged>) -> String {
     }
 }
 
-/// How many did not hand in their own work, each share in the words of `said`.
-pub(super) fn estimate(prevalence: &Prevalence, said: impl Fn(f64) -> String) -> String {
+/// How many did not hand in their own work, with the ends of the interval, as people and not as shares.
+pub(super) fn estimate(prevalence: &Prevalence) -> String {
+    let people = |share: f64| format!("{:.0}", share * prevalence.judged as f64);
     let (low, high) = prevalence.interval;
-    format!(
-        "An estimated {} of the {} reviewers judged did not hand in their own work (95 % interval \
-         {} to {}).",
-        said(prevalence.share),
-        prevalence.judged,
-        said(low),
-        said(high)
-    )
+    let (low, high) = (people(low), people(high));
+    let about = people(prevalence.share);
+    if low == high {
+        return format!("about {about} did not hand in their own work");
+    }
+    format!("about {about} ({low} to {high}) did not hand in their own work")
 }
 
 /// What two of the flags mean, which is another thing in a venue that is too small for a scale.
@@ -162,49 +170,184 @@ pub(super) fn unsure_and_clear(set: &ReviewSet) -> &'static str {
     if set.reviewers.len() < ENOUGH_REVIEWERS || papers.len() < ENOUGH_PAPERS {
         "unsure: not to be looked at, but this venue is too small to clear anybody."
     } else {
-        "unsure: more likely not their own work than own, but not surely enough. clear: nothing \
-         stands out."
+        "unsure: not surely enough either way, or nothing could be seen. clear: nothing stands out."
     }
 }
 
-/// How many of the ghosts of each kind would be flagged.
-fn by_kind(own: &OwnScores) -> String {
-    let of_kind =
-        |rate: &GhostRate| format!("{} {:.0} %", rate.class.as_str(), 100.0 * rate.on_all);
-    own.planted.by_class.iter().map(of_kind).collect::<Vec<_>>().join(", ")
+/// How many people have a flag.
+pub(super) fn count(own: &OwnScores, flag: OwnFlag) -> usize {
+    own.reviewers.iter().filter(|reviewer| reviewer.flag == flag).count()
+}
+
+/// The answer in a sentence.
+pub(super) fn headline(set: &ReviewSet, own: &OwnScores) -> String {
+    let (people, of) = (|flag| count(own, flag), set.nouns.people(own.reviewers.len()));
+    let not_judged = people(OwnFlag::NotJudged);
+    if not_judged == own.reviewers.len() {
+        return format!("Of {of} nobody could be judged.");
+    }
+    let mut said = match people(OwnFlag::Look) {
+        0 => format!("Nobody of {of} to look at"),
+        look => format!("{look} of {of} to look at"),
+    };
+    said.push_str(&format!(", {} unsure", people(OwnFlag::Unsure)));
+    said.push_str(&format!("; {} clear", people(OwnFlag::Clear)));
+    if not_judged > 0 {
+        said.push_str(&format!(", {not_judged} not judged"));
+    }
+    match &own.prevalence {
+        Some(prevalence) => format!("{said}; {}.", estimate(prevalence)),
+        None => format!("{said}."),
+    }
+}
+
+/// The same and all that the footer says, in numbers.
+pub(super) fn summary(set: &ReviewSet, own: &OwnScores) -> Map<String, Value> {
+    let cheating = own.prevalence.map(|found| {
+        let (low, high) = found.interval;
+        json!({ "share": found.share, "low": low, "high": high, "judged": found.judged })
+    });
+    let looked_at = own.reviews.iter().filter(|review| review.flag == OwnFlag::Look).count();
+    let unseen = own.reviewers.iter().zip(set.reviewers.names());
+    let unseen: Vec<&str> =
+        unseen.filter(|(who, _)| who.is_unseen).map(|(_, n)| n.as_str()).collect();
+    let summary = json!({
+        "headline": headline(set, own),
+        "reviewers": own.reviewers.len(),
+        "reviews": own.reviews.len(),
+        "papers": set.papers.len(),
+        "z": set.z.len(),
+        "sources": set.sources.len(),
+        "look": count(own, OwnFlag::Look),
+        "unsure": count(own, OwnFlag::Unsure),
+        "clear": count(own, OwnFlag::Clear),
+        "not_judged": count(own, OwnFlag::NotJudged),
+        "reviews_to_look_at": looked_at,
+        "unsure_because_unseen": unseen,
+        "not_own_work": cheating,
+        "planted": own.planted,
+        "near_duplicates": own.near_duplicates.len(),
+    });
+    let Value::Object(summary) = summary else { return Map::new() };
+    summary
+}
+
+/// What would be found of texts that are planted here, by kind.
+pub(super) fn planted(own: &OwnScores) -> Option<String> {
+    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+    let of_kind = |rate: &GhostRate| {
+        let kind = kind_in_words(rate.class);
+        if percent(rate.on_one) == percent(rate.on_all) {
+            format!("{kind} {}", percent(rate.on_all))
+        } else {
+            format!(
+                "{kind} {} ({} if on one of several)",
+                percent(rate.on_all),
+                percent(rate.on_one)
+            )
+        }
+    };
+    let kinds: Vec<String> = own.planted.by_class.iter().map(of_kind).collect();
+    if kinds.is_empty() {
+        return None;
+    }
+    let people = own.planted.people.map_or(String::new(), |people| {
+        format!("; of people {:.1} % would be flagged", 100.0 * people)
+    });
+    Some(format!("Of texts planted here look finds: {}{people}.", kinds.join(", ")))
+}
+
+/// What a ghost stands for.
+pub(super) fn kind_in_words(class: Class) -> &'static str {
+    match class {
+        Class::Own => "own work",
+        Class::Copy => "copies of Z",
+        Class::Llm => "another LLM's",
+        Class::OffTopic => "a person's about another paper",
+        Class::OffTopicLlm => "an LLM's about another paper",
+    }
 }
 
 /// Sentences under the table: what was found in this venue, and what the flags mean.
 pub(super) fn footer(set: &ReviewSet, own: &OwnScores, settings: &OwnSettings) -> Vec<String> {
-    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-    let mut footer: Vec<String> =
-        own.prevalence.map(|found| estimate(&found, percent)).into_iter().collect();
-    if let (Some(ghosts), Some(people)) = (own.planted.ghosts, own.planted.people) {
+    let nouns = set.nouns;
+    let mut footer: Vec<String> = planted(own).map(|said| nouns.said(&said)).into_iter().collect();
+    if own.unseen > 0 {
         footer.push(format!(
-            "Of ghosts planted in this venue {} would be flagged ({}); of people's slots {}.",
-            percent(ghosts),
-            by_kind(own),
-            percent(people)
+            "{} of {} unsure are so because nothing could be seen of them: another LLM's text in their \
+             place would not stand out.",
+            own.unseen,
+            count(own, OwnFlag::Unsure)
         ));
     }
-    if own.assumed_ratio {
-        footer.push(
-            "Too few papers have two different LLM reviews, so how close another LLM comes to the \
-             one that is there is assumed, not measured in this venue."
-                .into(),
-        );
-    }
-    footer.push(format!(
-        "look: read these reviews; at most about {} of those flagged are expected to be false alarms. \
-         {} not_judged: nothing can be said, for the reason given below.",
-        percent(settings.fdr),
+    footer.push(nouns.said(&format!(
+        "look: read these; about {:.0} % of those flagged are expected to be false alarms. {} p_own: the \
+         chance that every review is own work; share: of reviews that are not.",
+        100.0 * settings.fdr,
         unsure_and_clear(set)
-    ));
-    if !own.near_duplicates.is_empty() {
-        footer.push(format!(
-            "Nearly the same text, to be read side by side: {}.",
-            listed(set, &own.near_duplicates)
-        ));
-    }
+    )));
     footer
+}
+
+/// Columns of the table of reviews, a contract with scripts.
+const REVIEW_COLUMNS: [&str; 9] = [
+    "paper",
+    "reviewer",
+    "flag",
+    "reads_as",
+    "p_own",
+    "copied",
+    "closest",
+    "closest_kind",
+    "reason",
+];
+
+/// One row a review: by what to do, then worst first.
+pub(super) fn table_of_reviews(set: &ReviewSet, own: &OwnScores) -> Table {
+    let mut order: Vec<usize> = (0..own.reviews.len()).collect();
+    order.sort_by(|&a, &b| {
+        let (a, b) = (&own.reviews[a], &own.reviews[b]);
+        let worst = |review: &OwnReview| review.p_own.unwrap_or(1.0);
+        let copied = |review: &OwnReview| review.copied.unwrap_or(0.0);
+        (urgency(a.flag).cmp(&urgency(b.flag)))
+            .then(worst(a).total_cmp(&worst(b)))
+            .then(copied(b).total_cmp(&copied(a)))
+    });
+    let mut table = Table::new(&REVIEW_COLUMNS);
+    for place in order {
+        let (review, found) = (&set.reviews[place], &own.reviews[place]);
+        let (closest, kind): (Cell, Cell) = match found.closest() {
+            Some(Closest::Z(z)) => (set.sources.name(set.z[z.index].source).into(), "z".into()),
+            Some(Closest::Peer(peer)) => {
+                (set.reviewers.name(set.reviews[peer.index].reviewer).into(), "peer".into())
+            }
+            Some(Closest::Paper(other)) => {
+                (set.papers.name(other.paper).into(), "other_paper".into())
+            }
+            None => (Cell::Missing, Cell::Missing),
+        };
+        let why = (found.flag == OwnFlag::NotJudged).then(|| reason(found.reason));
+        table.push(vec![
+            set.papers.name(review.paper).into(),
+            set.reviewers.name(review.reviewer).into(),
+            found.flag.as_str().into(),
+            found.reads_as.map(Class::as_str).into(),
+            found.p_own.into(),
+            found.copied.into(),
+            closest,
+            kind,
+            why.into(),
+        ]);
+    }
+    table
+}
+
+/// What these Z could find here, one row a kind of text, before anybody is flagged.
+pub(super) fn table_of_ghosts(own: &OwnScores) -> Table {
+    let mut table = Table::new(&["kind", "found_on_one", "found_on_all", "n_tried"]);
+    for rate in &own.planted.by_class {
+        let kind = rate.class.as_str().into();
+        table.push(vec![kind, rate.on_one.into(), rate.on_all.into(), rate.count.into()]);
+    }
+    table
 }

@@ -7,7 +7,7 @@ use crate::stats::flag::{Flag, FlagSettings, flags};
 use crate::stats::interval::Estimate;
 use crate::stats::rank::descending_ranks;
 use crate::stats::rank::worst_first;
-use crate::text::own::{Class, NotJudged, OwnFlag, OwnScores, Posterior};
+use crate::text::own::{Class, NotJudged, OwnFlag, OwnScores, Posterior, Share};
 use crate::text::score::ScoreName;
 use crate::text::scorer::{ScoreDetail, Scored};
 
@@ -61,11 +61,28 @@ pub enum RowDetail {
         flag: OwnFlag,
         /// Why they are not judged.
         reason: Option<NotJudged>,
+        /// Which share of their reviews is not their own work.
+        share: Option<Share>,
+        /// Their reviews that are worth a look.
+        n_look: usize,
+        /// The largest share of the words of a review that stand in a Z word for word.
+        copied: Option<f64>,
     },
 }
 
 /// Columns of all rows, empty but for those of [`ScoreName::Own`].
-pub(super) const OWN_COLUMNS: [&str; 5] = ["p_own", "p_copy", "p_llm", "p_off_topic", "reads_as"];
+pub(super) const OWN_COLUMNS: [&str; 10] = [
+    "p_own",
+    "p_copy",
+    "p_llm",
+    "p_off_topic",
+    "reads_as",
+    "share",
+    "share_low",
+    "share_high",
+    "n_look",
+    "copied",
+];
 
 impl RowDetail {
     /// Columns that follow those of all scores where a score is asked for.
@@ -106,12 +123,15 @@ impl RowDetail {
             reads_as: found.reads_as,
             flag: found.flag,
             reason: found.reason,
+            share: found.share,
+            n_look: found.n_look,
+            copied: found.copied,
         }
     }
 
     /// The cells under [`OWN_COLUMNS`], which every row has.
     fn own_cells(&self) -> [Cell; OWN_COLUMNS.len()] {
-        let Self::Own { posterior, reads_as, .. } = self else {
+        let Self::Own { posterior, reads_as, share, n_look, copied, reason, .. } = self else {
             return [const { Cell::Missing }; OWN_COLUMNS.len()];
         };
         let part = |part: fn(&Posterior) -> f64| Cell::from(posterior.as_ref().map(part));
@@ -121,6 +141,11 @@ impl RowDetail {
             part(|posterior| posterior.llm),
             part(|posterior| posterior.off_topic),
             reads_as.map(Class::as_str).into(),
+            share.map(|share| share.expected).into(),
+            share.map(|share| share.low).into(),
+            share.map(|share| share.high).into(),
+            (reason.is_none() || *n_look > 0).then_some(*n_look).into(),
+            (*copied).into(),
         ]
     }
 }
@@ -160,6 +185,16 @@ impl ReviewerRow {
     }
 }
 
+/// The place of a flag in a list: what to do first comes first.
+pub(super) fn urgency(flag: OwnFlag) -> u8 {
+    match flag {
+        OwnFlag::Look => 0,
+        OwnFlag::Unsure => 1,
+        OwnFlag::Clear => 2,
+        OwnFlag::NotJudged => 3,
+    }
+}
+
 /// The rows of one score, worst first, reviewers without a score last.
 pub(super) fn rows(
     names: &[String],
@@ -191,5 +226,11 @@ pub(super) fn rows(
             detail: RowDetail::of(&scored.detail, number),
         }
     };
-    worst_first(&values, names).into_iter().map(row).collect()
+    let mut rows: Vec<ReviewerRow> = worst_first(&values, names).into_iter().map(row).collect();
+    // By what to do, then worst first: whoever cannot be judged comes last.
+    rows.sort_by_key(|row| match &row.detail {
+        RowDetail::Own { flag, .. } => urgency(*flag),
+        RowDetail::None | RowDetail::Combined { .. } => 0,
+    });
+    rows
 }

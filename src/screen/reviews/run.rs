@@ -7,14 +7,14 @@ use serde_json::{Map, Value, json};
 use super::choice::Choice;
 use super::rows::{ReviewerRow, rows};
 use super::{ReviewsSettings, cautions, explain, own, size, table};
-use crate::data::duplicates::Duplicates;
 use crate::data::import::Imports;
 use crate::data::input::Input;
+use crate::data::review_names::ReviewReading;
 use crate::data::reviews::ReviewSet;
 use crate::data::warning::Warning;
 use crate::embed::catalogue::Embedded;
 use crate::error::Result;
-use crate::report::{Report, settings_map};
+use crate::report::{Report, Table, settings_map};
 use crate::text::explain::{Evidence, PaperEvidence};
 use crate::text::forms::Forms;
 use crate::text::own::OwnScores;
@@ -41,7 +41,7 @@ pub struct ReviewsRun {
     pub(super) sentences: SentenceTable,
     pub(super) embedded: Embedded,
     pub(super) inputs: Vec<Input>,
-    duplicates: Duplicates,
+    reading: ReviewReading,
     imports: Imports,
     /// What was to be said before any score was computed.
     warnings: Vec<Warning>,
@@ -58,9 +58,9 @@ impl ReviewsRun {
         scorers: Scorers,
         sentences: SentenceTable,
         embedded: Embedded,
-        (inputs, (duplicates, imports), warnings): (
+        (inputs, (reading, imports), warnings): (
             Vec<Input>,
-            (Duplicates, Imports),
+            (ReviewReading, Imports),
             Vec<Warning>,
         ),
     ) -> Self {
@@ -75,7 +75,7 @@ impl ReviewsRun {
             sentences,
             embedded,
             inputs,
-            duplicates,
+            reading,
             imports,
             warnings,
             forms: OnceLock::new(),
@@ -176,7 +176,16 @@ impl ReviewsRun {
         let names = self.score_names();
         let mut warnings = self.warnings.clone();
         warnings.extend(cautions::short_reviews(self.set(), &names));
-        warnings.extend(cautions::one_paper_each(self.set()));
+        if !warnings.iter().any(|warning| warning.code == "names_per_paper") {
+            warnings.extend(cautions::one_paper_each(self.set()));
+        }
+        warnings.extend(cautions::only_one(self.set()));
+        if self.own().is_none() && !self.set().tasks.is_empty() {
+            // Then nothing is taken out.
+            warnings.retain(|warning| warning.code != "task_texts");
+            let message = "the texts of tasks are not used: the score own alone takes them out";
+            warnings.push(Warning::new("task_texts_unused", self.set().tasks.len(), message));
+        }
         warnings.extend(self.own().into_iter().flat_map(|own| own::warnings(self.set(), own)));
         for name in names {
             warnings.extend(cautions::of_score(self.scored(name), self.set().reviews.len()));
@@ -203,7 +212,7 @@ impl ReviewsRun {
             settings.insert("combined_embedder".into(), own::WORD_WEIGHTS.into());
         }
         settings.insert("centered".into(), self.projection.centered.into());
-        settings.insert("duplicates".into(), json!(self.duplicates));
+        settings.extend(settings_map(&self.reading));
         settings.extend(settings_map(&self.imports));
         settings
     }
@@ -212,9 +221,24 @@ impl ReviewsRun {
     ///
     /// # Errors
     ///
-    /// If a score cannot be computed; none of today's fails.
+    /// A usage error if rows by review are asked for and the score own was not computed.
     pub fn report(&self) -> Result<Report> {
-        Ok(table::report(self))
+        table::report(self)
+    }
+
+    /// What these Z could find here, by kind of text, before anybody is flagged.
+    ///
+    /// # Errors
+    ///
+    /// A usage error where the score own was not computed.
+    pub fn what_could_be_found(&self) -> Result<Report> {
+        table::of_ghosts(self)
+    }
+
+    /// One row a person for whoever pays them: the flag of the first score, as quality the projected
+    /// score, as copied the largest share of a text that stands in Z word for word, and times.
+    pub fn workers(&self) -> Table {
+        table::of_workers(self)
     }
 
     /// The evidence for a reviewer as a report, with a text for people.

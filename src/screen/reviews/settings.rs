@@ -34,6 +34,17 @@ impl Centering {
     }
 }
 
+/// What a row of the table is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// A person.
+    #[default]
+    Reviewer,
+    /// One of their texts; of the score own alone.
+    Review,
+}
+
 /// Everything that decides the scores and flags of given reviews.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -45,6 +56,8 @@ pub struct ReviewsSettings {
     pub center: Centering,
     /// How several Z of one paper are used together.
     pub z_combine: ZCombine,
+    /// What a row of the table is.
+    pub by: By,
     /// Fewer papers than this give the flag `too_few`.
     pub min_papers: usize,
     /// False discovery rate of the flags `informative` and `look`, from 0 to 1; for `look` neither.
@@ -70,6 +83,7 @@ impl Default for ReviewsSettings {
             score: None,
             center: Centering::Auto,
             z_combine: ZCombine::Span,
+            by: By::Reviewer,
             min_papers: 2,
             fdr: FALSE_DISCOVERY_RATE,
             margin: None,

@@ -1,10 +1,16 @@
 //! The table of reviewers: one row per reviewer and score, and the sentences under it.
 
-use super::ReviewsRun;
-use super::own;
+use serde_json::{Map, json};
+
 use super::rows::{OWN_COLUMNS, RowDetail};
+use super::settings::By;
 use super::words::{left_out, meaning, scope};
+use super::{ReviewsRun, own};
+use crate::data::warning::Warning;
+use crate::error::{Error, Result};
 use crate::report::{Cell, Report, Table};
+use crate::screen::workers::{self, Bounded, Worker};
+use crate::text::own::Class;
 use crate::text::score::ScoreName;
 use crate::text::scorer::ScoreDetail;
 
@@ -25,13 +31,126 @@ const COLUMNS: [&str; 12] = [
     "flag",
 ];
 
-pub(super) fn report(run: &ReviewsRun) -> Report {
+pub(super) fn report(run: &ReviewsRun) -> Result<Report> {
+    let own = run.own();
+    let mut table = match (run.asked().by, own) {
+        (By::Reviewer, _) => of_people(run),
+        (By::Review, Some(own)) => own::table_of_reviews(run.set(), own),
+        (By::Review, None) => {
+            let why = run.choice().map_or(String::new(), |choice| format!(": {choice}"));
+            let message =
+                format!("rows by review are of the score own, which there is not here{why}");
+            return Err(Error::usage(message));
+        }
+    };
+    let mut footer = vec![scope(run)];
+    footer.extend(run.choice().filter(|_| own.is_none()).map(str::to_owned));
+    for name in run.score_names() {
+        match &run.scored(name).detail {
+            ScoreDetail::Own(found) => {
+                table.set_headline(own::headline(run.set(), found));
+                table.set_summary(own::summary(run.set(), found));
+                footer.extend(own::footer(run.set(), found, &run.asked().own()));
+            }
+            ScoreDetail::None | ScoreDetail::Combined { .. } => {
+                footer.push(run.set().nouns.said(meaning(name, run.centered())));
+            }
+        }
+        footer.extend(left_out(run.set(), name, &run.scored(name).scores));
+    }
+    if own.is_none() {
+        table.set_headline(headline(run));
+    }
+    let interval = if run.score_names() == [ScoreName::Own] {
+        ""
+    } else {
+        " rank 1 is the best; ci_low to ci_high is a 95 % interval over papers."
+    };
+    footer.push(format!("Worst first.{interval} A flag is a reason to look, never a verdict."));
+    Ok(Report {
+        command: "reviews",
+        inputs: run.inputs.clone(),
+        settings: run.settings(),
+        table,
+        warnings: run.warnings(),
+        footer,
+        prose: None,
+    })
+}
+
+/// What these Z could find here; nobody is flagged.
+pub(super) fn of_ghosts(run: &ReviewsRun) -> Result<Report> {
+    let Some(own) = run.own() else {
+        let why = run.choice().unwrap_or("the score own was not asked for");
+        return Err(Error::usage(format!(
+            "what could be found is known of the score own alone: {why}"
+        )));
+    };
+    let set = run.set();
+    let mut table = own::table_of_ghosts(own);
+    table.set_headline(match own::planted(own) {
+        Some(said) => set.nouns.said(&said),
+        None => "Nothing could be planted here: there are too few texts or too little Z.".into(),
+    });
+    let mut summary = Map::new();
+    summary.insert("planted".into(), json!(own.planted));
+    summary.insert("unsure_because_unseen".into(), own.unseen.into());
+    table.set_summary(summary);
+    let mut footer = vec![scope(run)];
+    footer.push(set.nouns.said(&format!(
+        "Of {} people nothing could be seen: they would be unsure whatever they handed in. found_on_all: \
+         share that would be flagged look who hand such a text in on all of their papers; found_on_one: \
+         on one. Nobody is flagged here.",
+        own.unseen
+    )));
+    let named = |warning: &Warning| NAMING.contains(&warning.code);
+    let warnings = run.warnings().into_iter().filter(|warning| !named(warning)).collect();
+    Ok(Report {
+        command: "reviews",
+        inputs: run.inputs.clone(),
+        settings: run.settings(),
+        table,
+        warnings,
+        footer,
+        prose: None,
+    })
+}
+
+/// Warnings that say something of single people.
+const NAMING: [&str; 5] = [
+    "own_not_judged",
+    "near_duplicates",
+    "own_one_review",
+    "own_many_cheaters",
+    "own_near_majority",
+];
+
+/// The answer of scores that flag nobody as cheating, in a sentence.
+fn headline(run: &ReviewsRun) -> String {
+    let people = run.set().nouns.people(run.set().reviewers.len());
+    let Some(&name) = run.score_names().first() else { return String::new() };
+    if !name.has_zero() {
+        return format!(
+            "{people} in the order of {}, worst first; it flags nobody.",
+            name.as_str()
+        );
+    }
+    let rows = run.scores(name);
+    let with = |flag: &str| rows.iter().filter(|row| row.flag_word() == Some(flag)).count();
+    format!(
+        "{} of {people} add nothing beyond the LLM that could be found, {} do ({}).",
+        with("uninformative"),
+        with("informative"),
+        name.as_str()
+    )
+}
+
+/// One row a person and score.
+fn of_people(run: &ReviewsRun) -> Table {
     let names = run.score_names();
     let mut columns = [&COLUMNS[..], &OWN_COLUMNS].concat();
     columns.extend(names.iter().flat_map(|name| RowDetail::columns(*name)));
     let mut table = Table::new(&columns);
-    let mut footer: Vec<String> = run.choice().map(str::to_owned).into_iter().collect();
-    footer.push(scope(run));
     for &name in &names {
         for row in run.scores(name) {
             let mut cells = row.cells(run.embedder_of(name), columns.len());
@@ -43,27 +162,31 @@ pub(super) fn report(run: &ReviewsRun) -> Report {
             }
             table.push(cells);
         }
-        footer.push(meaning(name, run.centered()).to_owned());
-        if let ScoreDetail::Own(found) = &run.scored(name).detail {
-            footer.extend(own::footer(run.set(), found, &run.asked().own()));
+    }
+    table
+}
+
+/// The file of people, in the order of the first score.
+pub(super) fn of_workers(run: &ReviewsRun) -> Table {
+    let set = run.set();
+    let mut texts = vec![0; set.reviewers.len()];
+    set.reviews.iter().for_each(|review| texts[review.reviewer as usize] += 1);
+    let quality = &run.scored(ScoreName::Projected).scores;
+    let first = run.score_names().first().copied().unwrap_or(ScoreName::Projected);
+    let rows = run.scores(first);
+    let people = rows.iter().map(|row| {
+        let (reads_as, copied) = match &row.detail {
+            RowDetail::Own { reads_as, copied, .. } => (*reads_as, *copied),
+            RowDetail::None | RowDetail::Combined { .. } => (None, None),
+        };
+        Worker {
+            name: &row.reviewer,
+            flag: row.flag_word(),
+            reads_as: reads_as.map(Class::as_str),
+            quality: quality[row.number].estimate.into(),
+            copied: Bounded { value: copied, interval: None },
+            n_tasks: texts[row.number],
         }
-        footer.extend(left_out(run.set(), name, &run.scored(name).scores));
-    }
-    let interval = if names == [ScoreName::Own] {
-        ""
-    } else {
-        " ci_low to ci_high is a 95 % interval over papers."
-    };
-    footer.push(format!(
-        "Worst first; rank 1 is the best.{interval} A flag is a reason to look, never a verdict."
-    ));
-    Report {
-        command: "reviews",
-        inputs: run.inputs.clone(),
-        settings: run.settings(),
-        table,
-        warnings: run.warnings(),
-        footer,
-        prose: None,
-    }
+    });
+    workers::table(people, &set.times)
 }

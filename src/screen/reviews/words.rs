@@ -14,11 +14,11 @@ pub(super) fn scope(run: &ReviewsRun) -> String {
         _ => "",
     };
     let all = format!("{}{units}", run.embedder());
-    let embedders = if run.score_names() == [ScoreName::Own] {
-        format!("{}; for everything but own {all}", run.embedder_of(ScoreName::Own))
+    let names = run.score_names();
+    let others = names.iter().filter(|name| run.embedder_of(**name) != run.embedder());
+    let embedders = if names == [ScoreName::Own] {
+        run.embedder_of(ScoreName::Own).to_owned()
     } else {
-        let names = run.score_names();
-        let others = names.iter().filter(|name| run.embedder_of(**name) != run.embedder());
         let others: Vec<String> = others
             .map(|name| format!("{} for {}", run.embedder_of(*name), name.as_str()))
             .collect();
@@ -28,14 +28,14 @@ pub(super) fn scope(run: &ReviewsRun) -> String {
         1 => "one source".to_owned(),
         count => format!("{count} sources"),
     };
+    let nouns = set.nouns;
     format!(
-        "Scored {} reviewers by {} reviews of {} papers, given {} LLM reviews from {sources}; \
-         embedder {}.",
-        set.reviewers.len(),
-        set.reviews.len(),
-        set.papers.len(),
+        "{}, {} of {}; {} LLM {}s from {sources}; embedder {embedders}.",
+        nouns.people(set.reviewers.len()),
+        nouns.texts(set.reviews.len()),
+        nouns.things(set.papers.len()),
         set.z.len(),
-        embedders
+        nouns.text()
     )
 }
 
@@ -99,5 +99,6 @@ pub(super) fn left_out(
         }
     };
     let names = first_names(&without);
-    Some(format!("{} reviewers have no {} score: {why}: {names}.", without.len(), name.as_str()))
+    let (people, why) = (set.nouns.people(without.len()), set.nouns.said(why));
+    Some(format!("{people} without a {} score: {why}: {names}.", name.as_str()))
 }

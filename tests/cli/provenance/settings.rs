@@ -50,7 +50,7 @@ const fn setting(
     Setting { command, flag, value, with: "", alone: false, key, expected }
 }
 
-pub(super) static SETTINGS: [Setting; 280] = [
+pub(super) static SETTINGS: [Setting; 282] = [
     setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
     setting("labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
     setting("labels", ("fdr", "0.25"), "fdr", || json!(0.25)),
@@ -119,6 +119,8 @@ pub(super) static SETTINGS: [Setting; 280] = [
     setting("experiment prompts --model", ("max-tokens", "99"), "asked/max_tokens", || json!(99)),
     setting("experiment prompts --model", ("seed", "9"), "asked/seed", || json!(9)),
     setting("reviews", ("score", "cosine"), "score_asked", || json!(["cosine"])),
+    setting("reviews", ("names", "per-paper"), "names", || json!("per-paper")),
+    setting("reviews", ("by", "review"), "by", || json!("review")).with("--score own"),
     setting("reviews", ("center", "off"), "center", || json!("off")),
     setting("reviews", ("z-combine", "mean"), "z_combine", || json!("mean")),
     setting("reviews", ("min-papers", "3"), "min_papers", || json!(3)),

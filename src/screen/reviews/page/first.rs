@@ -40,7 +40,7 @@ pub(super) fn first(run: &ReviewsRun, text: ReviewText) -> First {
     First {
         people: flagged.iter().take(NAMED).map(person).collect(),
         more: flagged.len().saturating_sub(NAMED),
-        estimate: run.own().map(estimate).unwrap_or_default(),
+        estimate: run.own().map(|own| estimate(run, own)).unwrap_or_default(),
         nobody: nobody(rows.iter().map(ReviewerRow::flag_word)),
     }
 }
@@ -54,8 +54,9 @@ fn reads_as(row: &ReviewerRow) -> Option<Class> {
 
 /// What follows the name.
 fn says(run: &ReviewsRun, row: &ReviewerRow) -> String {
-    let RowDetail::Own { posterior, .. } = &row.detail else {
-        return format!("nothing found beyond what the LLM says, on {}", papers(row.n_papers));
+    let RowDetail::Own { posterior, n_look, .. } = &row.detail else {
+        let on = run.set().nouns.things(row.n_papers);
+        return format!("nothing found beyond what the LLM says, on {on}");
     };
     let what = match reads_as(row) {
         Some(Class::Copy) => "reads as a copy of the LLM's review",
@@ -64,9 +65,12 @@ fn says(run: &ReviewsRun, row: &ReviewerRow) -> String {
         Some(Class::OffTopicLlm) => "reads as a review of another paper, by an LLM or a person",
         Some(Class::Own) | None => "does not read as their own work",
     };
-    let on = match run.own().and_then(|own| papers_like(run, own, row)) {
-        Some((like, all)) if like < all => format!("on {like} of {}", papers(all)),
-        _ => format!("on {}", papers(row.n_papers)),
+    let nouns = run.set().nouns;
+    let on = match *n_look {
+        like if (1..row.n_papers).contains(&like) => {
+            format!("on {like} of {}", nouns.things(row.n_papers))
+        }
+        _ => format!("on {}", nouns.things(row.n_papers)),
     };
     let own = posterior.as_ref().map(|posterior| match 100.0 * posterior.own {
         percent if percent < 0.1 => "less than 0.1 %".to_owned(),
@@ -101,32 +105,6 @@ fn of_another_paper(run: &ReviewsRun, row: &ReviewerRow) -> Option<String> {
     ))
 }
 
-fn papers(count: usize) -> String {
-    match count {
-        1 => "1 paper".into(),
-        count => format!("{count} papers"),
-    }
-}
-
-/// On how many papers the review is more like what the reviewer reads as than like own work, and
-/// how many were judged.
-fn papers_like(run: &ReviewsRun, own: &OwnScores, row: &ReviewerRow) -> Option<(usize, usize)> {
-    let place = |class: Class| own.classes.iter().position(|&known| known == class);
-    let (of_class, of_own) = (place(reads_as(row)?)?, place(Class::Own)?);
-    let (mut like, mut all) = (0, 0);
-    for (review, found) in run.set().reviews.iter().zip(&own.reviews) {
-        if review.reviewer as usize != row.number {
-            continue;
-        }
-        let density = |place: usize| found.log_densities.get(place);
-        if let (Some(class), Some(own)) = (density(of_class), density(of_own)) {
-            all += 1;
-            like += usize::from(class > own);
-        }
-    }
-    (all > 0).then_some((like, all))
-}
-
 /// The sentence that is closest to one of an LLM, of all that the reviewer wrote.
 fn strongest_pair(run: &ReviewsRun, reviewer: usize) -> Option<SentencePair> {
     let set = run.set();
@@ -158,21 +136,8 @@ fn strongest_pair(run: &ReviewsRun, reviewer: usize) -> Option<SentencePair> {
     })
 }
 
-/// How many people did not hand in their own work, and how well that can be seen here.
-fn estimate(own: &OwnScores) -> Vec<String> {
-    let mut sentences = Vec::new();
-    if let Some(prevalence) = own.prevalence {
-        let judged = prevalence.judged as f64;
-        let people = |share: f64| format!("{:.0}", share * judged);
-        sentences.push(own::estimate(&prevalence, people));
-    }
-    if let (Some(ghosts), Some(people)) = (own.planted.ghosts, own.planted.people) {
-        sentences.push(format!(
-            "Of texts planted in this venue that nobody wrote, {:.0} % would be flagged; of people, \
-             {:.1} %.",
-            100.0 * ghosts,
-            100.0 * people
-        ));
-    }
-    sentences
+/// The answer in a sentence, and how well cheating can be seen here.
+fn estimate(run: &ReviewsRun, own: &OwnScores) -> Vec<String> {
+    let planted = own::planted(own).map(|said| run.set().nouns.said(&said));
+    std::iter::once(own::headline(run.set(), own)).chain(planted).collect()
 }

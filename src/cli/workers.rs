@@ -1,0 +1,53 @@
+//! The flag for the file of people, the same for labels and texts.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::common::OutputFormat;
+use super::exit::UsageError;
+use super::output::{check_output, exporter, write_private_output};
+use crate::error::Result;
+use crate::report::{Report, Table};
+
+/// Where the file of people goes.
+#[derive(Debug, Default, Args)]
+pub(super) struct WorkersArgs {
+    /// Write one row a person too, for whom to pay: flag, quality, copied, tasks, and how fast they
+    /// worked where the file has times
+    #[arg(long = "workers", value_name = "FILE")]
+    workers_file: Option<PathBuf>,
+}
+
+impl WorkersArgs {
+    /// Whether such a file is asked for.
+    pub(super) fn wanted(&self) -> bool {
+        self.workers_file.is_some()
+    }
+
+    /// Finds what cannot be written before anything is read.
+    pub(super) fn check(&self) -> Result<()> {
+        let Some(path) = &self.workers_file else { return Ok(()) };
+        if OutputFormat::by_ending(path).is_none() {
+            let message = format!(
+                "cannot tell the format of `{}`; end it in .csv, .json, .jsonl, .md or .txt",
+                path.display()
+            );
+            return Err(UsageError(message).into());
+        }
+        check_output(self.workers_file.as_deref())
+    }
+
+    /// Writes the file, if it is asked for, with inputs and settings of `report`, for its owner only.
+    pub(super) fn write(&self, report: &Report, people: impl FnOnce() -> Table) -> Result<()> {
+        let Some((path, format)) = self
+            .workers_file
+            .as_ref()
+            .and_then(|path| Some((path, OutputFormat::by_ending(path)?)))
+        else {
+            return Ok(());
+        };
+        let report = Report { table: people(), footer: Vec::new(), ..report.clone() };
+        write_private_output(path, |out| exporter(format, false).write(&report, out))
+    }
+}

@@ -1,0 +1,224 @@
+//! How long people worked, where a file has it: seconds of work, or when an answer was begun and handed in.
+
+use std::collections::BTreeMap;
+
+use super::problem::Problems;
+use super::rows::{Column, Field, FileProblems, Row, read_rows};
+use super::source::Source;
+
+const fn column(name: &'static str) -> Column {
+    Column { name, synonyms: &[], required: false }
+}
+
+/// Columns with times: seconds of work (the first that a row has counts), then when it was begun, handed in,
+/// and made.
+pub(crate) const TIME_COLUMNS: [Column; 6] = [
+    column("seconds"),
+    column("WorkTimeInSeconds"),
+    column("lead_time"),
+    column("AcceptTime"),
+    column("SubmitTime"),
+    column("created_at"),
+];
+
+/// Columns of [`TIME_COLUMNS`] that are seconds.
+const SECONDS: usize = 3;
+
+/// Answers that took less than this share of the median time are fast.
+const FAST: f64 = 1.0 / 3.0;
+
+/// What one row says about time.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Clock {
+    /// Seconds of work.
+    seconds: Option<f64>,
+    /// When it was made, in seconds since 1970.
+    made: Option<f64>,
+}
+
+impl Clock {
+    /// Of a row whose fields from `first` on are [`TIME_COLUMNS`].
+    pub(crate) fn of(row: &Row<'_>, first: usize) -> Self {
+        let fields = &row.fields[first..first + TIME_COLUMNS.len()];
+        let seconds = fields[..SECONDS].iter().find_map(number);
+        let [begun, ended, made] = [3, 4, 5].map(|place| instant(&fields[place]));
+        let between = ended.zip(begun).map(|(ended, begun)| ended - begun);
+        Self { seconds: seconds.or(between).filter(|seconds| *seconds >= 0.0), made }
+    }
+}
+
+/// A finite number.
+fn number(field: &Field<'_>) -> Option<f64> {
+    field.as_name()?.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// A moment, in seconds since 1970: a number of seconds or thousandths, or a date with a time.
+fn instant(field: &Field<'_>) -> Option<f64> {
+    /// Seconds of the year 5138: more are thousandths.
+    const MOST_SECONDS: f64 = 1e11;
+    if let Some(number) = number(field) {
+        return Some(if number > MOST_SECONDS { number / 1000.0 } else { number });
+    }
+    date_and_time(&field.as_name()?)
+}
+
+/// `2024-05-01T10:11:12.5Z`, `2024-05-01 10:11:12`, or `Mon May 01 10:11:12 PDT 2024`. Zones are left
+/// out of account: differences within one file are wanted.
+fn date_and_time(text: &str) -> Option<f64> {
+    const MONTHS: &str = "janfebmaraprmayjunjulaugsepoctnovdec";
+    let words: Vec<&str> = text.split([' ', 'T', '\t']).filter(|word| !word.is_empty()).collect();
+    let clock = words.iter().position(|word| word.contains(':'))?;
+    let (year, month, day) = match words[..clock] {
+        [date] => {
+            let mut parts = date.split('-').map(|part| part.parse::<i64>().ok());
+            (parts.next()??, parts.next()??, parts.next()??)
+        }
+        [_, month, day] => {
+            let place = MONTHS.find(&month.get(..3)?.to_lowercase())?;
+            let year = words.last()?.parse().ok()?;
+            (year, i64::try_from(place).ok()? / 3 + 1, day.parse().ok()?)
+        }
+        _ => return None,
+    };
+    if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    let digits = words[clock].find(|c: char| !c.is_ascii_digit() && c != ':' && c != '.');
+    let time = &words[clock][..digits.unwrap_or(words[clock].len())];
+    let mut seconds = 0.0;
+    let mut unit = 3600.0;
+    for part in time.split(':').take(3) {
+        seconds += unit * part.parse::<f64>().ok()?;
+        unit /= 60.0;
+    }
+    // Days since 1970, counted from March, so that the leap day comes last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
+    Some((days - 719_468) as f64 * 86_400.0 + seconds)
+}
+
+/// How fast one person worked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Speed {
+    /// Median seconds of an answer.
+    pub median_seconds: f64,
+    /// Share of the answers that took less than a third of the median time of all.
+    pub share_fast: f64,
+}
+
+/// How long everybody worked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Times {
+    /// Seconds of each answer, sorted, by name.
+    of_people: BTreeMap<String, Vec<f64>>,
+    /// Median over all answers.
+    median: f64,
+}
+
+impl Times {
+    /// From the rows of everybody. Where there are no seconds, the time since the same person's answer
+    /// before stands for them; the first has none then.
+    pub(crate) fn of(rows: impl Iterator<Item = (String, Clock)>) -> Self {
+        let mut of_people: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        let mut made: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        for (name, clock) in rows {
+            match clock {
+                Clock { seconds: Some(seconds), .. } => {
+                    of_people.entry(name).or_default().push(seconds);
+                }
+                Clock { made: Some(moment), .. } => made.entry(name).or_default().push(moment),
+                Clock { .. } => {}
+            }
+        }
+        for (name, mut moments) in made {
+            moments.sort_by(f64::total_cmp);
+            let between = moments.windows(2).map(|pair| pair[1] - pair[0]);
+            of_people.entry(name).or_default().extend(between);
+        }
+        let mut all: Vec<f64> = of_people.values().flatten().copied().collect();
+        all.sort_by(f64::total_cmp);
+        of_people.values_mut().for_each(|seconds| seconds.sort_by(f64::total_cmp));
+        of_people.retain(|_, seconds| !seconds.is_empty());
+        Self { of_people, median: middle(&all).unwrap_or(0.0) }
+    }
+
+    /// Of the rows of a file in caz's own form, by what its column `who` says. A row without a name or
+    /// a time says nothing.
+    pub fn read(source: &Source, who: Column) -> Self {
+        let schema = [&[Column { required: false, ..who }], &TIME_COLUMNS[..]].concat();
+        let mut problems = Problems::new();
+        let mut problems = FileProblems::new(source, &mut problems);
+        let mut rows = Vec::new();
+        read_rows(source, &schema, &mut problems, &mut |row, _| {
+            rows.extend(row.fields[0].as_name().map(|name| (name.into_owned(), Clock::of(row, 1))));
+        });
+        Self::of(rows.into_iter())
+    }
+
+    /// How fast somebody worked; `None` where nothing is known of it.
+    pub fn speed(&self, name: &str) -> Option<Speed> {
+        let seconds = self.of_people.get(name)?;
+        let fast = seconds.partition_point(|seconds| *seconds < FAST * self.median);
+        let share_fast = fast as f64 / seconds.len() as f64;
+        Some(Speed { median_seconds: middle(seconds)?, share_fast })
+    }
+}
+
+/// The median of sorted values.
+fn middle(sorted: &[f64]) -> Option<f64> {
+    let above = sorted.len() / 2;
+    let below = sorted.len().checked_sub(1)? / 2;
+    Some((sorted[below] + sorted[above]) / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn read(text: &str) -> Times {
+        let source = Source::from_reader(Path::new("t.csv"), text.as_bytes()).unwrap();
+        Times::read(&source, Column { name: "worker", synonyms: &[], required: true })
+    }
+
+    #[test]
+    fn medians_and_fast_answers_by_hand() {
+        // All: 10 30 30 40 90; the median is 30, and less than 10 would be fast.
+        let times = read("worker,seconds\na,30\na,40\nb,10\nb,30\nb,90\nc,\nd,x\n");
+        assert_eq!(times.speed("a"), Some(Speed { median_seconds: 35.0, share_fast: 0.0 }));
+        assert_eq!(times.speed("b"), Some(Speed { median_seconds: 30.0, share_fast: 0.0 }));
+        assert_eq!(times.speed("c"), None);
+        assert_eq!(times.speed("d"), None);
+        // All: 9 30 30 30: of b one of two is below 10.
+        let times = read("worker,lead_time\na,30\na,30\nb,9\nb,30\n");
+        assert_eq!(times.speed("b"), Some(Speed { median_seconds: 19.5, share_fast: 0.5 }));
+    }
+
+    #[test]
+    fn moments_in_every_form_are_seconds_apart() {
+        let two = |begun: &str, ended: &str| {
+            let rows = format!("worker,AcceptTime,SubmitTime\na,{begun},{ended}\n");
+            read(&rows).speed("a").map(|speed| speed.median_seconds)
+        };
+        assert_eq!(two("2024-02-28T23:59:30Z", "2024-03-01T00:00:00Z"), Some(86_430.0));
+        assert_eq!(two("2023-02-28 23:59:30", "2023-03-01 00:00:00.5"), Some(30.5));
+        assert_eq!(two("Mon Oct 02 14:20:31 PDT 2017", "Mon Oct 02 14:22:01 PDT 2017"), Some(90.0));
+        assert_eq!(two("1700000000", "1700000042"), Some(42.0));
+        assert_eq!(two("1700000000000", "1700000042000"), Some(42.0));
+        // Handed in before it was begun, or no time at all.
+        assert_eq!(two("1700000042", "1700000000"), None);
+        assert_eq!(two("yesterday", "today at 10:00"), None);
+        assert_eq!(two("2024-13-01T10:00:00", "2024-13-01T10:00:10"), None);
+    }
+
+    #[test]
+    fn moments_alone_are_times_since_the_answer_before() {
+        let times = read(
+            "worker,created_at\na,2024-05-01T10:00:00Z\na,2024-05-01T10:01:00Z\n\
+             a,2024-05-01T10:03:00Z\nb,2024-05-01T10:03:00Z\n",
+        );
+        assert_eq!(times.speed("a").unwrap().median_seconds, 90.0);
+        assert_eq!(times.speed("b"), None);
+    }
+}
