@@ -93,6 +93,8 @@ pub enum Remedy {
     KeepLabels,
     /// Say which column is which.
     NameColumns,
+    /// Say that a table has a column for every task or every worker, and which columns are answers.
+    ReadAsWide,
     /// Say which person is behind which id.
     JoinPeople,
     /// Choose another number of dimensions.

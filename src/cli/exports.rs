@@ -24,6 +24,12 @@ pub(super) struct ExportArgs {
     /// Which column is paper, reviewer, text, task, worker or label; may be given again
     #[arg(long = "column", value_name = "KEY=NAME")]
     columns: Vec<String>,
+    /// The same for files of Z, e.g. task=id
+    #[arg(long = "z-column", value_name = "KEY=NAME")]
+    z_columns: Vec<String>,
+    /// Columns of a wide table that hold answers [default: all but times and ids]
+    #[arg(long = "columns", value_name = "A,B", value_delimiter = ',')]
+    answers: Vec<String>,
     /// Columns or fields that make the text, in this order [default: those that hold prose]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     text_columns: Vec<String>,
@@ -50,18 +56,11 @@ impl ExportArgs {
                 format!("there is no format `{name}`; there are {}", formats().join(", "));
             return Err(UsageError(message).into());
         }
-        let mut columns = BTreeMap::new();
-        for pair in &self.columns {
-            let Some((key, name)) = pair.split_once('=') else {
-                return Err(UsageError(format!("`{pair}` is not KEY=NAME")).into());
-            };
-            if columns.insert(key.to_owned(), name.to_owned()).is_some_and(|known| known != name) {
-                return Err(UsageError(format!("--column names `{key}` twice")).into());
-            }
-        }
         let settings = ImportSettings {
             from: self.from.clone(),
-            columns,
+            columns: pairs("--column", &self.columns)?,
+            z_columns: pairs("--z-column", &self.z_columns)?,
+            answers: self.answers.clone(),
             text_columns: self.text_columns.clone(),
             wide: self.wide.map(|wide| match wide {
                 WideChoice::Worker => Wide::Worker,
@@ -92,4 +91,18 @@ impl ExportArgs {
         }
         Ok((source, imports))
     }
+}
+
+/// Keys and names of columns.
+fn pairs(flag: &str, pairs: &[String]) -> Result<BTreeMap<String, String>> {
+    let mut columns = BTreeMap::new();
+    for pair in pairs {
+        let Some((key, name)) = pair.split_once('=') else {
+            return Err(UsageError(format!("`{pair}` is not KEY=NAME")).into());
+        };
+        if columns.insert(key.to_owned(), name.to_owned()).is_some_and(|known| known != name) {
+            return Err(UsageError(format!("{flag} names `{key}` twice")).into());
+        }
+    }
+    Ok(columns)
 }

@@ -10,7 +10,10 @@ use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
 use super::output::{beside, check_output, say, write_private_output, write_stdout};
 use super::progress::open;
-use crate::data::import::{ImportSettings, Imported, Wanted, guessed, imported};
+use crate::data::import::{
+    ImportError, ImportSettings, Imported, Wanted, guessed, imported, left_out, taken,
+};
+use crate::data::problem::DataError;
 use crate::data::source::{Format, Source};
 
 /// Turn exports of other systems into caz's own JSON lines
@@ -48,6 +51,8 @@ pub(super) fn run(args: &ImportArgs, common: &Common) -> Result<ExitStatus> {
     check_output(common.output.as_deref())?;
     let mut rows = Vec::new();
     let mut llm = Vec::new();
+    let mut of_systems = false;
+    let mut foreign: Vec<(String, DataError)> = Vec::new();
     for file in &args.files {
         let source = open(file, common)?;
         let wanted = match args.wanted {
@@ -57,11 +62,20 @@ pub(super) fn run(args: &ImportArgs, common: &Common) -> Result<ExitStatus> {
             Some(WantedChoice::ZLabels) => Wanted::LlmLabels,
             None => guessed(&source, &settings)?,
         };
-        let imported = as_lines(source, wanted, &settings)?;
+        let name = source.name();
+        let imported = match as_lines(source, wanted, &settings) {
+            Ok(imported) => imported,
+            Err(error) if args.files.len() > 1 => {
+                foreign.push((name, error));
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
         match &imported.note {
             Some(note) => say(common, &note.sentence()),
             None => say(common, &format!("`{}` is in caz's own form", imported.source.name())),
         }
+        of_systems |= imported.note.is_some_and(|note| !["table", "json"].contains(&note.format));
         for warning in &imported.warnings {
             say(common, &format!("warning: {}", warning.message));
         }
@@ -69,6 +83,18 @@ pub(super) fn run(args: &ImportArgs, common: &Common) -> Result<ExitStatus> {
         if let Some(source) = &imported.llm {
             append(&mut llm, &source.bytes);
         }
+    }
+    for (name, error) in foreign {
+        // What is of no use to anybody, or no export where others are.
+        let may_go = match &error {
+            DataError::Import(error) => error.is_of_no_use() || (of_systems && !error.is_damage()),
+            DataError::Invalid(_) => of_systems,
+            _ => false,
+        };
+        if rows.is_empty() || !may_go {
+            return Err(error.into());
+        }
+        say(common, &format!("warning: {}", left_out(&name, &error).message));
     }
     let Some(output) = &common.output else {
         if !llm.is_empty() {
@@ -94,10 +120,22 @@ pub(super) fn z_beside(output: &Path) -> PathBuf {
 }
 
 /// A file as JSON lines, also where the ordinary readers would take it as it is.
-fn as_lines(source: Source, wanted: Wanted, settings: &ImportSettings) -> Result<Imported> {
+fn as_lines(
+    source: Source,
+    wanted: Wanted,
+    settings: &ImportSettings,
+) -> Result<Imported, DataError> {
+    if source.bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(ImportError::empty(source.name(), wanted).into());
+    }
     let first = imported(source, wanted, settings)?;
+    if first.note.is_some() {
+        return Ok(first);
+    }
+    // What only looks like caz's own is not called so.
+    taken(&first.source, wanted)?;
     // Lines that are caz's own stay as they are, vectors and all.
-    if first.note.is_some() || first.source.format == Format::JsonLines {
+    if first.source.format == Format::JsonLines {
         return Ok(first);
     }
     let from = Some("table".to_owned());

@@ -45,6 +45,10 @@ pub(super) fn phrase(remedy: Remedy) -> &'static str {
         Remedy::SayNames => "--names global if a name is one person",
         Remedy::KeepLabels => "--exact-labels compares labels as they are written",
         Remedy::NameColumns => "name it with --column KEY=NAME",
+        Remedy::ReadAsWide => {
+            "--wide worker reads a row a worker (--wide task: a row a task), --columns A,B says which \
+             columns are answers, --column worker=NAME which one names the row"
+        }
         Remedy::JoinPeople => "--people FILE joins them",
         Remedy::ChooseDimensions => "set it with --dims",
         Remedy::ChooseCacheFolder => "set CAZ_CACHE_DIR to a folder you can write to",

@@ -1,9 +1,13 @@
 //! What a review consists of: a text, a vector, or judgments by category.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
+use super::answers::says_nothing;
 use super::rows::{Column, Field, FileProblems, Row};
 use super::strict_json::parse_strictly;
+use super::warning::{Warning, first_names};
 
 /// Columns that carry the content, in the order [`ContentReader::read`] expects them.
 pub(crate) const CONTENT_COLUMNS: [Column; 3] = [
@@ -51,6 +55,8 @@ pub struct ContentShape {
 #[derive(Debug, Default)]
 pub(crate) struct ContentReader {
     shape: ContentShape,
+    /// Texts that say that there is none, by what they say.
+    nothing: BTreeMap<String, usize>,
 }
 
 impl ContentReader {
@@ -59,9 +65,21 @@ impl ContentReader {
         self.shape
     }
 
+    /// How many rows had nothing but a word for no text, if some had.
+    pub(crate) fn warning(&self) -> Option<Warning> {
+        let count = self.nothing.values().sum();
+        let words: Vec<String> = self.nothing.keys().map(|word| format!("`{word}`")).collect();
+        let message = format!(
+            "{count} texts say that there is none and count as missing: {}",
+            first_names(&words)
+        );
+        (count > 0).then(|| Warning::new("texts_missing", count, message))
+    }
+
     /// The content of a row whose fields from `first` on are [`CONTENT_COLUMNS`].
     ///
-    /// `None` if it was reported as a problem.
+    /// `None` if it was reported as a problem, or if its text says that there is none, which is
+    /// counted.
     pub(crate) fn read(
         &mut self,
         row: &Row<'_>,
@@ -82,6 +100,12 @@ impl ContentReader {
         match text {
             Field::Missing => {}
             Field::Text(text) if text.trim().is_empty() => {}
+            Field::Text(text) if says_nothing(text) => {
+                *self.nothing.entry(text.trim().to_owned()).or_default() += 1;
+                if vector.is_missing() && judgments.is_missing() {
+                    return None;
+                }
+            }
             Field::Text(text) => content.text = Some(text.to_string()),
             Field::Json(value) => {
                 report("text", format!("is not a string but {}", kind_of(value)));

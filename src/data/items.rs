@@ -1,5 +1,6 @@
 //! Rows to ask a model about: named texts, whatever they are for.
 
+use super::answers::says_nothing;
 use super::near::quotable;
 use super::problem::{DataError, Problems};
 use super::rows::{Column, Field, FileProblems, NamedColumn, read_rows};
@@ -44,10 +45,13 @@ pub fn read_items(source: &Source, schema: &[NamedColumn<'_>]) -> Result<Vec<Ite
             let mut fields = Vec::with_capacity(schema.len());
             for (field, column) in row.fields.iter().zip(schema) {
                 let text = match field {
+                    // Names may be any word.
+                    Field::Text(text) if !fields.is_empty() && says_nothing(text) => None,
                     Field::Text(text) if !text.trim().is_empty() => Some(text.to_string()),
                     other => other.as_name().map(Into::into),
                 };
-                if text.is_none() && (column.required || !field.is_missing()) {
+                let is_text = matches!(field, Field::Text(_));
+                if text.is_none() && (column.required || !is_text && !field.is_missing()) {
                     let message = match field {
                         Field::Json(serde_json::Value::Number(_)) => field.no_name(),
                         _ => "is empty or not a text; give every row one".into(),

@@ -18,7 +18,7 @@ use super::plain::read_plain_reports;
 use super::problem::{DataError, Problems};
 use super::rows::{Column, FileProblems, Row, read_rows};
 use super::source::Source;
-use super::warning::{Warning, first_names, names_alike};
+use super::warning::{Warning, first_names, names_alike, names_rounded};
 use super::z::{ZLabels, ZSample, ZSource, by_name};
 use crate::error::Remedy;
 
@@ -127,6 +127,7 @@ pub fn read_labels(
     let truth = loader.sort_by_names(truth);
     let mut warnings = loader.warnings(truth.as_deref());
     let kinds = [("tasks", table.tasks()), ("workers", table.workers())];
+    warnings.extend(kinds.iter().filter_map(|(what, names)| names_rounded(what, names)));
     let kinds = kinds.into_iter().chain([("labels", &loader.all_labels)]);
     warnings.extend(kinds.filter_map(|(what, names)| names_alike(what, names)));
     let z = ZLabels {
@@ -184,7 +185,7 @@ fn read_crowd_by_row(
     let rows = read_rows(source, &[TASK, WORKER, LABEL], &mut problems, &mut |row, problems| {
         let Some(task) = row.name(0, &TASK, problems) else { return };
         let Some(worker) = row.name(1, &WORKER, problems) else { return };
-        let Some(label) = row.name(2, &LABEL, problems) else { return };
+        let Some(label) = row.label(2, &LABEL, problems) else { return };
         let key = (names.tasks.intern(&task), names.workers.intern(&worker));
         if spelling.is_missing(&label) {
             return;
@@ -274,7 +275,7 @@ impl Loader<'_> {
         let schema = [TASK, LABEL, SOURCE, SAMPLE];
         read_rows(source, &schema, &mut problems, &mut |row, problems| {
             let Some(task) = row.name(0, &TASK, problems) else { return };
-            let Some(label) = row.name(1, &LABEL, problems) else { return };
+            let Some(label) = row.label(1, &LABEL, problems) else { return };
             let origin = row.fields[2].as_name().map_or_else(|| stem.clone(), Into::into);
             let sample = row.fields[3].as_name().map(String::from).unwrap_or_default();
             // Before the task is looked up: a source without any known task is a source, too.
@@ -348,7 +349,7 @@ impl Loader<'_> {
         let mut problems = FileProblems::new(source, problems);
         let rows = read_rows(source, &[TASK, TRUTH], &mut problems, &mut |row, problems| {
             let Some(task) = row.name(0, &TASK, problems) else { return };
-            let Some(label) = row.name(1, &TRUTH, problems) else { return };
+            let Some(label) = row.label(1, &TRUTH, problems) else { return };
             let Some(id) = self.table.tasks().get(&task) else {
                 self.unknown_tasks.intern(&task);
                 self.unknown_rows += 1;

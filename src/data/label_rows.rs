@@ -146,10 +146,11 @@ impl Labels {
         settings: ImportSettings,
         reading: impl Into<LabelReading>,
     ) -> Result<Self, DataError> {
+        let reading = reading.into();
         let mut opener = Opener::new(settings);
+        opener.exact_labels(reading.exact_labels);
         let labels = opener.first(labels, Wanted::Labels)?;
-        let z = z.into_iter().map(|source| opener.beside(source, Wanted::LlmLabels));
-        let mut z = z.collect::<Result<Vec<_>, _>>()?;
+        let mut z = opener.several(z, Wanted::LlmLabels)?;
         z.extend(opener.take_llm());
         let truth = truth.map(|source| opener.beside(source, Wanted::Truth)).transpose()?;
         let files = LabelFiles { labels: &labels, z: &z, truth: truth.as_ref() };

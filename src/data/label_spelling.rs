@@ -5,16 +5,15 @@
 //! case, white space or Unicode form become one label, and words that programs write for "nothing"
 //! become a missing label; both are counted and said.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::answers::Answered;
+pub(crate) use super::answers::says_nothing;
 use super::ids::{Ids, alike};
 use super::labels::{Label, LabelReport};
 use super::warning::{Warning, first_names};
 use crate::error::Remedy;
-
-/// What programs write where there is no label. `NA` and `none` are not here: they are common names
-/// of a category.
-const MISSING: [&str; 5] = ["nan", "null", "n/a", "#n/a", "<na>"];
 
 /// How labels are compared, and what was made of them so far.
 #[derive(Debug, Default)]
@@ -77,7 +76,7 @@ impl Spelling {
             .collect();
         let names: Ids = kept.iter().map(|&label| labels.name(label)).collect();
         let (folded, new) = self.fold(&names, 0);
-        if folded.len() == labels.len() {
+        if folded.names() == labels.names() {
             return;
         }
         let mut numbers = vec![0; labels.len()];
@@ -95,19 +94,28 @@ impl Spelling {
     /// all, or else the first by code points, so that the order of rows decides nothing.
     pub(super) fn fold(&mut self, names: &Ids, own: usize) -> (Ids, Vec<Label>) {
         let exact = self.exact;
-        let key_of = |name: &String| if exact { name.clone() } else { alike(name) };
+        let key_of = |name: &str| if exact { name.to_owned() } else { alike(name) };
+        // A set of choices in its one order, however it is written.
+        let plain: Vec<Cow<'_, str>> = names
+            .names()
+            .iter()
+            .map(|name| match Answered::in_cell(name) {
+                Answered::Label(label) if !exact => Cow::Owned(label),
+                _ => Cow::Borrowed(name.as_str()),
+            })
+            .collect();
         // Of each key the least: own names first, then the one without capitals, then by name.
         let mut least: BTreeMap<String, (bool, bool, &str)> = BTreeMap::new();
-        for (number, name) in names.names().iter().enumerate() {
+        for (number, name) in plain.iter().enumerate() {
             let key = key_of(name);
-            let candidate = (number >= own, *name != key, name.as_str());
+            let candidate = (number >= own, **name != key, &**name);
             let known = least.entry(key).or_insert(candidate);
             *known = candidate.min(*known);
         }
         let mut folded = Ids::new();
         let mut new = Vec::with_capacity(names.len());
-        for name in names.names() {
-            let (_, _, spelling) = least[&key_of(name)];
+        for (name, plain) in names.names().iter().zip(&plain) {
+            let (_, _, spelling) = least[&key_of(plain)];
             if spelling != name {
                 self.folded.entry(spelling.to_owned()).or_default().insert(name.clone());
             }
@@ -138,8 +146,8 @@ impl Spelling {
             })
             .collect();
         let message = format!(
-            "{count} spellings of labels differ from others only in case, white space or Unicode \
-             form and were read as one: {}",
+            "{count} spellings of labels differ from others only in case, white space, Unicode form \
+             or the order of choices and were read as one: {}",
             first_names(&groups)
         );
         let folded = (count > 0)
@@ -147,11 +155,6 @@ impl Spelling {
             .map(|warning| warning.with_remedy(Remedy::KeepLabels));
         missing.into_iter().chain(folded)
     }
-}
-
-pub(crate) fn says_nothing(label: &str) -> bool {
-    // Long labels are no words of programs; the test is made for every row of a slow file.
-    label.len() <= 16 && MISSING.contains(&alike(label).as_str())
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use super::answers::Answered;
 use super::duplicates::Duplicates;
 use super::ids::Ids;
 use super::near::quotable;
@@ -233,11 +234,15 @@ impl Loader<'_> {
         let mut entries: Vec<Entry> = Vec::new();
         let rows = read_rows(source, schema, &mut problems, &mut |row, problems| {
             let Some(task) = row.name(0, &TASK, problems) else { return };
-            if !row.fields[1].is_missing() && row.fields[1].as_name().is_none() {
-                let message = "is a list or an object; a label is a text or a number";
-                problems.report(Some(row.line), Some(LABEL.name), message);
-                return;
-            }
+            let label = match row.fields[1].answered() {
+                Answered::Label(label) => Some(label),
+                Answered::Nothing | Answered::Word(_) => None,
+                Answered::Spans | Answered::Structure => {
+                    let message = "is a list or an object; a label is a text or a number";
+                    problems.report(Some(row.line), Some(LABEL.name), message);
+                    return;
+                }
+            };
             let (source, worker) = (row.fields[2].as_name(), row.fields[3].as_name());
             if source.is_some() && worker.is_some() {
                 let message = "stands beside `worker`; remove the one that is not the labeller";
@@ -250,7 +255,7 @@ impl Loader<'_> {
             }
             let sample = row.fields[5].as_name().unwrap_or_default();
             let task_id = self.tasks.intern(&task);
-            let label = row.fields[1].as_name().map(|label| self.texts.intern(&label));
+            let label = label.map(|label| self.texts.intern(&label));
             entries.push((names.intern(&name), samples.intern(&sample), task_id, label, row.line));
             if let Some(Field::Text(_) | Field::Json(_)) = row.fields.get(6)
                 && let Some(cluster) = row.fields[6].as_name()

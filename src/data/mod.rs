@@ -5,6 +5,7 @@
 //! worth knowing by [`warning`]. Long work tells [`observer`] how far it is, hears from
 //! [`interruption`] that it should stop, and is handed to threads by [`work`].
 
+pub(crate) mod answers;
 pub mod content;
 pub mod duplicates;
 pub(crate) mod excerpt;
@@ -24,6 +25,7 @@ pub(crate) mod near;
 pub mod nouns;
 pub mod observer;
 pub mod parquet;
+pub mod people;
 mod plain;
 pub mod problem;
 pub mod progress;

@@ -21,6 +21,16 @@ pub(super) fn folded(name: &str) -> String {
     plain.trim_end_matches('_').to_owned()
 }
 
+/// Whether two names of columns are one, whatever the case, spaces and punctuation.
+pub(super) fn same_name(a: &str, b: &str) -> bool {
+    let first = |name: &str| {
+        name.chars().find(|c| c.is_alphanumeric()).and_then(|c| c.to_lowercase().next())
+    };
+    // Folding takes memory, and keys of JSON are compared for every row.
+    a.eq_ignore_ascii_case(b)
+        || (first(a).is_some() && first(a) == first(b) && folded(a) == folded(b))
+}
+
 /// What a message may quote of a name or a cell.
 pub(crate) fn quotable(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARACTERS) {

@@ -218,7 +218,7 @@ pub enum DataError {
     Invalid(Problems),
     /// A file of another system cannot be imported.
     #[error(transparent)]
-    Import(super::import::ImportError),
+    Import(#[from] super::import::ImportError),
 }
 
 fn damage(row_group: Option<usize>) -> String {

@@ -7,9 +7,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::duplicates::Duplicates;
-use super::import::{ImportSettings, Imports, Opener, People, Wanted};
+use super::import::{ImportSettings, Imports, Opener, Wanted, read_people};
 use super::input::Input;
 use super::nouns::Nouns;
+use super::people::People;
 use super::problem::DataError;
 use super::review_names::ReviewReading;
 use super::reviews::{LoadedReviews, ReviewSet, ReviewSources, read_review_sources};
@@ -161,11 +162,10 @@ impl Reviews {
         {
             nouns = of_system;
         }
-        let z = files.z.into_iter().map(|source| opener.beside(source, Wanted::LlmReviews));
-        let mut z = z.collect::<Result<Vec<_>, _>>()?;
+        let mut z = opener.several(files.z, Wanted::LlmReviews)?;
         z.extend(opener.take_llm());
         let people = match &files.people {
-            Some(source) => People::read(source)?,
+            Some(source) => read_people(source)?,
             None => People::default(),
         };
         let asked = files.tasks.is_some();

@@ -6,16 +6,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::content::{CONTENT_COLUMNS, Content, ContentReader, ContentShape};
 use super::duplicates::{Duplicates, second};
 use super::ids::Ids;
-use super::import::People;
 use super::near::quotable;
 use super::nouns::Nouns;
+use super::people::People;
 use super::problem::{DataError, Problems};
 use super::review_names::{Names, ReviewReading, are_places, per_paper};
 use super::rows::{Column, FileProblems, header, read_rows};
 use super::source::{Format, Source};
 use super::task_texts::{TASK_TEXT, TaskTexts};
 use super::times::{Clock, TIME_COLUMNS, Times};
-use super::warning::{Warning, first_names, names_alike};
+use super::warning::{Warning, first_names, names_alike, names_rounded};
 use super::z::by_name;
 use crate::error::Remedy;
 
@@ -234,8 +234,11 @@ pub fn read_review_sources(
     loader.set.times = Times::of(clocks.map(|(review, clock)| (names(review), *clock)));
     loader.set.sort_by_name();
     let kinds = [(nouns.thing(), &loader.set.papers), (nouns.person(), &loader.set.reviewers)];
-    let alike = kinds.into_iter().filter_map(|(what, n)| names_alike(&format!("{what}s"), n));
-    warnings.extend(alike);
+    for (what, names) in kinds {
+        let what = format!("{what}s");
+        warnings.extend(names_rounded(&what, names));
+        warnings.extend(names_alike(&what, names));
+    }
     let mut set = loader.set;
     set.shape = loader.contents.into_shape();
     Ok(LoadedReviews { set, rows, warnings })
@@ -440,7 +443,7 @@ impl Loader<'_> {
     fn warnings(&self) -> Vec<Warning> {
         let set = &self.set;
         let nouns = set.nouns;
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<Warning> = self.contents.warning().into_iter().collect();
         if self.replaced > 0 {
             let message = format!("{} duplicate reviews were dropped", self.replaced);
             warnings.push(Warning::new("duplicates_dropped", self.replaced, message));

@@ -7,7 +7,10 @@
 
 use std::borrow::Cow;
 
-use super::near::{did_you_mean, listed, quotable};
+use serde_json::Value;
+
+use super::answers::Answered;
+use super::near::{did_you_mean, listed, quotable, same_name};
 use super::problem::{Problem, Problems};
 use super::reading::Reader;
 use super::source::{Format, Source};
@@ -34,9 +37,7 @@ pub struct NamedColumn<'a> {
 impl NamedColumn<'_> {
     pub(crate) fn matches(&self, header: &str) -> bool {
         let header = header.trim();
-        std::iter::once(&self.name)
-            .chain(self.synonyms)
-            .any(|name| name.eq_ignore_ascii_case(header))
+        std::iter::once(&self.name).chain(self.synonyms).any(|name| same_name(name, header))
     }
 
     fn names(&self) -> String {
@@ -55,7 +56,7 @@ pub enum Field<'a> {
     /// A cell of a CSV file or a JSON string.
     Text(Cow<'a, str>),
     /// Any other JSON value.
-    Json(serde_json::Value),
+    Json(Value),
 }
 
 impl Field<'_> {
@@ -68,18 +69,30 @@ impl Field<'_> {
                 let text = text.trim();
                 (!text.is_empty()).then_some(Cow::Borrowed(text))
             }
-            Self::Json(serde_json::Value::Number(number)) if is_inexact(number) => None,
-            Self::Json(value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_))) => {
+            Self::Json(Value::Number(number)) if is_inexact(number) => None,
+            Self::Json(value @ (Value::Number(_) | Value::Bool(_))) => {
                 Some(Cow::Owned(value.to_string()))
             }
             _ => None,
         }
     }
 
+    /// The value as a label: a name, a set of choices, or nothing.
+    pub(super) fn answered(&self) -> Answered {
+        match self {
+            Self::Missing => Answered::Nothing,
+            Self::Text(text) => Answered::in_cell(text),
+            Self::Json(value @ (Value::Array(_) | Value::Object(_))) => Answered::of(value),
+            other => {
+                other.as_name().map_or(Answered::Structure, |name| Answered::Label(name.into()))
+            }
+        }
+    }
+
     /// Why [`Self::as_name`] gives nothing, and what to do.
     pub(super) fn no_name(&self) -> String {
         match self {
-            Self::Json(serde_json::Value::Number(number)) if is_inexact(number) => format!(
+            Self::Json(Value::Number(number)) if is_inexact(number) => format!(
                 "is a number that other numbers cannot be told from (read as {number}); write it \
                  in quotes"
             ),
@@ -128,6 +141,24 @@ impl Row<'_> {
             problems.report(Some(self.line), Some(column.name), message);
         }
         name.map(Into::into)
+    }
+
+    /// The field `index`, which is `column`, as a label; lists of choices are one, too, and `[]`
+    /// stands for what holds nothing. A problem is reported if it is none.
+    pub(super) fn label(
+        &self,
+        index: usize,
+        column: &NamedColumn<'_>,
+        problems: &mut FileProblems<'_>,
+    ) -> Option<String> {
+        if let Field::Json(value @ (Value::Array(_) | Value::Object(_))) = &self.fields[index] {
+            match Answered::of(value) {
+                Answered::Label(label) => return Some(label),
+                Answered::Nothing | Answered::Word(_) => return Some("[]".into()),
+                Answered::Spans | Answered::Structure => {}
+            }
+        }
+        self.name(index, column, problems)
     }
 }
 
@@ -260,7 +291,8 @@ fn read_delimited(
     if !matches!(reader.read_byte_record(&mut record), Ok(true)) {
         return 0;
     }
-    let Some(positions) = header_positions(&record, schema, problems) else { return 0 };
+    let headless = || seems_headless(&source.bytes, delimiter);
+    let Some(positions) = header_positions(&record, schema, problems, headless) else { return 0 };
     let width = record.len();
 
     let mut rows = 0;
@@ -349,6 +381,7 @@ fn header_positions(
     header: &csv::ByteRecord,
     schema: &[NamedColumn<'_>],
     problems: &mut FileProblems<'_>,
+    headless: impl Fn() -> bool,
 ) -> Option<Vec<Option<usize>>> {
     let names: Vec<Cow<'_, str>> = header.iter().map(String::from_utf8_lossy).collect();
     let mut usable = true;
@@ -363,12 +396,39 @@ fn header_positions(
             usable = false;
         }
         if found.is_empty() && column.required {
+            if headless() {
+                // The other columns are missing for the same reason.
+                problems.report_missing(column, &format!(", and {HEADLESS}"), &names);
+                return None;
+            }
             problems.report_missing(column, "", &names);
             usable = false;
         }
         positions.push(found.first().copied());
     }
     usable.then_some(positions)
+}
+
+/// What is said of a file without a header.
+pub(super) const HEADLESS: &str = "the file seems to have no header: what is in its first line is also in \
+                                   others; write the names of the columns into a line before";
+
+/// Whether a cell of the first line stands in its column again.
+pub(super) fn seems_headless(bytes: &[u8], delimiter: u8) -> bool {
+    /// Rows that are looked at.
+    const LOOKED_AT: usize = 1000;
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .flexible(true)
+        .has_headers(false)
+        .from_reader(bytes);
+    let mut records = reader.byte_records().take(LOOKED_AT).map_while(Result::ok);
+    let Some(first) = records.next() else { return false };
+    let again = |record: &csv::ByteRecord| {
+        first.iter().zip(record).filter(|(a, b)| a == b && !a.trim_ascii().is_empty()).count()
+    };
+    // A header that stands in the middle once more is one.
+    records.any(|record| again(&record) > 0 && again(&record) < first.len())
 }
 
 fn ambiguous(candidates: &[String]) -> String {
@@ -444,11 +504,11 @@ fn read_json_lines(
     rows
 }
 
-fn parse_object(bytes: &[u8]) -> Result<serde_json::Map<String, serde_json::Value>, String> {
+fn parse_object(bytes: &[u8]) -> Result<serde_json::Map<String, Value>, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| bad_utf8(error.valid_up_to()))?;
     match parse_strictly(text) {
-        Ok(serde_json::Value::Object(object)) => Ok(object),
-        Ok(serde_json::Value::Array(_)) => {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(Value::Array(_)) => {
             Err("is a JSON list; write one object a line (`jq -c '.[]'` does it)".into())
         }
         Ok(_) => Err("is not a JSON object; write one object a line".into()),
@@ -469,7 +529,7 @@ fn parse_object(bytes: &[u8]) -> Result<serde_json::Map<String, serde_json::Valu
 }
 
 fn pick_fields(
-    mut object: serde_json::Map<String, serde_json::Value>,
+    mut object: serde_json::Map<String, Value>,
     schema: &[NamedColumn<'_>],
     line: u64,
     problems: &mut FileProblems<'_>,
@@ -490,8 +550,8 @@ fn pick_fields(
             usable = false;
         }
         fields.push(match value {
-            None | Some(serde_json::Value::Null) => Field::Missing,
-            Some(serde_json::Value::String(text)) => Field::Text(Cow::Owned(text)),
+            None | Some(Value::Null) => Field::Missing,
+            Some(Value::String(text)) => Field::Text(Cow::Owned(text)),
             Some(value) => Field::Json(value),
         });
     }

@@ -1,5 +1,6 @@
 //! Texts to embed, with whatever identifies them.
 
+use super::answers::says_nothing;
 use super::problem::{DataError, Problems};
 use super::rows::{Column, FileProblems, read_rows};
 use super::source::Source;
@@ -37,8 +38,9 @@ pub fn read_texts(source: &Source) -> Result<Vec<Text>, DataError> {
         &mut FileProblems::new(source, &mut problems),
         &mut |row, problems| {
             let (text, ids) = row.fields.split_last().expect("the schema has columns");
-            let Some(text) = text.as_text() else {
-                problems.report(Some(row.line), Some("text"), "is empty or not a string");
+            let Some(text) = text.as_text().filter(|text| !says_nothing(text)) else {
+                let message = "is empty, says that there is none, or is not a string";
+                problems.report(Some(row.line), Some("text"), message);
                 return;
             };
             let ids = ids.iter().map(|id| id.as_name().map(Into::into)).collect();

@@ -64,6 +64,32 @@ pub fn names_alike(what: &str, names: &Ids) -> Option<Warning> {
     (!groups.is_empty()).then(|| Warning::new("names_alike", groups.len(), message))
 }
 
+/// A warning if some names look like long numbers that a spreadsheet rounded, such as `1.2316E+18`:
+/// several may have become one.
+pub fn names_rounded(what: &str, names: &Ids) -> Option<Warning> {
+    let rounded: Vec<&String> = names.names().iter().filter(|name| is_rounded(name)).collect();
+    let message = format!(
+        "{} {what} have names like numbers that a spreadsheet rounded, under which several may be \
+         one: {}; give such columns as text",
+        rounded.len(),
+        first_names(&rounded)
+    );
+    (!rounded.is_empty()).then(|| Warning::new("names_rounded", rounded.len(), message))
+}
+
+/// Whether a name is a whole number with fewer digits than it is long, or with nothing but zeros after
+/// the 15 digits that spreadsheets keep.
+fn is_rounded(name: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some((number, exponent)) = name.split_once(['e', 'E']) {
+        let (whole, rest) = number.split_once('.').unwrap_or((number, "0"));
+        let exponent = exponent.strip_prefix('+').unwrap_or(exponent);
+        let Ok(exponent) = exponent.parse::<usize>() else { return false };
+        return whole.len() == 1 && digits(whole) && digits(rest) && rest.len() < exponent;
+    }
+    name.len() > 16 && digits(name) && name[15..].bytes().all(|byte| byte == b'0')
+}
+
 /// The first few of many names, for messages: `a, b, c and 4 more`.
 pub fn first_names<S: AsRef<str>>(names: &[S]) -> String {
     // A file whose columns are mixed up has a whole review for a name.
@@ -106,6 +132,21 @@ mod tests {
         assert_eq!(warning.message, "b");
         let said = warning.advised(&|_| "c").advised(&|_| "d");
         assert_eq!(said, Warning::new("a", 1, "b; c"));
+    }
+
+    #[test]
+    fn numbers_that_a_spreadsheet_rounded_are_told_from_others() {
+        for rounded in ["1.2316E+18", "2.45945e15", "1E+20", "123456789012345000"] {
+            assert!(is_rounded(rounded), "{rounded}");
+        }
+        for whole in
+            ["1.5", "12", "1e", "e5", "1.2345E+4", "1234567890123456789", "item 1E+5", "1E-5"]
+        {
+            assert!(!is_rounded(whole), "{whole}");
+        }
+        let names: Ids = ["1.2316E+18", "a"].iter().collect();
+        assert_eq!(names_rounded("tasks", &names).unwrap().count, 1);
+        assert!(names_rounded("tasks", &["a"].iter().collect()).is_none());
     }
 
     #[test]

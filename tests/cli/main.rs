@@ -5,6 +5,7 @@ mod agree;
 mod answers;
 mod assumptions;
 mod bad_input;
+mod cases;
 mod combined;
 mod embed;
 mod engines;

@@ -1,15 +1,23 @@
-//! Records of Argilla 2: `responses` by people, `suggestions` by models; nested, or flat with columns
-//! such as `<question>.responses`.
+//! Records of Argilla: `responses` by people, `suggestions` by models; nested as in version 2 or 1, or
+//! flat with columns such as `<question>.responses`.
 //!
-//! After argilla, `argilla/src/argilla/records/`.
+//! After argilla, `argilla/src/argilla/records/`, and for version 1 its documentation of
+//! `FeedbackRecord`.
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::elements::{Object, each_object};
-use super::output::Output;
+use super::error::ImportError;
+use super::importer::{Importer, Request};
+use super::output::{Nouns, Output};
 use super::peek::Peek;
+use super::settings::Wanted;
 use super::text_fields::name_of;
-use super::{ImportError, Importer, Request, first_has};
+use crate::data::answers::{Answered, text_of};
+
+const NOUNS: Nouns = Nouns { rows: "responses", task: "an id", worker: "a user" };
 
 pub(super) struct Argilla;
 
@@ -19,12 +27,16 @@ impl Importer for Argilla {
     }
 
     fn detect(&self, peek: &Peek<'_>) -> bool {
-        first_has(peek, &["fields", "responses"])
-            || (first_has(peek, &["id"])
+        peek.first_has(&["fields", "responses"])
+            || (peek.first_has(&["id"])
                 && peek
                     .objects()
                     .iter()
                     .any(|record| record.keys().any(|key| key.ends_with(".responses"))))
+    }
+
+    fn gives(&self, wanted: Wanted) -> bool {
+        wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
     }
 
     fn read(
@@ -33,140 +45,152 @@ impl Importer for Argilla {
         request: &Request<'_>,
         output: &mut Output,
     ) -> Result<(), ImportError> {
-        let mut question = request.settings.columns.get("label").cloned();
+        let is_item = request.wanted == Wanted::Items;
+        let mut questions: BTreeSet<String> = BTreeSet::new();
+        let looked = each_object(peek.bytes, &mut |_, record| {
+            questions.extend(said(&record).into_iter().map(|said| said.question.to_owned()));
+            true
+        });
+        looked.map_err(|broken| request.broken(broken))?;
+        let questions: Vec<String> = questions.into_iter().collect();
+        let question = if is_item { String::new() } else { request.question(&questions)? };
         let read = each_object(peek.bytes, &mut |place, record| {
             output.at(place.0);
             let id = request.task_of(&record).or_else(|| name_of(record.get("id")));
-            let Some(id) = id.or_else(|| name_of(record.get("_server_id"))) else {
+            let id = id.or_else(|| name_of(record.get("_server_id")));
+            if is_item {
+                output.begin(place.0);
+                let fields = record.get("fields").and_then(Value::as_object).into_iter().flatten();
+                let fields = fields.map(|(name, value)| (name.as_str(), value.clone()));
+                output.item(id.as_deref(), fields);
+                return true;
+            }
+            let Some(id) = id else {
                 output.read += 1;
                 output.leave_out("records without an id");
                 return true;
             };
-            if record.contains_key("responses") {
-                nested(&record, &id, &mut question, request, output);
-            } else {
-                flat(&record, &id, &mut question, request, output);
+            for said in said(&record).into_iter().filter(|said| said.question == question) {
+                let reviews = request.wanted.is_reviews();
+                let value = said.value.map(|value| value.get("value").unwrap_or(value));
+                let answer = match value {
+                    Some(value) if reviews => text_of(value),
+                    value => value.map_or(Answered::Nothing, Answered::of),
+                };
+                if said.is_model {
+                    let model = said.who.unwrap_or_else(|| "suggestions".into());
+                    if !matches!(answer, Answered::Nothing) {
+                        output.model("suggestions", &id, &model, answer);
+                    }
+                    continue;
+                }
+                output.read += 1;
+                if matches!(said.status, Some("discarded" | "draft")) {
+                    output.leave_out("discarded or draft responses");
+                } else {
+                    output.person(&NOUNS, Some(&id), said.who.as_deref(), answer);
+                }
             }
             true
         });
-        output.text_fields = question.into_iter().collect();
+        output.text_fields = vec![question];
+        output.text_fields.retain(|name| !name.is_empty());
         read.map(|_| ()).map_err(|broken| request.broken(broken))
     }
 }
 
-/// The question asked for, else the first that was met.
-fn is_wanted(question: &mut Option<String>, name: &str) -> bool {
-    question.get_or_insert_with(|| name.to_owned()) == name
+/// What somebody said to a question.
+struct Said<'a> {
+    question: &'a str,
+    who: Option<String>,
+    is_model: bool,
+    status: Option<&'a str>,
+    value: Option<&'a Value>,
 }
 
-fn nested(
-    record: &Object,
-    id: &str,
-    question: &mut Option<String>,
-    request: &Request<'_>,
-    output: &mut Output,
-) {
-    let answers = record.get("responses").and_then(Value::as_object);
-    for (name, responses) in answers.into_iter().flatten() {
-        if !is_wanted(question, name) {
-            continue;
+/// Everything that is said about a record, in each of the three forms.
+fn said(record: &Object) -> Vec<Said<'_>> {
+    let text =
+        |value: &'_ Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let mut all = Vec::new();
+    match record.get("responses") {
+        Some(Value::Object(questions)) => {
+            for (question, responses) in questions {
+                all.extend(responses.as_array().into_iter().flatten().map(|response| Said {
+                    question,
+                    who: name_of(response.get("user_id")),
+                    is_model: false,
+                    status: response.get("status").and_then(Value::as_str),
+                    value: response.get("value"),
+                }));
+            }
         }
-        for response in responses.as_array().into_iter().flatten() {
-            let status = response.get("status").and_then(Value::as_str);
-            put(
-                id,
-                name_of(response.get("user_id")),
-                response.get("value"),
-                status,
-                request,
-                output,
-            );
+        // Version 1: a response has the answers to all questions.
+        Some(Value::Array(responses)) => {
+            for response in responses {
+                let values = response.get("values").and_then(Value::as_object);
+                all.extend(values.into_iter().flatten().map(|(question, value)| Said {
+                    question,
+                    who: name_of(response.get("user_id")),
+                    is_model: false,
+                    status: response.get("status").and_then(Value::as_str),
+                    value: Some(value),
+                }));
+            }
         }
+        _ => flat(record, &mut all),
     }
-    let suggestions = record.get("suggestions").and_then(Value::as_object);
-    for (name, suggestion) in suggestions.into_iter().flatten() {
-        if is_wanted(question, name) {
-            let agent = name_of(suggestion.get("agent"));
-            suggest(id, agent, suggestion.get("value"), request, output);
+    match record.get("suggestions") {
+        Some(Value::Object(questions)) => {
+            all.extend(questions.iter().map(|(question, suggestion)| Said {
+                question,
+                who: text(suggestion, "agent"),
+                is_model: true,
+                status: None,
+                value: suggestion.get("value"),
+            }));
         }
+        Some(Value::Array(suggestions)) => {
+            all.extend(suggestions.iter().filter_map(|suggestion| {
+                Some(Said {
+                    question: suggestion.get("question_name")?.as_str()?,
+                    who: text(suggestion, "agent"),
+                    is_model: true,
+                    status: None,
+                    value: suggestion.get("value"),
+                })
+            }))
+        }
+        _ => {}
     }
+    all
 }
 
-fn flat(
-    record: &Object,
-    id: &str,
-    question: &mut Option<String>,
-    request: &Request<'_>,
-    output: &mut Output,
-) {
+/// Columns such as `<question>.responses` with lists of the same length.
+fn flat<'a>(record: &'a Object, all: &mut Vec<Said<'a>>) {
     for (key, values) in record {
-        let list = |part: &str, name: &str| {
-            record
-                .get(&format!("{name}.responses.{part}"))
-                .or_else(|| record.get(&format!("{name}.{part}")))
-        };
-        if let Some(name) = key.strip_suffix(".responses") {
-            if !is_wanted(question, name) {
-                continue;
-            }
-            let users = list("users", name).and_then(Value::as_array);
-            let statuses = list("status", name).and_then(Value::as_array);
-            for (index, value) in values.as_array().into_iter().flatten().enumerate() {
-                let user = users.and_then(|users| name_of(users.get(index)));
-                let status = statuses.and_then(|list| list.get(index)).and_then(Value::as_str);
-                put(id, user, Some(value), status, request, output);
-            }
-        } else if let Some(name) = key.strip_suffix(".suggestion")
-            && is_wanted(question, name)
-        {
-            let agent = name_of(record.get(&format!("{name}.suggestion.agent")));
-            suggest(id, agent, Some(values), request, output);
+        if let Some(question) = key.strip_suffix(".responses") {
+            let list = |part: &str| {
+                let long = record.get(&format!("{question}.responses.{part}"));
+                long.or_else(|| record.get(&format!("{question}.{part}")))?.as_array()
+            };
+            let (users, statuses) = (list("users"), list("status"));
+            let values = values.as_array().into_iter().flatten().enumerate();
+            all.extend(values.map(|(index, value)| Said {
+                question,
+                who: users.and_then(|users| name_of(users.get(index))),
+                is_model: false,
+                status: statuses.and_then(|list| list.get(index)).and_then(Value::as_str),
+                value: Some(value),
+            }));
+        } else if let Some(question) = key.strip_suffix(".suggestion") {
+            all.push(Said {
+                question,
+                who: name_of(record.get(&format!("{question}.suggestion.agent"))),
+                is_model: true,
+                status: None,
+                value: Some(values),
+            });
         }
-    }
-}
-
-fn answer(value: Option<&Value>) -> Option<String> {
-    match value? {
-        Value::Array(list) => {
-            let names: Vec<String> = list.iter().filter_map(|item| name_of(Some(item))).collect();
-            (!names.is_empty()).then(|| names.join("; "))
-        }
-        one => name_of(Some(one)),
-    }
-}
-
-fn put(
-    id: &str,
-    user: Option<String>,
-    value: Option<&Value>,
-    status: Option<&str>,
-    request: &Request<'_>,
-    output: &mut Output,
-) {
-    output.read += 1;
-    match (user, answer(value)) {
-        _ if matches!(status, Some("discarded" | "draft")) => {
-            output.leave_out("discarded or draft responses");
-        }
-        (None, _) => output.leave_out("responses without a user"),
-        (_, None) => output.leave_out("responses without an answer"),
-        (Some(user), Some(text)) if request.wanted.is_reviews() => output.review(id, &user, &text),
-        (Some(user), Some(label)) => output.label(id, &user, &label),
-    }
-}
-
-fn suggest(
-    id: &str,
-    agent: Option<String>,
-    value: Option<&Value>,
-    request: &Request<'_>,
-    output: &mut Output,
-) {
-    let Some(text) = answer(value) else { return };
-    let agent = agent.unwrap_or_else(|| "suggestions".into());
-    if request.wanted.is_reviews() {
-        output.llm_review(id, &agent, &text);
-    } else {
-        output.llm_label(id, &agent, &text);
     }
 }

@@ -3,10 +3,11 @@
 //! After a sample in Rankings-UI.
 
 use super::elements::Broken;
+use super::error::ImportError;
 use super::forms::{Form, read_forms};
+use super::importer::{Importer, Request};
 use super::output::Output;
 use super::peek::{Peek, Root};
-use super::{ImportError, Importer, Request};
 
 /// Rows of one file: a guard against a file that repeats cells without end.
 const MOST_COLUMNS: usize = 4096;

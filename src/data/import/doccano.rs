@@ -1,15 +1,25 @@
-//! One user's annotations of doccano: `{username}.jsonl` of the export by users.
+//! Annotations of doccano: `{username}.jsonl` of the export by users, and the older form whose
+//! `annotations` say who gave them.
 //!
-//! After doccano, `backend/data_export/celery_tasks.py`. The rows do not say who annotated; the name
-//! of the file does.
+//! After doccano, `backend/data_export/celery_tasks.py` and `pipeline/`; the rows of the export by users
+//! do not say who annotated, the name of the file does.
 
 use serde_json::Value;
 
-use super::elements::each_object;
-use super::output::Output;
+use super::elements::{Object, each_object};
+use super::error::ImportError;
+use super::importer::{Importer, Request};
+use super::output::{Nouns, Output};
 use super::peek::Peek;
+use super::settings::Wanted;
 use super::text_fields::name_of;
-use super::{ImportError, Importer, Request, first_has};
+use crate::data::answers::{Answered, set, text_of};
+
+/// Where the answers are, by kind of project: labels of the text, labels of an intent with its entities,
+/// entities with relations, boxes.
+const ANSWERS: [&str; 4] = ["label", "cats", "entities", "bbox"];
+
+const NOUNS: Nouns = Nouns { rows: "examples", task: "an id", worker: "an annotator" };
 
 pub(super) struct Doccano;
 
@@ -19,7 +29,16 @@ impl Importer for Doccano {
     }
 
     fn detect(&self, peek: &Peek<'_>) -> bool {
-        first_has(peek, &["id", "text", "label", "Comments"])
+        let by_user = |example: &Object| {
+            example.contains_key("Comments") && ANSWERS.iter().any(|key| example.contains_key(*key))
+        };
+        peek.objects().iter().any(|example| {
+            example.contains_key("id") && (by_user(example) || annotations(example).is_some())
+        })
+    }
+
+    fn gives(&self, wanted: Wanted) -> bool {
+        wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
     }
 
     fn read(
@@ -28,33 +47,76 @@ impl Importer for Doccano {
         request: &Request<'_>,
         output: &mut Output,
     ) -> Result<(), ImportError> {
-        let worker = &request.stem;
-        if worker == "all" {
-            return Err(request.columns(
-                "the annotations of all users together do not say who annotated; export one file \
-                 per user"
-                    .into(),
-            ));
+        let is_old = peek.objects().iter().any(|example| annotations(example).is_some());
+        if request.stem == "all" && !is_old {
+            return Err(ImportError::Refused {
+                file: request.file.clone(),
+                what:
+                    "an export of the annotations of all users of doccano together, which does not \
+                       say who annotated"
+                        .into(),
+                instead: "export it once more with one file per user".into(),
+            });
         }
+        let has = |key: &str| peek.objects().iter().any(|example| example.contains_key(key));
+        let first = ANSWERS.into_iter().find(|key| has(key)).unwrap_or(ANSWERS[0]);
+        let question = request.answer().unwrap_or(first);
         let read = each_object(peek.bytes, &mut |place, example| {
-            output.begin(place.0);
+            output.at(place.0);
             let task = request.task_of(&example).or_else(|| name_of(example.get("id")));
-            let label = match example.get("label") {
-                Some(Value::Array(labels)) => {
-                    let names: Vec<String> =
-                        labels.iter().filter_map(|label| name_of(Some(label))).collect();
-                    (!names.is_empty()).then(|| names.join("; "))
+            let task = task.as_deref();
+            if request.wanted == Wanted::Items {
+                output.begin(place.0);
+                output
+                    .item(task, example.get("text").map(|text| ("text", text.clone())).into_iter());
+                return true;
+            }
+            match annotations(&example) {
+                Some(annotations) => old(task, annotations, output),
+                None => {
+                    output.read += 1;
+                    let answer = match example.get(question) {
+                        Some(value) if request.wanted.is_reviews() => text_of(value),
+                        value => value.map_or(Answered::Nothing, Answered::of),
+                    };
+                    output.person(&NOUNS, task, Some(&request.stem), answer);
                 }
-                one => name_of(one),
-            };
-            match (task, label) {
-                (Some(task), Some(label)) => output.label(&task, worker, &label),
-                (None, _) => output.leave_out("examples without an id"),
-                (_, None) => output.leave_out("examples without an answer"),
             }
             true
         });
-        output.text_fields = vec!["label".into()];
+        output.text_fields = vec![if is_old { "annotations" } else { question }.to_owned()];
         read.map(|_| ()).map_err(|broken| request.broken(broken))
+    }
+}
+
+/// The annotations of the older form, if the example is in it.
+fn annotations(example: &Object) -> Option<&Vec<Value>> {
+    let list = example.get("annotations")?.as_array()?;
+    let is_old = example.contains_key("text") && !example.contains_key("data");
+    let says_who = list.iter().all(|annotation| annotation.get("user").is_some());
+    (is_old && says_who).then_some(list)
+}
+
+/// Each user's annotations are one answer.
+fn old(task: Option<&str>, annotations: &[Value], output: &mut Output) {
+    let mut users: Vec<(String, Vec<String>, bool)> = Vec::new();
+    for annotation in annotations {
+        let Some(user) = name_of(annotation.get("user")) else {
+            output.read += 1;
+            output.leave_out("annotations without a user");
+            continue;
+        };
+        let position = users.iter().position(|(known, ..)| *known == user).unwrap_or_else(|| {
+            users.push((user, Vec::new(), false));
+            users.len() - 1
+        });
+        users[position].2 |= annotation.get("start_offset").is_some();
+        let label = annotation.get("label").or_else(|| annotation.get("text"));
+        users[position].1.extend(name_of(label));
+    }
+    for (user, labels, is_span) in users {
+        output.read += 1;
+        let answer = if is_span { Answered::Spans } else { set(labels) };
+        output.person(&NOUNS, task, Some(&user), answer);
     }
 }

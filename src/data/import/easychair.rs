@@ -6,11 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use super::error::ImportError;
+use super::importer::{Importer, Request};
 use super::output::Output;
 use super::peek::Peek;
 use super::records::Records;
 use super::text_fields::joined;
-use super::{ImportError, Importer, Request};
 
 pub(super) struct EasyChair;
 
@@ -33,8 +34,8 @@ impl Importer for EasyChair {
         let mut latest: BTreeMap<(String, String), (i64, String, u64)> = BTreeMap::new();
         let mut order: Vec<(String, String)> = Vec::new();
         let records = Records::of(peek, request)?;
-        let asked = &request.settings.text_columns;
-        let fields = if asked.is_empty() { vec!["text".to_owned()] } else { asked.clone() };
+        let asked = request.text_columns();
+        let fields = if asked.is_empty() { vec!["text".to_owned()] } else { asked };
         output.text_fields.clone_from(&fields);
         records.each(output, |record, output| {
             let Some(paper) = record.get("submission #") else {
@@ -46,7 +47,7 @@ impl Importer for EasyChair {
             let Some(reviewer) = person.or_else(member) else {
                 return output.leave_out("reviews without a reviewer");
             };
-            let text = joined(&fields, |name| record.get(name));
+            let text = joined(&fields, |name| record.text(name));
             let text = without_confidential(&text);
             if text.is_empty() {
                 return output.leave_out("reviews without a text");

@@ -3,19 +3,15 @@
 //! An export of two gigabytes is one JSON array; only one of its elements is in memory as a value at
 //! a time.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{
-    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::bounded::{Bounded, Budget};
+use super::wrapping::{KEY, Wrapping, wrapping};
 use crate::data::rows::MAX_RECORD_BYTES;
-
-/// Keys under which systems wrap the list that matters.
-const WRAPPERS: [&str; 8] =
-    ["notes", "reviews", "papers", "data", "results", "records", "items", "rows"];
 
 /// An object of a JSON file.
 pub(super) type Object = Map<String, Value>;
@@ -33,8 +29,9 @@ pub(super) struct Broken {
     pub(super) message: String,
 }
 
-/// Hands every object of a JSON array, of a wrapped array, of one object or of JSON lines to
-/// `visit`, which says whether to go on.
+/// Hands every object of a file to `visit`, which says whether to go on: the elements of a list,
+/// wherever it is wrapped, the objects of lines or of texts one after the other, the values of an
+/// object that names its rows (under [`KEY`]), or the only object.
 ///
 /// Elements that are no objects are skipped and counted in the result.
 ///
@@ -45,23 +42,67 @@ pub(super) fn each_object(
     bytes: &[u8],
     visit: &mut dyn FnMut(Place, Object) -> bool,
 ) -> Result<u64, Broken> {
-    let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(bytes.len());
-    let rest = &bytes[start..];
+    let rest = bytes.trim_ascii_start();
     if is_lines(rest) {
         return each_line(bytes, visit);
     }
-    if !matches!(rest.first(), Some(b'{' | b'[')) {
-        return Err(Broken { after: 0, message: "it is no JSON".into() });
+    let wrapping = match rest.first() {
+        Some(b'[') => Wrapping::List(Vec::new()),
+        Some(b'{') => wrapping(rest).0,
+        _ => return Err(Broken { after: 0, message: "it is no JSON".into() }),
+    };
+    if wrapping == Wrapping::Texts {
+        return each_text(rest, visit);
     }
     let budget = Budget::of(rest.len());
     let mut state = State { visit, budget: &budget, count: 0, skipped: 0, stopped: false };
     let mut deserializer = serde_json::Deserializer::from_slice(rest);
-    let read = deserializer.deserialize_any(Root { state: &mut state });
+    let state_of_walk = &mut state;
+    let read = match &wrapping {
+        Wrapping::List(path) => Walk { state: state_of_walk, path }.deserialize(&mut deserializer),
+        Wrapping::Named => deserializer.deserialize_any(Named { state: state_of_walk }),
+        _ => Bounded(&budget).deserialize(&mut deserializer).map(|value| {
+            if let Value::Object(object) = value {
+                state_of_walk.count += 1;
+                (state_of_walk.visit)(Place(1), object);
+            }
+        }),
+    };
     let ended = if state.stopped { Ok(()) } else { read.and_then(|()| deserializer.end()) };
     match ended {
         Ok(()) => Ok(state.skipped),
         Err(error) => Err(Broken { after: state.count, message: without_place(&error) }),
     }
+}
+
+/// JSON with `null` in the place of `NaN` and `Infinity`, which Python writes and JSON has not, and how
+/// many there were.
+pub(super) fn without_nan(bytes: Cow<'_, [u8]>) -> (Cow<'_, [u8]>, usize) {
+    const WORDS: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
+    let is_json = matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['));
+    if !is_json || WORDS[1..].iter().all(|word| memchr::memmem::find(&bytes, word).is_none()) {
+        return (bytes, 0);
+    }
+    let (mut mended, mut count) = (Vec::with_capacity(bytes.len()), 0);
+    let (mut at, mut in_string) = (0, false);
+    while let Some(&byte) = bytes.get(at) {
+        let word = (!in_string).then(|| WORDS.iter().find(|word| bytes[at..].starts_with(word)));
+        if let Some(Some(word)) = word {
+            mended.extend_from_slice(b"null");
+            count += 1;
+            at += word.len();
+            continue;
+        }
+        if in_string && byte == b'\\' {
+            mended.extend(bytes.get(at..at + 2).unwrap_or(&bytes[at..]));
+            at += 2;
+            continue;
+        }
+        in_string ^= byte == b'"';
+        mended.push(byte);
+        at += 1;
+    }
+    if count == 0 { (bytes, 0) } else { (Cow::Owned(mended), count) }
 }
 
 /// The only object of a file, whatever lists it holds.
@@ -75,6 +116,35 @@ pub(super) fn only_object(bytes: &[u8]) -> Result<Object, Broken> {
         Err(error) => without_place(&error),
     };
     Err(Broken { after: 0, message })
+}
+
+/// Texts of JSON that stand one after the other, each over any number of lines.
+fn each_text(bytes: &[u8], visit: &mut dyn FnMut(Place, Object) -> bool) -> Result<u64, Broken> {
+    let budget = Budget::of(bytes.len());
+    let (mut rest, mut count, mut skipped) = (bytes, 0, 0);
+    while !rest.is_empty() {
+        budget.renew();
+        let broken =
+            |error: &serde_json::Error| Broken { after: count, message: without_place(error) };
+        let mut texts = serde_json::Deserializer::from_slice(rest).into_iter::<IgnoredAny>();
+        if let Some(Err(error)) = texts.next() {
+            return Err(broken(&error));
+        }
+        let (text, after) = rest.split_at(texts.byte_offset());
+        let mut reader = serde_json::Deserializer::from_slice(text);
+        let value = Bounded(&budget).deserialize(&mut reader).map_err(|error| broken(&error))?;
+        count += 1;
+        let Value::Object(object) = value else {
+            skipped += 1;
+            rest = after.trim_ascii_start();
+            continue;
+        };
+        if !visit(Place(count), object) {
+            break;
+        }
+        rest = after.trim_ascii_start();
+    }
+    Ok(skipped)
 }
 
 /// A first line that is a whole object, with another one after it, is JSON lines.
@@ -136,141 +206,91 @@ struct State<'a> {
     stopped: bool,
 }
 
-/// The root: a list, or an object that may wrap one.
-struct Root<'a, 'b> {
-    state: &'a mut State<'b>,
+impl State<'_> {
+    fn take<E: serde::de::Error>(&mut self, element: Value) -> Result<(), E> {
+        self.count += 1;
+        let Value::Object(object) = element else {
+            self.skipped += 1;
+            return Ok(());
+        };
+        if (self.visit)(Place(self.count), object) {
+            return Ok(());
+        }
+        self.stopped = true;
+        // Two gigabytes that nobody looks at are not read.
+        Err(E::custom("stopped"))
+    }
 }
 
-impl<'de> Visitor<'de> for Root<'_, '_> {
+/// Goes down a path of keys to the list whose elements are the rows.
+struct Walk<'a, 'b> {
+    state: &'a mut State<'b>,
+    path: &'a [String],
+}
+
+impl<'de> DeserializeSeed<'de> for Walk<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Walk<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON array or object")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, elements: A) -> Result<(), A::Error> {
-        List { state: self.state }.visit_seq(elements)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        let mut object = Object::new();
-        let mut wrapped = false;
-        while let Some(key) = entries.next_key::<String>()? {
-            if !wrapped && WRAPPERS.contains(&key.as_str()) {
-                match entries.next_value_seed(Wrapped { state: self.state })? {
-                    None => wrapped = true,
-                    Some(value) => {
-                        object.insert(key, value);
-                    }
-                }
-            } else {
-                // What stands around the list is not of use.
-                if wrapped {
-                    entries.next_value::<IgnoredAny>()?;
-                } else {
-                    object.insert(key, entries.next_value_seed(Bounded(self.state.budget))?);
-                }
-            }
-            if self.state.stopped {
-                return Ok(());
-            }
-        }
-        if !wrapped {
-            self.state.count += 1;
-            (self.state.visit)(Place(1), object);
-        }
-        Ok(())
-    }
-}
-
-/// The elements of a list.
-struct List<'a, 'b> {
-    state: &'a mut State<'b>,
-}
-
-impl<'de> Visitor<'de> for List<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON array")
-    }
-
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
         loop {
             self.state.budget.renew();
             let element = elements.next_element_seed(Bounded(self.state.budget))?;
-            let Some(element) = element else { break };
-            self.state.count += 1;
-            let Value::Object(object) = element else {
-                self.state.skipped += 1;
-                continue;
-            };
-            if !(self.state.visit)(Place(self.state.count), object) {
-                self.state.stopped = true;
-                // Two gigabytes that nobody looks at are not read.
-                return Err(A::Error::custom("stopped"));
+            let Some(element) = element else { return Ok(()) };
+            self.state.take(element)?;
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        while let Some(key) = entries.next_key::<String>()? {
+            match self.path.split_first() {
+                Some((first, path)) if *first == key => {
+                    entries.next_value_seed(Walk { state: &mut *self.state, path })?;
+                }
+                // What stands around the list is not of use.
+                _ => drop(entries.next_value::<IgnoredAny>()?),
             }
         }
         Ok(())
     }
 }
 
-/// The value under a key that may wrap the list: `None` if it was a list of objects and handed over,
-/// else the value.
-struct Wrapped<'a, 'b> {
+/// The values of an object whose keys are the names of its rows.
+struct Named<'a, 'b> {
     state: &'a mut State<'b>,
 }
 
-impl<'de> DeserializeSeed<'de> for Wrapped<'_, '_> {
-    type Value = Option<Value>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Wrapped<'_, '_> {
-    type Value = Option<Value>;
+impl<'de> Visitor<'de> for Named<'_, '_> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
+        f.write_str("a JSON object")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, elements: A) -> Result<Self::Value, A::Error> {
-        List { state: self.state }.visit_seq(elements)?;
-        Ok(None)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-        let mut object = Object::new();
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
         while let Some(key) = entries.next_key::<String>()? {
-            object.insert(key, entries.next_value_seed(Bounded(self.state.budget))?);
+            self.state.budget.renew();
+            let mut row = Object::new();
+            row.insert(KEY.to_owned(), key.into());
+            if let Value::Object(object) = entries.next_value_seed(Bounded(self.state.budget))? {
+                object.into_iter().filter(|(name, _)| name != KEY).for_each(|(name, value)| {
+                    row.insert(name, value);
+                });
+            }
+            self.state.take(Value::Object(row))?;
         }
-        Ok(Some(Value::Object(object)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Some(Value::from(text)))
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Some(Value::from(value)))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Some(Value::from(value)))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Some(Value::from(value)))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(Some(Value::from(value)))
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Some(Value::Null))
+        Ok(())
     }
 }
 
@@ -314,6 +334,25 @@ mod tests {
         assert_eq!(error.after, 2);
         assert!(!error.message.contains("id"), "{error:?}");
         assert!(each_object(b"[{}] rubbish", &mut |_, _| true).is_err());
+    }
+
+    #[test]
+    fn what_is_no_number_is_null_but_not_in_texts() {
+        let text = br#"{"a":NaN,"b":[-Infinity, Infinity],"c":"NaN \" Infinity"}"#;
+        let (mended, count) = without_nan(Cow::Borrowed(text));
+        let expected = r#"{"a":null,"b":[null, null],"c":"NaN \" Infinity"}"#;
+        assert_eq!((std::str::from_utf8(&mended).unwrap(), count), (expected, 3));
+        assert_eq!(without_nan(Cow::Borrowed(b"a,NaN")).1, 0);
+    }
+
+    #[test]
+    fn rows_are_found_in_every_wrapping() {
+        let one_two = vec![(1, "1".to_owned()), (2, "2".to_owned())];
+        assert_eq!(ids("{\"details\":{\"replies\":[{\"id\":1},{\"id\":2}]}}").unwrap(), one_two);
+        assert_eq!(ids("{\n\"id\":1\n}\n{\n\"id\":2}\n").unwrap(), one_two);
+        assert_eq!(ids("{\"id\":1}{\"id\":2}").unwrap(), one_two);
+        assert_eq!(ids("{\"a\":{\"task\":1,\"id\":1},\"b\":{\"id\":2}}").unwrap(), one_two);
+        assert_eq!(ids("{\n\"id\":1\n}\n{\n\"id\":").unwrap_err().after, 1);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Why a file cannot be imported.
 
-use crate::data::problem::DataError;
+use super::wanted::Wanted;
 use crate::error::{ErrorKind, Kinded, Remedy};
 
 /// Why a file cannot be imported.
@@ -63,6 +63,14 @@ pub enum ImportError {
         /// What was left out, or what to try.
         hint: String,
     },
+    /// A table with a column for every task or every worker.
+    #[error("`{file}`: {message}")]
+    Wide {
+        /// The file.
+        file: String,
+        /// What there is.
+        message: String,
+    },
     /// A table whose columns are not understood.
     #[error("`{file}`: {message}")]
     Columns {
@@ -71,6 +79,25 @@ pub enum ImportError {
         /// What is missing, what there is, and what it might be.
         message: String,
     },
+}
+
+impl ImportError {
+    /// A file with nothing in it.
+    pub fn empty(file: String, wanted: Wanted) -> Self {
+        Self::Nothing { file, format: "a file", wanted: wanted.noun(), hint: "it is empty".into() }
+    }
+
+    /// Whether the file holds nothing of use, so that others can do without it.
+    pub fn is_of_no_use(&self) -> bool {
+        matches!(self, Self::Nothing { .. } | Self::Refused { .. })
+    }
+}
+
+impl ImportError {
+    /// Whether the file breaks off.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Broken { .. })
+    }
 }
 
 impl Kinded for ImportError {
@@ -84,12 +111,10 @@ impl Kinded for ImportError {
     }
 
     fn remedy(&self) -> Option<Remedy> {
-        matches!(self, Self::Columns { .. }).then_some(Remedy::NameColumns)
-    }
-}
-
-impl From<ImportError> for DataError {
-    fn from(error: ImportError) -> Self {
-        Self::Import(error)
+        match self {
+            Self::Columns { .. } => Some(Remedy::NameColumns),
+            Self::Wide { .. } => Some(Remedy::ReadAsWide),
+            _ => None,
+        }
     }
 }

@@ -4,9 +4,11 @@
 //! so that no more than one review is in memory at a time.
 
 use super::elements::Broken;
+use super::error::ImportError;
+use super::importer::Request;
 use super::output::Output;
 use super::text_fields::{TextFields, joined};
-use super::{ImportError, Request};
+use crate::data::answers::says_nothing;
 
 /// Fields of a form, each a name and what was written there.
 pub(super) type Fields<'a> = Vec<(&'a str, &'a str)>;
@@ -42,7 +44,7 @@ pub(super) fn read_forms(
         }
     });
     seen.map_err(|broken| request.broken(broken))?;
-    let chosen = lengths.chosen(&request.settings.text_columns);
+    let chosen = lengths.chosen(&request.text_columns());
     output.text_fields.clone_from(&chosen);
     let read = each(&mut |form| {
         output.begin(form.place);
@@ -58,6 +60,7 @@ fn put(form: &Form<'_>, chosen: &[String], output: &mut Output) {
     let Some(paper) = &form.paper else { return output.leave_out("reviews without a paper") };
     let field =
         |wanted: &str| form.fields.iter().find(|(name, _)| *name == wanted).map(|(_, text)| *text);
+    let field = |wanted: &str| field(wanted).filter(|text| !says_nothing(text));
     let mut text = joined(chosen, field);
     if text.is_empty() && form.llm.is_some() {
         // LLMs fill in fields of their own.

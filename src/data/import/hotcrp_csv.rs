@@ -4,12 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use super::error::ImportError;
 use super::forms::{Form, read_forms};
+use super::importer::{Importer, Request};
 use super::output::Output;
 use super::peek::Peek;
 use super::records::Records;
 use super::text_fields::joined;
-use super::{ImportError, Importer, Request};
 
 /// Columns before the fields of the form.
 const ABOUT: [&str; 12] = [
@@ -89,7 +90,7 @@ fn read_table(
     paper: &str,
 ) -> Result<(), ImportError> {
     let records = Records::of(peek, request)?;
-    let fields = records.text_fields(&ABOUT, &request.settings.text_columns);
+    let fields = records.text_fields(&ABOUT)?;
     output.text_fields.clone_from(&fields);
     records.each(output, |record, output| {
         let Some(paper) = record.get(paper) else {
@@ -98,7 +99,7 @@ fn read_table(
         let Some(reviewer) = record.get("email").or_else(|| record.get("review")) else {
             return output.leave_out("reviews without a reviewer");
         };
-        let text = joined(&fields, |name| record.get(name));
+        let text = joined(&fields, |name| record.text(name));
         if text.is_empty() {
             return output.leave_out("reviews without a text");
         }

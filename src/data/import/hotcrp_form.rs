@@ -2,10 +2,11 @@
 //!
 //! After hotcrp: `src/reviewvalues.php`, `test/review18A.txt`.
 
+use super::error::ImportError;
 use super::forms::{Form, read_forms};
+use super::importer::{Importer, Request};
 use super::output::Output;
 use super::peek::{Peek, Root};
-use super::{ImportError, Importer, Request};
 
 /// Text forms: `==+== Begin Review #18A` and what follows.
 pub(super) struct HotCrpForm;

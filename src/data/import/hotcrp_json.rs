@@ -5,11 +5,13 @@
 use serde_json::Value;
 
 use super::elements::{Object, each_object};
+use super::error::ImportError;
 use super::forms::{Fields, Form, read_forms};
+use super::importer::{Importer, Request};
 use super::output::Output;
 use super::peek::Peek;
+use super::settings::Wanted;
 use super::text_fields::name_of;
-use super::{ImportError, Importer, Request, Wanted, first_has};
 
 /// JSON with `"object": "review"`.
 pub(super) struct HotCrpJson;
@@ -20,7 +22,7 @@ impl Importer for HotCrpJson {
     }
 
     fn detect(&self, peek: &Peek<'_>) -> bool {
-        first_has(peek, &["object", "pid", "rid"])
+        peek.first_has(&["object", "pid", "rid"])
             && peek
                 .objects()
                 .iter()

@@ -4,21 +4,25 @@
 //! Forms made of crowd elements put all their answers into one column, `Answer.taskAnswers`: a JSON
 //! list of one object with a key for each element of the form.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::elements::Object;
-use super::output::Output;
+use super::error::ImportError;
+use super::importer::{Importer, Request};
+use super::output::{Nouns, Output};
 use super::peek::Peek;
-use super::records::{Record, Records};
-use super::text_fields::name_of;
-use super::{ImportError, Importer, Request};
+use super::records::{Portrait, Record, Records};
+use super::settings::Wanted;
+use crate::data::answers::{Answered, set};
 
 /// The column of forms made of crowd elements.
 const TASK_ANSWERS: &str = "Answer.taskAnswers";
 
 pub(super) struct MTurk;
+
+const NOUNS: Nouns = Nouns { rows: "assignments", task: "a task", worker: "a worker" };
 
 impl Importer for MTurk {
     fn name(&self) -> &'static str {
@@ -30,6 +34,10 @@ impl Importer for MTurk {
             && peek.has_column_that_starts("Answer.")
     }
 
+    fn gives(&self, wanted: Wanted) -> bool {
+        wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
+    }
+
     fn read(
         &self,
         peek: &Peek<'_>,
@@ -37,7 +45,13 @@ impl Importer for MTurk {
         output: &mut Output,
     ) -> Result<(), ImportError> {
         let records = Records::of(peek, request)?;
-        let task = request.settings.columns.get("task").map_or("HITId", String::as_str);
+        let task = records.column(request.task(), "HITId")?;
+        if request.wanted == Wanted::Items {
+            return records.each(output, |record, output| {
+                output.item(record.get(&task), record.starting("Input."));
+            });
+        }
+        let worker = records.column(request.worker(), "WorkerId")?;
         let answer = Answer::of(&records, request)?;
         output.text_fields = vec![answer.name().to_owned()];
         records.each(output, |record, output| {
@@ -45,15 +59,8 @@ impl Importer for MTurk {
                 return output.leave_out("rejected assignments");
             }
             output.took(record.get("WorkTimeInSeconds"));
-            match (record.get(task), record.get("WorkerId"), answer.in_row(record)) {
-                (Some(task), Some(worker), Some(text)) if request.wanted.is_reviews() => {
-                    output.review(task, worker, &text);
-                }
-                (Some(task), Some(worker), Some(label)) => output.label(task, worker, &label),
-                (None, ..) => output.leave_out("assignments without a task"),
-                (_, None, _) => output.leave_out("assignments without a worker"),
-                (.., None) => output.leave_out("assignments without an answer"),
-            }
+            let answer = answer.in_row(&records, record);
+            output.person(&NOUNS, record.get(&task), record.get(&worker), answer);
         })
     }
 }
@@ -62,6 +69,9 @@ impl Importer for MTurk {
 enum Answer {
     /// In a column of its own.
     Column(String),
+    /// In a column for every box, which says whether it is ticked: the name of the question, the columns
+    /// and what their boxes are called.
+    Boxes(String, Vec<(String, String)>),
     /// Under a key of [`TASK_ANSWERS`].
     Element(String),
 }
@@ -69,58 +79,112 @@ enum Answer {
 impl Answer {
     /// The one that the user names, else the only one.
     fn of(records: &Records<'_>, request: &Request<'_>) -> Result<Self, ImportError> {
-        let names = records.names();
-        let columns = names.iter().filter(|name| name.starts_with("Answer."));
-        let mut answers: Vec<Self> = columns
-            .clone()
-            .filter(|name| *name != TASK_ANSWERS)
-            .map(|name| Self::Column(name.clone()))
-            .collect();
+        let columns = records.called(|name| name.starts_with("Answer."));
+        let mut answers: Vec<Self> = Vec::new();
+        let boxes = boxes(records, &columns);
+        for column in columns.iter().filter(|name| *name != TASK_ANSWERS) {
+            let question = column.rsplit_once('.').map_or("", |(question, _)| question);
+            match boxes.get(question) {
+                Some(of_question) if of_question[0].0 == *column => {
+                    answers.push(Self::Boxes(question.to_owned(), of_question.clone()));
+                }
+                Some(_) => {}
+                None => answers.push(Self::Column(column.clone())),
+            }
+        }
         let mut elements = BTreeSet::new();
-        if columns.clone().any(|name| name == TASK_ANSWERS) {
+        if columns.iter().any(|name| name == TASK_ANSWERS) {
             records.look(&mut |record| {
                 elements.extend(elements_of(record).into_iter().map(|(name, _)| name));
+                true
             });
         }
         answers.extend(elements.into_iter().map(Self::Element));
-        let listed = |answers: &[Self]| {
-            answers.iter().map(|answer| answer.name().to_owned()).collect::<Vec<_>>().join(", ")
-        };
-        let all = listed(&answers);
-        let Some(asked) = request.settings.columns.get("label") else {
-            let message = match answers.len() {
-                1 => return Ok(answers.remove(0)),
-                0 => "no assignment holds an answer".to_owned(),
-                _ => format!("there are several answers; name one as the column `label`: {all}"),
+        let all: Vec<String> = answers.iter().map(|answer| answer.name().to_owned()).collect();
+        let Some(asked) = request.answer() else {
+            // A text is what most people wrote more than a few words in.
+            let prose = match request.wanted.is_reviews() && answers.len() > 1 {
+                true => records.portraits(None).into_iter().filter(Portrait::is_prose).collect(),
+                false => Vec::new(),
             };
-            return Err(request.columns(message));
+            let texts: Vec<usize> = (0..all.len())
+                .filter(|&index| prose.iter().any(|portrait| portrait.name == all[index]))
+                .collect();
+            return match (texts.as_slice(), all.len()) {
+                ([one], _) => Ok(answers.remove(*one)),
+                (_, 1) => Ok(answers.remove(0)),
+                _ => Err(request.which(None, &all)),
+            };
         };
         // A column may be named without its prefix.
-        let short = |answer: &Self| answer.name().strip_prefix("Answer.") == Some(asked);
-        let place = answers
+        let place = all
             .iter()
-            .position(|answer| answer.name() == asked)
-            .or_else(|| answers.iter().position(short));
-        match place {
-            Some(place) => Ok(answers.remove(place)),
+            .position(|name| name == asked)
+            .or_else(|| all.iter().position(|name| name.strip_prefix("Answer.") == Some(asked)));
+        match (place, records.named(asked)) {
+            (Some(place), _) => Ok(answers.remove(place)),
             // Any column may be what somebody wants.
-            None if names.contains(asked) => Ok(Self::Column(asked.clone())),
-            None => Err(request.columns(format!("there is no answer `{asked}`; there are {all}"))),
+            (None, Ok(column)) => Ok(Self::Column(column)),
+            (None, Err(_)) => Err(request.which(Some(asked), &all)),
         }
     }
 
     fn name(&self) -> &str {
         match self {
-            Self::Column(name) | Self::Element(name) => name,
+            Self::Column(name) | Self::Boxes(name, _) | Self::Element(name) => name,
         }
     }
 
-    fn in_row(&self, record: &Record<'_>) -> Option<String> {
+    fn in_row(&self, records: &Records<'_>, record: &Record<'_>) -> Answered {
         match self {
-            Self::Column(name) => record.get(name).map(str::to_owned),
-            Self::Element(name) => answered(name, elements_of(record).get(name)?),
+            Self::Column(name) => records.answer(record, name),
+            Self::Boxes(_, boxes) => {
+                let cells =
+                    || boxes.iter().filter_map(|(column, name)| Some((record.get(column)?, name)));
+                let ticked: Vec<String> = cells()
+                    .filter(|(cell, _)| cell.eq_ignore_ascii_case("true"))
+                    .map(|(_, name)| name.clone())
+                    .collect();
+                match (cells().count(), ticked.len()) {
+                    (0, _) => Answered::Nothing,
+                    (_, 0) => Answered::Label("none".to_owned()),
+                    _ => set(ticked),
+                }
+            }
+            Self::Element(name) => elements_of(record)
+                .get(name)
+                .map_or(Answered::Nothing, |value| answered(name, value)),
         }
     }
+}
+
+/// Questions with a column for each of several boxes, in which nothing stands but whether it is ticked.
+fn boxes(records: &Records<'_>, columns: &[String]) -> BTreeMap<String, Vec<(String, String)>> {
+    let mut boxes: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
+    for column in columns {
+        if let Some((question, name)) = column.rsplit_once('.').filter(|(q, _)| *q != "Answer") {
+            let of_question = boxes.entry(question.to_owned()).or_default();
+            of_question.push((column.clone(), name.to_owned()));
+        }
+    }
+    boxes.retain(|_, columns| columns.len() > 1);
+    if !boxes.is_empty() {
+        let mut ticked: BTreeSet<String> = BTreeSet::new();
+        records.look(&mut |record| {
+            boxes.retain(|_, columns| {
+                columns.iter().all(|(column, _)| {
+                    let cell = record.get(column).unwrap_or_default().to_ascii_lowercase();
+                    if cell == "true" {
+                        ticked.insert(column.clone());
+                    }
+                    matches!(cell.as_str(), "" | "true" | "false")
+                })
+            });
+            !boxes.is_empty()
+        });
+        boxes.retain(|_, columns| columns.iter().any(|(column, _)| ticked.contains(column)));
+    }
+    boxes
 }
 
 /// The answers of a form by the name of its element; nothing where the cell is no such JSON.
@@ -142,17 +206,18 @@ fn elements_of(record: &Record<'_>) -> Object {
 /// What was answered: a text as it is; of buttons and boxes, each a name with whether it is chosen,
 /// the names of those that are. A single box that is not ticked is `not` its name; a box without a
 /// name of its own (`on`) has that of the element.
-fn answered(element: &str, value: &Value) -> Option<String> {
-    let Value::Object(choices) = value else { return name_of(Some(value)) };
-    let chosen = choices.iter().filter(|(_, chosen)| **chosen == Value::Bool(true));
-    let names: Vec<&str> = chosen.map(|(name, _)| name.as_str()).collect();
-    if let (1, Some(name)) = (choices.len(), choices.keys().next()) {
-        let name = if name == "on" { element } else { name };
-        return Some(if names.is_empty() { format!("not {name}") } else { name.to_owned() });
-    }
-    match names.len() {
-        0 if choices.is_empty() => None,
-        0 => Some("none".to_owned()),
-        _ => Some(names.join("; ")),
+fn answered(element: &str, value: &Value) -> Answered {
+    let Value::Object(choices) = value else { return Answered::of(value) };
+    let is_ticked = |ticked: &Value| *ticked == Value::Bool(true);
+    match (choices.len(), choices.iter().next()) {
+        (1, Some((name, ticked))) if ticked.is_boolean() => {
+            let name = if name == "on" { element } else { name };
+            let not = if is_ticked(ticked) { "" } else { "not " };
+            Answered::Label(format!("{not}{name}"))
+        }
+        (0, _) => Answered::Nothing,
+        _ if choices.values().any(is_ticked) => Answered::of(value),
+        _ if choices.values().all(Value::is_boolean) => Answered::Label("none".to_owned()),
+        _ => Answered::of(value),
     }
 }

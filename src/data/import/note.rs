@@ -22,8 +22,16 @@ pub struct ImportNote {
     pub llm: u64,
     /// What was left out, by reason.
     pub left_out: BTreeMap<String, u64>,
+    /// Rows without their last cells, which count as empty.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub short_rows: u64,
     /// Fields that were joined to a text, or that hold the answer, in this order.
     pub text_fields: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl ImportNote {
@@ -42,6 +50,12 @@ impl ImportNote {
         });
         for (reason, count) in &self.left_out {
             text.push_str(&format!("; {count} left out: {reason}"));
+        }
+        if self.short_rows > 0 {
+            text.push_str(&format!(
+                "; {} rows end early: their last cells are empty",
+                self.short_rows
+            ));
         }
         if !self.text_fields.is_empty() {
             text.push_str(&format!("; read from {}", self.text_fields.join(", ")));

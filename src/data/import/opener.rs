@@ -2,13 +2,19 @@
 
 use std::collections::BTreeSet;
 
+use super::catalogue::is_general;
 use super::error::ImportError;
 use super::note::{ImportNote, Imports};
+use super::reading::{Asked, imported_as};
 use super::settings::{COLUMN_KEYS, ImportSettings, Wanted};
-use super::{Asked, imported_as};
 use crate::data::problem::DataError;
 use crate::data::source::Source;
 use crate::data::warning::Warning;
+
+/// That a file beside others was left out.
+pub fn left_out(name: &str, error: &DataError) -> Warning {
+    Warning::new("file_left_out", 1, format!("`{name}` was left out: {error}"))
+}
 
 /// Opens files one after the other, and gathers what there is to say about them.
 ///
@@ -24,12 +30,18 @@ pub struct Opener {
     /// What the files that were opened were wanted for, and whether one was of a system's own form.
     wanted: Vec<Wanted>,
     has_system: bool,
+    exact: bool,
 }
 
 impl Opener {
     /// Files are read as `settings` say.
     pub fn new(settings: ImportSettings) -> Self {
         Self { settings, ..Self::default() }
+    }
+
+    /// Words for nothing, such as `N/A`, are labels like any other.
+    pub fn exact_labels(&mut self, exact: bool) {
+        self.exact = exact;
     }
 
     /// Keeps a column that the readers of a table look at under a name of its own.
@@ -56,15 +68,51 @@ impl Opener {
         self.open(source, wanted, true)
     }
 
+    /// Several files beside it, such as those of Z. One that holds nothing of use is left out, with a
+    /// warning, if others hold something.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::first`].
+    pub fn several(
+        &mut self,
+        sources: Vec<Source>,
+        wanted: Wanted,
+    ) -> Result<Vec<Source>, DataError> {
+        let many = sources.len() > 1;
+        let mut kept = Vec::new();
+        let mut empty: Vec<(String, DataError)> = Vec::new();
+        for source in sources {
+            let (name, is_blank) =
+                (source.name(), source.bytes.iter().all(u8::is_ascii_whitespace));
+            match self.open(source, wanted, true) {
+                Ok(source) if !many || !is_blank => kept.push(source),
+                Ok(_) => empty.push((name.clone(), ImportError::empty(name, wanted).into())),
+                Err(DataError::Import(error)) if many && error.is_of_no_use() => {
+                    empty.push((name, error.into()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if kept.is_empty()
+            && let Some((_, error)) = empty.pop()
+        {
+            return Err(error);
+        }
+        let left_out = empty.iter().map(|(name, error)| left_out(name, error));
+        self.warnings.extend(left_out);
+        Ok(kept)
+    }
+
     fn open(&mut self, source: Source, wanted: Wanted, beside: bool) -> Result<Source, DataError> {
         self.settings.check()?;
         self.wanted.push(wanted);
-        let asked = Asked { wanted, settings: &self.settings, beside, keep: &self.keep };
+        let (settings, keep, exact) = (&self.settings, &self.keep[..], self.exact);
+        let asked = Asked { wanted, settings, beside, keep, exact };
         let imported = imported_as(source, &asked)?;
         self.warnings.extend(imported.note.iter().map(ImportNote::warning));
         self.warnings.extend(imported.warnings);
-        let general = |note: &ImportNote| super::GENERAL.contains(&note.format);
-        self.has_system |= imported.note.as_ref().is_some_and(|note| !general(note));
+        self.has_system |= imported.note.as_ref().is_some_and(|note| !is_general(note.format));
         self.notes.extend(imported.note);
         self.llm.extend(imported.llm);
         Ok(imported.source)
@@ -87,6 +135,7 @@ impl Opener {
             .settings
             .columns
             .keys()
+            .chain(self.settings.z_columns.keys())
             .filter(|key| !taken.contains(&key.as_str()))
             .map(|key| format!("`{key}`"))
             .collect();

@@ -6,11 +6,13 @@
 use serde_json::Value;
 
 use super::elements::{Broken, Object, each_object};
+use super::error::ImportError;
 use super::forms::{Fields, Form, read_forms};
+use super::importer::{Importer, Request};
 use super::output::Output;
 use super::peek::Peek;
+use super::settings::Wanted;
 use super::text_fields::name_of;
-use super::{ImportError, Importer, Request, Wanted};
 
 /// Ends of invitations of reviews; TMLR says `Review`.
 const REVIEW: [&str; 2] = ["/-/Official_Review", "/-/Review"];

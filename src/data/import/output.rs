@@ -1,10 +1,11 @@
 //! Where importers put their rows: JSON lines under caz's names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Map, Value};
 
 use super::settings::Wanted;
+use crate::data::answers::Answered;
 use crate::data::warning::Warning;
 
 /// JSON lines in the making.
@@ -41,15 +42,32 @@ pub(super) struct Gave {
     pub(super) labels: bool,
 }
 
+/// What the rows of a format are called where they are left out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Nouns {
+    /// In the plural.
+    pub(super) rows: &'static str,
+    pub(super) task: &'static str,
+    pub(super) worker: &'static str,
+}
+
 /// Rows by people, rows by LLMs, and what was left out.
 #[derive(Debug)]
 pub(super) struct Output {
     wanted: Wanted,
+    /// Whether a word for nothing is a label like any other.
+    exact: bool,
     /// Whether the format gave reviews, and whether it gave labels.
     pub(super) gave: Gave,
     pub(super) people: Lines,
     pub(super) llm: Lines,
     pub(super) read: u64,
+    /// Rows without their last cells.
+    pub(super) short: u64,
+    /// Answers that are marked places.
+    pub(super) spans: u64,
+    /// Tasks that were put out as items.
+    items: HashSet<String>,
     place: u64,
     /// Seconds of work on the next row.
     seconds: Option<f64>,
@@ -59,13 +77,17 @@ pub(super) struct Output {
 }
 
 impl Output {
-    pub(super) fn new(wanted: Wanted) -> Self {
+    pub(super) fn new(wanted: Wanted, exact: bool) -> Self {
         Self {
             wanted,
+            exact,
             gave: Gave::default(),
             people: Lines::default(),
             llm: Lines::default(),
             read: 0,
+            short: 0,
+            spans: 0,
+            items: HashSet::new(),
             place: 0,
             seconds: None,
             left_out: BTreeMap::new(),
@@ -95,6 +117,63 @@ impl Output {
         self.seconds = seconds.and_then(|seconds| seconds.parse().ok());
     }
 
+    /// What a person answered, as a review or a label; left out where something is missing.
+    pub(super) fn person(
+        &mut self,
+        nouns: &Nouns,
+        task: Option<&str>,
+        worker: Option<&str>,
+        answer: Answered,
+    ) {
+        let Nouns { rows, task: no_task, worker: no_worker } = nouns;
+        let Some(task) = task else {
+            return self.leave_out(format!("{rows} without {no_task}"));
+        };
+        let Some(worker) = worker else {
+            return self.leave_out(format!("{rows} without {no_worker}"));
+        };
+        match self.taken(rows, answer) {
+            Some(text) if self.wanted.is_reviews() => self.review(task, worker, &text),
+            Some(label) => self.label(task, worker, &label),
+            None => {}
+        }
+    }
+
+    /// What a model answered; `rows` is what is left out where it did not.
+    pub(super) fn model(&mut self, rows: &str, task: &str, model: &str, answer: Answered) {
+        match self.taken(rows, answer) {
+            Some(text) if self.wanted.is_reviews() => self.llm_review(task, model, &text),
+            Some(label) => self.llm_label(task, model, &label),
+            None => {}
+        }
+    }
+
+    fn taken(&mut self, rows: &str, answer: Answered) -> Option<String> {
+        match answer {
+            Answered::Label(text) => return Some(text),
+            Answered::Word(word) if self.exact && !self.wanted.is_reviews() => return Some(word),
+            Answered::Nothing | Answered::Word(_) => {
+                self.leave_out(format!("{rows} without an answer"));
+            }
+            Answered::Spans => self.spans += 1,
+            Answered::Structure => self.leave_out(format!("{rows} whose answer has parts")),
+        }
+        None
+    }
+
+    /// The label in a cell, `null` where there is none; whether it is left out is for the caller.
+    pub(super) fn label_of(&mut self, cell: Option<&str>) -> Value {
+        match cell.map_or(Answered::Nothing, Answered::in_cell) {
+            Answered::Label(label) => Value::from(label),
+            Answered::Word(word) if self.exact => Value::from(word),
+            Answered::Spans => {
+                self.spans += 1;
+                Value::Null
+            }
+            Answered::Nothing | Answered::Word(_) | Answered::Structure => Value::Null,
+        }
+    }
+
     /// A review by a person.
     pub(super) fn review(&mut self, paper: &str, reviewer: &str, text: &str) {
         self.gave.reviews = true;
@@ -112,7 +191,7 @@ impl Output {
     }
 
     /// A label by a person.
-    pub(super) fn label(&mut self, task: &str, worker: &str, label: &str) {
+    fn label(&mut self, task: &str, worker: &str, label: &str) {
         self.gave.labels = true;
         let [task, worker, label] = [task, worker, label].map(Value::from);
         if self.wanted == Wanted::Truth {
@@ -125,7 +204,7 @@ impl Output {
     }
 
     /// A label by an LLM.
-    pub(super) fn llm_label(&mut self, task: &str, source: &str, label: &str) {
+    fn llm_label(&mut self, task: &str, source: &str, label: &str) {
         let [task, source, label] = [task, source, label].map(Value::from);
         self.push_llm(&[("task", &task), ("source", &source), ("label", &label)]);
     }
@@ -136,6 +215,21 @@ impl Output {
             Wanted::Labellers | Wanted::Texts => self.people.push(self.place, fields),
             _ => self.llm.push(self.place, fields),
         }
+    }
+
+    /// What a task is about, once for each task.
+    pub(super) fn item<'a>(
+        &mut self,
+        task: Option<&str>,
+        fields: impl Iterator<Item = (&'a str, Value)>,
+    ) {
+        let Some(task) = task else { return self.leave_out("rows without a task") };
+        if !self.items.insert(task.to_owned()) {
+            return self.leave_out("further rows of a task");
+        }
+        let mut row = vec![("task", Value::from(task))];
+        row.extend(fields.filter(|(name, _)| *name != "task"));
+        self.row(&row);
     }
 
     /// Any row under caz's names; `null` is left out.

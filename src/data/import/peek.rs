@@ -2,6 +2,7 @@
 
 use super::charset;
 use super::elements::{Object, each_object};
+use super::wrapping::{Wrapping, wrapping};
 
 /// Objects that are looked at to tell a format.
 const LOOKED_AT: usize = 3;
@@ -9,8 +10,8 @@ const LOOKED_AT: usize = 3;
 /// The outermost shape of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Root {
-    /// JSON, with its first objects and the keys around the list that wraps them.
-    Json { first: Vec<Object>, around: Vec<String> },
+    /// JSON, with its first objects, the keys of the object that they are in, if they are in one, and how.
+    Json { first: Vec<Object>, around: Vec<String>, wrapping: Option<Wrapping> },
     /// Separated values with a header.
     Table { header: Vec<String>, delimiter: u8 },
     /// XML.
@@ -66,6 +67,11 @@ impl<'a> Peek<'a> {
         }
     }
 
+    /// Whether JSON holds these keys in its first object.
+    pub(super) fn first_has(&self, keys: &[&str]) -> bool {
+        self.objects().first().is_some_and(|row| keys.iter().all(|key| row.contains_key(*key)))
+    }
+
     /// Keys around the list, e.g. `hotcrp_version`.
     pub(super) fn has_around(&self, key: &str) -> bool {
         matches!(&self.root, Root::Json { around, .. } if around.iter().any(|other| other == key))
@@ -108,51 +114,14 @@ fn root_of(bytes: &[u8], delimiter: Option<u8>) -> Root {
                 first.push(object);
                 first.len() < LOOKED_AT
             });
-            Root::Json { first, around: keys_around(rest) }
+            let found = (rest[0] == b'{').then(|| wrapping(rest));
+            let (wrapping, around) =
+                found.map_or((None, Vec::new()), |(how, keys)| (Some(how), keys));
+            Root::Json { first, around, wrapping }
         }
         b'<' => Root::Xml,
         _ => table(rest, delimiter),
     }
-}
-
-/// Keys of the root object up to the list it wraps, as far as its first kilobytes tell.
-fn keys_around(bytes: &[u8]) -> Vec<String> {
-    const LOOKED_AT: usize = 64 << 10;
-    if bytes.first() != Some(&b'{') {
-        return Vec::new();
-    }
-    let mut keys = Vec::new();
-    let (mut depth, mut in_string, mut escaped, mut text) = (0_usize, false, false, Vec::new());
-    let mut after_string = None;
-    for &byte in bytes.iter().take(LOOKED_AT) {
-        if in_string {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => {
-                    in_string = false;
-                    after_string = Some(String::from_utf8_lossy(&text).into_owned());
-                    continue;
-                }
-                _ => text.push(byte),
-            }
-            continue;
-        }
-        match byte {
-            b'"' => {
-                in_string = true;
-                text.clear();
-            }
-            b':' if depth == 1 => keys.extend(after_string.take()),
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if !byte.is_ascii_whitespace() {
-            after_string = None;
-        }
-    }
-    keys
 }
 
 /// The header line under the separator that splits it best; text if no separator splits it.

@@ -3,12 +3,13 @@
 
 use serde_json::Value;
 
-use super::super::warning::Warning;
 use super::elements::{Broken, Object, Place, each_object, only_object};
+use super::error::ImportError;
+use super::importer::{Importer, Request};
 use super::output::Output;
 use super::peek::Peek;
 use super::text_fields::{TextFields, joined, name_of};
-use super::{ImportError, Importer, Request, first_has};
+use crate::data::warning::Warning;
 
 pub(super) struct PeerRead;
 
@@ -25,7 +26,7 @@ impl Importer for PeerRead {
         };
         is_one_paper(peek)
             || peek.objects().iter().any(nested)
-            || first_has(peek, &["rid", "report"])
+            || peek.first_has(&["rid", "report"])
     }
 
     fn read(
@@ -42,7 +43,7 @@ impl Importer for PeerRead {
             true
         });
         see.map_err(|broken| request.broken(broken))?;
-        let fields = lengths.chosen(&request.settings.text_columns);
+        let fields = lengths.chosen(&request.text_columns());
         let mut unnamed = 0;
         let read = each_paper(peek, &mut |place, object| {
             output.at(place.0);

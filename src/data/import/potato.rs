@@ -1,15 +1,29 @@
-//! Annotations of Potato: flat tables `instance_id,user_id,<schema>.<label>`, and `user_state.json`.
+//! Annotations of Potato: tables `instance_id,user_id,<schema>.<label>`, the older ones with `user` and
+//! `<schema>:::<label>`, and `user_state.json`.
 //!
-//! After potato, `tabular_exporter.py`.
+//! After potato, `tabular_exporter.py` and `docs/data_format.md`.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::elements::each_object;
-use super::output::Output;
+use super::elements::{Object, each_object};
+use super::error::ImportError;
+use super::importer::{Importer, Request};
+use super::output::{Nouns, Output};
 use super::peek::{Peek, Root};
 use super::records::Records;
 use super::text_fields::name_of;
-use super::{ImportError, Importer, Request};
+use crate::data::answers::{Answered, set};
+
+const NOUNS: Nouns =
+    Nouns { rows: "annotations", task: "an instance or a user", worker: "an instance or a user" };
+
+/// Between question and label in the older tables.
+const OLD: &str = ":::";
+
+/// Under a user's state: instance, question and label, value.
+const STATE: &str = "instance_id_to_label_to_value";
 
 pub(super) struct Potato;
 
@@ -20,7 +34,8 @@ impl Importer for Potato {
 
     fn detect(&self, peek: &Peek<'_>) -> bool {
         peek.has_columns(&["instance_id", "user_id"])
-            || (peek.has_around("user_id") && peek.has_around("instance_id_to_label_to_value"))
+            || is_old(peek)
+            || peek.first_has(&["user_id", STATE])
     }
 
     fn read(
@@ -32,49 +47,81 @@ impl Importer for Potato {
         if matches!(peek.root, Root::Json { .. }) {
             return user_state(peek, request, output);
         }
+        let (between, user) = if is_old(peek) { (OLD, "user") } else { (".", "user_id") };
         let records = Records::of(peek, request)?;
-        // Columns of one question are `schema.label`; a ticked one is filled in.
-        let mut schemas: Vec<&str> = records
-            .names()
-            .iter()
-            .filter_map(|name| name.split_once('.').map(|(schema, _)| schema))
-            .collect();
-        schemas.sort_unstable();
-        schemas.dedup();
-        let asked = request.settings.columns.get("label").map(String::as_str);
-        let schema = match (asked, schemas.as_slice()) {
-            (Some(asked), _) => asked.to_owned(),
-            (None, [one]) => (*one).to_owned(),
-            (None, several) => {
-                let message = format!(
-                    "there are several questions; name one as the column `label`: {}",
-                    several.join(", ")
-                );
-                return Err(request.columns(message));
+        let mut columns: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
+        for name in records.names() {
+            if let Some((schema, label)) = name.split_once(between) {
+                columns
+                    .entry(schema.to_owned())
+                    .or_default()
+                    .push((name.clone(), label.to_owned()));
             }
-        };
-        output.text_fields = vec![schema.clone()];
-        let start = format!("{schema}.");
-        let labels: Vec<(String, String)> = records
-            .names()
-            .iter()
-            .filter_map(|name| Some((name.clone(), name.strip_prefix(&start)?.to_owned())))
-            .collect();
+        }
+        let questions: Vec<String> = columns.keys().cloned().collect();
+        let question = request.question(&questions)?;
+        output.text_fields = vec![question.clone()];
+        let task = records.column(request.task(), "instance_id")?;
+        let worker = records.column(request.worker(), user)?;
         records.each(output, |record, output| {
-            let ticked: Vec<&str> = labels
-                .iter()
-                .filter(|(name, _)| {
-                    record.get(name).is_some_and(|value| !matches!(value, "0" | "false" | "False"))
-                })
-                .map(|(_, label)| label.as_str())
-                .collect();
-            match (record.get("instance_id"), record.get("user_id")) {
-                _ if ticked.is_empty() => output.leave_out("annotations without an answer"),
-                (Some(task), Some(worker)) => output.label(task, worker, &ticked.join("; ")),
-                _ => output.leave_out("annotations without an instance or a user"),
+            let cells = columns[&question].iter();
+            let pairs = cells.filter_map(|(name, label)| Some((label.as_str(), record.get(name)?)));
+            let answer = answered(pairs);
+            if answer == Answered::Nothing {
+                return output.leave_out("annotations without an answer");
             }
+            output.person(&NOUNS, record.get(&task), record.get(&worker), answer);
         })
     }
+}
+
+fn is_old(peek: &Peek<'_>) -> bool {
+    peek.has_columns(&["user", "instance_id"])
+        && peek.header().iter().any(|name| name.contains(OLD))
+}
+
+/// The labels that are ticked, or what was written or set in a field that has no label.
+fn answered<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Answered {
+    const FIELDS: [&str; 5] = ["text_box", "textbox", "slider", "number", "select-one"];
+    let mut names = Vec::new();
+    for (label, value) in pairs {
+        if FIELDS.iter().any(|field| label.starts_with(field)) {
+            names.push(value.trim().to_owned());
+        } else if !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "null")
+        {
+            names.push(label.to_owned());
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    match names.as_slice() {
+        [one] => Answered::in_cell(one),
+        _ => set(names),
+    }
+}
+
+/// Every question of an instance, with the labels and their values: pairs of `{schema, name}` and a
+/// value, or a map by question.
+fn by_question(answers: &Value) -> BTreeMap<String, Vec<(String, String)>> {
+    let mut all: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
+    let text = |value: &Value| name_of(Some(value)).unwrap_or_default();
+    for pair in answers.as_array().into_iter().flatten() {
+        let label = pair.get(0);
+        let field = |key: &str| name_of(label?.get(key));
+        if let Some(schema) = field("schema") {
+            let value = pair.get(1).map(text).unwrap_or_default();
+            all.entry(schema).or_default().push((field("name").unwrap_or_default(), value));
+        }
+    }
+    for (schema, value) in answers.as_object().into_iter().flatten() {
+        let labels = all.entry(schema.clone()).or_default();
+        match value {
+            Value::Object(ticked) => {
+                labels.extend(ticked.iter().map(|(label, value)| (label.clone(), text(value))));
+            }
+            other => labels.push(("text_box".into(), text(other))),
+        }
+    }
+    all
 }
 
 /// One user's state: answers by instance.
@@ -83,43 +130,33 @@ fn user_state(
     request: &Request<'_>,
     output: &mut Output,
 ) -> Result<(), ImportError> {
-    let asked = request.settings.columns.get("label").cloned();
+    let instances = |state: &Object| {
+        let instances = state.get(STATE).and_then(Value::as_object).cloned();
+        instances.into_iter().flatten().collect::<Vec<_>>()
+    };
+    let mut questions: BTreeSet<String> = BTreeSet::new();
+    let looked = each_object(peek.bytes, &mut |_, state| {
+        let answers = instances(&state);
+        questions.extend(answers.iter().flat_map(|(_, answers)| by_question(answers).into_keys()));
+        true
+    });
+    looked.map_err(|broken| request.broken(broken))?;
+    let questions: Vec<String> = questions.into_iter().collect();
+    let question = request.question(&questions)?;
     let read = each_object(peek.bytes, &mut |place, state| {
         output.at(place.0);
         let Some(worker) = name_of(state.get("user_id")) else {
             output.leave_out("states without a user");
             return true;
         };
-        let instances = state.get("instance_id_to_label_to_value").and_then(Value::as_object);
-        for (task, answers) in instances.into_iter().flatten() {
+        for (task, answers) in instances(&state) {
             output.read += 1;
-            match first_answer(answers, asked.as_deref()) {
-                Some(label) => output.label(task, &worker, &label),
-                None => output.leave_out("annotations without an answer"),
-            }
+            let labels = by_question(&answers).remove(&question).unwrap_or_default();
+            let pairs = labels.iter().map(|(label, value)| (label.as_str(), value.as_str()));
+            output.person(&NOUNS, Some(&task), Some(&worker), answered(pairs));
         }
         true
     });
+    output.text_fields = vec![question];
     read.map(|_| ()).map_err(|broken| request.broken(broken))
-}
-
-/// Answers are pairs of `{schema, name}` and a value, or a map by schema.
-fn first_answer(answers: &Value, asked: Option<&str>) -> Option<String> {
-    if let Some(pairs) = answers.as_array() {
-        return pairs.iter().find_map(|pair| {
-            let label = pair.get(0)?;
-            let schema = label.get("schema").and_then(Value::as_str);
-            let wanted = asked.is_none() || asked == schema;
-            wanted.then(|| name_of(label.get("name")).or_else(|| name_of(pair.get(1)))).flatten()
-        });
-    }
-    let map = answers.as_object()?;
-    let value = match asked {
-        Some(asked) => map.get(asked)?,
-        None => map.values().next()?,
-    };
-    match value {
-        Value::Object(ticked) => ticked.keys().next().cloned(),
-        other => name_of(Some(other)),
-    }
 }

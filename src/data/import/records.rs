@@ -8,18 +8,23 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::elements::{Broken, each_object};
+use super::error::ImportError;
+use super::importer::Request;
 use super::output::Output;
 use super::peek::{Peek, Root};
 use super::text_fields::TextFields;
-use super::{ImportError, Request};
-use crate::data::near::listed;
-use crate::data::rows::LineCounter;
+use crate::data::answers::{Answered, says_nothing, structure, text_of};
+use crate::data::near::{did_you_mean, folded, listed, quotable};
+use crate::data::rows::{LineCounter, seems_headless};
 
 /// The rows of a file.
 pub(super) struct Records<'a> {
     peek: &'a Peek<'a>,
     request: &'a Request<'a>,
+    /// One for every column, each another one.
     names: Vec<String>,
+    /// As they stand in the header.
+    written: Vec<String>,
 }
 
 /// One row.
@@ -37,11 +42,38 @@ impl Record<'_> {
         let cell = self.cells[position].as_deref()?.trim();
         (!cell.is_empty()).then_some(cell)
     }
+
+    /// A cell that holds a text.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.get(name).filter(|text| !says_nothing(text))
+    }
+
+    /// The cells of the columns whose names begin so, without that beginning: what a task is about.
+    pub(super) fn starting<'b>(
+        &'b self,
+        start: &'b str,
+    ) -> impl Iterator<Item = (&'b str, Value)> + 'b {
+        self.names
+            .iter()
+            .filter_map(move |name| Some((name.strip_prefix(start)?, Value::from(self.get(name)?))))
+    }
+}
+
+/// A name of its own for every column: by its place where it has none or that of another one.
+fn told_apart(written: &[String]) -> Vec<String> {
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    written.iter().for_each(|name| *times.entry(name.trim()).or_default() += 1);
+    let named = |(place, name): (usize, &String)| match (name.trim(), times[name.trim()]) {
+        ("", _) => format!("column {}", place + 1),
+        (_, 1) => name.clone(),
+        (name, _) => format!("{name} (column {})", place + 1),
+    };
+    written.iter().enumerate().map(named).collect()
 }
 
 impl<'a> Records<'a> {
     pub(super) fn of(peek: &'a Peek<'a>, request: &'a Request<'a>) -> Result<Self, ImportError> {
-        let names = match &peek.root {
+        let written = match &peek.root {
             Root::Table { header, .. } => header.clone(),
             Root::Json { .. } => {
                 let mut names: Vec<String> = Vec::new();
@@ -58,38 +90,100 @@ impl<'a> Records<'a> {
             }
             _ => Vec::new(),
         };
-        Ok(Self { peek, request, names })
+        Ok(Self { peek, request, names: told_apart(&written), written })
     }
 
     pub(super) fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Every row; counts them.
+    /// Whether the first line is a row like any other.
+    pub(super) fn is_headless(&self) -> bool {
+        match self.peek.root {
+            Root::Table { delimiter, .. } => seems_headless(self.peek.bytes, delimiter),
+            _ => false,
+        }
+    }
+
+    /// The columns whose name in the header is this one.
+    pub(super) fn called(&self, is_it: impl Fn(&str) -> bool) -> Vec<String> {
+        let both = self.names.iter().zip(&self.written);
+        both.filter(|(_, written)| is_it(written)).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The column that the user calls so, whatever the case and punctuation.
+    pub(super) fn named(&self, asked: &str) -> Result<String, ImportError> {
+        if let Some(exact) = self.names.iter().find(|name| *name == asked) {
+            return Ok(exact.clone());
+        }
+        let exact = self.called(|name| name == asked);
+        let found = if exact.is_empty() {
+            self.called(|name| folded(name) == folded(asked))
+        } else {
+            exact
+        };
+        match found.as_slice() {
+            [one] => Ok(one.clone()),
+            [] => Err(self.request.columns(format!(
+                "there is no column `{}`{}; there are {}",
+                quotable(asked),
+                hint(&did_you_mean(&self.names, &[&folded(asked)])),
+                listed(&self.names)
+            ))),
+            several => Err(self.request.columns(format!(
+                "several columns are called `{}`; name one of {}",
+                quotable(asked),
+                listed(several)
+            ))),
+        }
+    }
+
+    /// The column that the user named, else the usual one.
+    pub(super) fn column(&self, asked: Option<&str>, usual: &str) -> Result<String, ImportError> {
+        asked.map_or_else(|| Ok(usual.to_owned()), |asked| self.named(asked))
+    }
+
+    /// What is answered in a cell: a label, or for reviews a text.
+    pub(super) fn answer(&self, record: &Record<'_>, name: &str) -> Answered {
+        let Some(cell) = record.get(name) else { return Answered::Nothing };
+        if !self.request.wanted.is_reviews() {
+            return Answered::in_cell(cell);
+        }
+        match structure(cell) {
+            Some(list @ Value::Array(_)) => text_of(&list),
+            _ if says_nothing(cell) => Answered::Nothing,
+            _ => Answered::Label(cell.to_owned()),
+        }
+    }
+
+    /// Every row; counts them, and those that end early.
     pub(super) fn each(
         &self,
         output: &mut Output,
         mut visit: impl FnMut(&Record<'_>, &mut Output),
     ) -> Result<(), ImportError> {
-        self.rows(&mut |record| {
+        let short = self.rows(&mut |record| {
             output.begin(record.place);
             visit(record, output);
-        })
+            true
+        })?;
+        output.short += short;
+        Ok(())
     }
 
-    /// Looks at every row before they are read; damage is reported when they are.
-    pub(super) fn look(&self, visit: &mut dyn FnMut(&Record<'_>)) {
+    /// Looks at rows before they are read, as long as `visit` says; damage is reported when they are.
+    pub(super) fn look(&self, visit: &mut dyn FnMut(&Record<'_>) -> bool) {
         let _ = self.rows(visit);
     }
 
-    fn rows(&self, visit: &mut dyn FnMut(&Record<'_>)) -> Result<(), ImportError> {
+    /// Hands over the rows, and says how many ended early.
+    fn rows(&self, visit: &mut dyn FnMut(&Record<'_>) -> bool) -> Result<u64, ImportError> {
         let Root::Table { delimiter, .. } = self.peek.root else {
             let read = each_object(self.peek.bytes, &mut |place, object| {
-                let cells = self.names.iter().map(|name| cell_of(object.get(name))).collect();
-                visit(&Record { names: &self.names, cells, place: place.0 });
-                true
+                let cells = self.written.iter().map(|name| cell_of(object.get(name))).collect();
+                visit(&Record { names: &self.names, cells, place: place.0 })
             });
-            return read.map(|_| ()).map_err(|broken| self.request.broken(broken));
+            return read.map(|_| 0).map_err(|broken| self.request.broken(broken));
         };
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(delimiter)
@@ -97,16 +191,16 @@ impl<'a> Records<'a> {
             .has_headers(false)
             .from_reader(self.peek.bytes);
         let mut record = csv::ByteRecord::new();
-        let mut after = 0;
+        let broken = |after, message| Err(self.request.broken(Broken { after, message }));
         if let Some(line) = open_quote(self.peek.bytes, delimiter) {
             let line = line + self.peek.lines_before;
-            let message = format!("the quote that opens in line {line} is not closed");
-            return Err(self.request.broken(Broken { after, message }));
+            return broken(0, format!("the quote that opens in line {line} is not closed"));
         }
         let mut lines = LineCounter::default();
-        let mut is_header = true;
+        let mut widths = Widths::new(self.names.len());
+        let (mut after, mut is_header) = (0, true);
         while matches!(reader.read_byte_record(&mut record), Ok(true)) {
-            let (line, _) = lines.record(self.peek.bytes, &reader);
+            let (line, bytes) = lines.record(self.peek.bytes, &reader);
             let line = line + self.peek.lines_before;
             if std::mem::take(&mut is_header) {
                 continue;
@@ -114,100 +208,270 @@ impl<'a> Records<'a> {
             if record.len() == 1 && record[0].iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            if record.len() != self.names.len() {
+            let is_cut = !bytes.ends_with(b"\n") && !bytes.ends_with(b"\r");
+            if let Some(question) = widths.see(&record, is_cut) {
                 let message = format!(
-                    "the row in line {line} has {} cells and the header {}; is a quote missing?",
+                    "the row in line {line} has {} cells and the header {}; {question}",
                     record.len(),
                     self.names.len()
                 );
-                return Err(self.request.broken(Broken { after, message }));
+                return broken(after, message);
             }
             after += 1;
-            let cells = record
+            let mut cells: Vec<Option<String>> = record
                 .iter()
                 .map(|cell| Some(String::from_utf8_lossy(cell).into_owned()))
                 .collect();
-            visit(&Record { names: &self.names, cells, place: line });
+            cells.resize(self.names.len(), None);
+            if !visit(&Record { names: &self.names, cells, place: line }) {
+                break;
+            }
         }
-        Ok(())
+        Ok(widths.short)
     }
 
     /// The columns that make the text: those asked for, else those that hold prose, without `about`.
     /// Lists and objects are no prose, however long: they hold vectors, judgments, probabilities.
-    pub(super) fn text_fields(&self, about: &[&str], asked: &[String]) -> Vec<String> {
+    pub(super) fn text_fields(&self, about: &[&str]) -> Result<Vec<String>, ImportError> {
+        let asked = self.request.text_columns();
         if !asked.is_empty() {
-            return asked.to_vec();
+            return asked.iter().map(|name| self.named(name)).collect();
         }
         let mut lengths = TextFields::default();
         // A row that breaks off is reported when the rows are read for good.
-        let _ = self.rows(&mut |record| {
+        self.look(&mut |record| {
             for name in &self.names {
                 if !about.contains(&name.as_str())
-                    && let Some(text) = record.get(name)
+                    && let Some(text) = record.text(name)
                     && !is_structure(text)
                 {
                     lengths.see(name, text);
                 }
             }
+            true
         });
-        lengths.chosen(asked)
+        Ok(lengths.chosen(&[]))
     }
 
-    /// The one column besides `about` that holds few different answers; where several do, the one
-    /// that differs within a task, as what was asked about a task does not. An error that names the
-    /// candidates where there is not exactly one.
-    pub(super) fn only_answer(
-        &self,
-        task: &str,
-        about: &[&str],
-        request: &Request<'_>,
-    ) -> Result<String, ImportError> {
-        /// More different values than this share of the rows are texts and not answers.
-        const MOST_DIFFERENT: f64 = 0.5;
-        // Digests, since cells may be long texts.
-        let mut seen: Vec<HashSet<u64>> = vec![HashSet::default(); self.names.len()];
-        let mut filled = vec![0_u64; self.names.len()];
-        let mut first_of_task: HashMap<u64, Vec<u64>> = HashMap::new();
-        let mut differs = vec![false; self.names.len()];
-        self.rows(&mut |record| {
-            let cells: Vec<u64> = record.cells.iter().map(digest).collect();
-            if let Some(task) = record.get(task) {
-                let first = first_of_task.entry(digest(&task)).or_insert_with(|| cells.clone());
-                for (index, cell) in cells.iter().enumerate() {
-                    differs[index] |= *cell != first[index];
-                }
-            }
-            for (index, name) in self.names.iter().enumerate() {
-                if let Some(value) = record.get(name) {
-                    filled[index] += 1;
-                    seen[index].insert(digest(&value));
-                }
-            }
-        })?;
-        let mut candidates: Vec<usize> = (0..self.names.len())
-            .filter(|&index| {
-                !about.contains(&self.names[index].as_str())
-                    && filled[index] > 0
-                    && (seen[index].len() as f64) <= MOST_DIFFERENT * filled[index] as f64
-            })
+    /// Every column as its cells are.
+    pub(super) fn portraits(&self, task: Option<&str>) -> Vec<Portrait> {
+        let mut portraits: Vec<Portrait> = self
+            .names
+            .iter()
+            .map(|name| Portrait { name: name.clone(), ..Portrait::default() })
             .collect();
-        if candidates.len() > 1 && candidates.iter().any(|&index| differs[index]) {
-            candidates.retain(|&index| differs[index]);
-        }
-        let candidates: Vec<&String> =
-            candidates.into_iter().map(|index| &self.names[index]).collect();
-        match candidates.as_slice() {
-            [one] => Ok((*one).clone()),
-            [] => Err(request.columns(format!(
-                "no column holds answers out of a few; name it as the column `label`; there are {}",
+        let mut first_of_task: HashMap<u64, Vec<u64>> = HashMap::new();
+        self.look(&mut |record| {
+            let digests: Vec<u64> =
+                self.names.iter().map(|name| digest(&record.get(name))).collect();
+            let known = task.and_then(|task| record.get(task)).map(|task| digest(&task));
+            let first = known.and_then(|task| match first_of_task.entry(task) {
+                std::collections::hash_map::Entry::Occupied(entry) => Some(entry.into_mut()),
+                std::collections::hash_map::Entry::Vacant(entry) => {
+                    entry.insert(digests.clone());
+                    None
+                }
+            });
+            for (index, portrait) in portraits.iter_mut().enumerate() {
+                if let Some(cell) = record.get(&self.names[index]) {
+                    portrait.filled += 1;
+                    portrait.seen.insert(digests[index]);
+                    portrait.prose += u64::from(cell.chars().nth(PROSE).is_some());
+                    portrait.numbers += u64::from(cell.parse::<f64>().is_ok());
+                    portrait.times += u64::from(is_time(cell));
+                }
+                if let Some(first) = &first {
+                    portrait.repeated += 1;
+                    portrait.differs += u64::from(digests[index] != first[index]);
+                }
+            }
+            true
+        });
+        portraits
+    }
+
+    /// The one column besides `about` that holds answers: it differs within a task, as what was asked
+    /// about a task does not. An error that names the candidates where there is not exactly one.
+    pub(super) fn only_answer(&self, task: &str, about: &[&str]) -> Result<String, ImportError> {
+        let reviews = self.request.wanted.is_reviews();
+        let is_about = |name: &str| about.contains(&name) || name == task;
+        let portraits = self.portraits(Some(task));
+        let others: Vec<&Portrait> = portraits
+            .iter()
+            .filter(|column| !is_about(&column.name) && column.filled > 0 && !column.is_time())
+            .filter(|column| !reviews || !column.is_number())
+            .collect();
+        let is_repeated = others.iter().any(|column| column.repeated > 0);
+        let may: Vec<&Portrait> =
+            others.iter().copied().filter(|column| !is_repeated || column.differs > 0).collect();
+        let likely: Vec<&Portrait> =
+            may.iter().copied().filter(|column| column.has_few() != reviews).collect();
+        let chosen = if likely.is_empty() { may } else { likely };
+        let key = self.request.answer_key();
+        match chosen.as_slice() {
+            [one] if is_repeated || one.has_few() != reviews => Ok(one.name.clone()),
+            [] => Err(self.request.columns(format!(
+                "no column holds what people answered: none differs between those who had the same \
+                 task; name it as the column `{key}`; there are {}",
                 listed(&self.names)
             ))),
-            several => Err(request.columns(format!(
-                "several columns may hold the answers; name one as the column `label`: {}",
-                listed(several)
+            several => Err(self.request.columns(format!(
+                "several columns may hold the answers; name one as the column `{key}`: {}",
+                listed(&several.iter().map(|column| &column.name).collect::<Vec<_>>())
             ))),
         }
     }
+}
+
+/// Characters above which a cell is prose.
+const PROSE: usize = 100;
+
+/// What the cells of a column look like.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Portrait {
+    pub(super) name: String,
+    /// Cells that are not blank.
+    pub(super) filled: u64,
+    /// Digests of different cells, since they may be long texts.
+    pub(super) seen: HashSet<u64>,
+    prose: u64,
+    numbers: u64,
+    times: u64,
+    /// Rows whose task an earlier row had, and those of them where the cell is another one.
+    pub(super) repeated: u64,
+    pub(super) differs: u64,
+}
+
+impl Portrait {
+    /// Whether there are few different cells: answers out of a few, and no texts.
+    pub(super) fn has_few(&self) -> bool {
+        /// More different values than this share of the rows are texts and not answers.
+        const MOST_DIFFERENT: f64 = 0.5;
+        self.filled > 0 && (self.seen.len() as f64) <= MOST_DIFFERENT * self.filled as f64
+    }
+
+    /// Whether every cell is a time.
+    pub(super) fn is_time(&self) -> bool {
+        self.filled > 0 && self.times == self.filled
+    }
+
+    /// Whether no two rows have the same cell.
+    pub(super) fn is_different_everywhere(&self) -> bool {
+        self.seen.len() as u64 == self.filled
+    }
+
+    /// Whether every cell is a number.
+    pub(super) fn is_number(&self) -> bool {
+        self.filled > 0 && self.numbers == self.filled
+    }
+
+    /// Whether most cells are prose.
+    pub(super) fn is_prose(&self) -> bool {
+        2 * self.prose > self.filled
+    }
+}
+
+/// Whether a cell is a date with the time of day, as programs write them.
+pub(super) fn is_time(cell: &str) -> bool {
+    let has_date = |separator: char| {
+        let mut parts = cell.splitn(3, separator);
+        let digits = |part: Option<&str>| {
+            part.is_some_and(|part| {
+                (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit())
+            })
+        };
+        digits(parts.next())
+            && digits(parts.next())
+            && parts.next().is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let has_clock = cell.split([' ', 'T']).any(|part| {
+        let mut parts = part.split(':');
+        let short = |part: Option<&str>| {
+            part.is_some_and(|part| {
+                (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit())
+            })
+        };
+        short(parts.next())
+            && parts.next().is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    });
+    cell.len() < 40 && has_clock && ['-', '/', '.'].iter().any(|separator| has_date(*separator))
+}
+
+/// Whether a table has a row without its last cells.
+pub(super) fn ends_early(peek: &Peek<'_>) -> bool {
+    let Root::Table { header, delimiter } = &peek.root else { return false };
+    if memchr::memchr(b'"', peek.bytes).is_none() {
+        let short = |line: &[u8]| {
+            let is_blank = line.iter().all(u8::is_ascii_whitespace);
+            !is_blank && bytecount::count(line, *delimiter) + 1 < header.len()
+        };
+        return peek.bytes.split(|&byte| byte == b'\n').any(short);
+    }
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(*delimiter)
+        .flexible(true)
+        .has_headers(false)
+        .from_reader(peek.bytes);
+    let mut record = csv::ByteRecord::new();
+    while matches!(reader.read_byte_record(&mut record), Ok(true)) {
+        let is_blank = record.len() == 1 && record[0].iter().all(u8::is_ascii_whitespace);
+        if record.len() < header.len() && !is_blank {
+            return true;
+        }
+    }
+    false
+}
+
+/// Rows whose widths are not that of the header.
+///
+/// Spreadsheets and Mechanical Turk leave out the last cells of a row where they are empty. A row that
+/// is too wide is damaged, as is a last row that breaks off where no other ends as early; and two short
+/// rows that make one are a line break in a text without quotes.
+struct Widths {
+    header: usize,
+    short: u64,
+    /// Cells of the shortest row so far.
+    least: usize,
+    /// Cells of the row before, if it was short.
+    before: Option<usize>,
+    /// Whether the first cell of a whole row had white space in it.
+    first_has_space: bool,
+}
+
+impl Widths {
+    fn new(header: usize) -> Self {
+        Self { header, short: 0, least: header, before: None, first_has_space: false }
+    }
+
+    /// What may be wrong with a row, if something is.
+    fn see(&mut self, record: &csv::ByteRecord, is_cut: bool) -> Option<&'static str> {
+        let cells = record.len();
+        let has_space = || record[0].iter().any(u8::is_ascii_whitespace);
+        if cells > self.header {
+            return Some("is a quote missing?");
+        }
+        if cells == self.header {
+            self.first_has_space |= has_space();
+            self.before = None;
+            return None;
+        }
+        if is_cut && cells < self.least {
+            return Some("does the file break off?");
+        }
+        let halves = self.before.is_some_and(|before| before + cells == self.header + 1);
+        if halves && has_space() && !self.first_has_space {
+            return Some("is there a line break in a text without quotes?");
+        }
+        self.short += 1;
+        self.least = self.least.min(cells);
+        self.before = Some(cells);
+        None
+    }
+}
+
+/// A question in brackets, if there is one.
+pub(super) fn hint(question: &str) -> String {
+    if question.is_empty() { String::new() } else { format!(" ({question})") }
 }
 
 fn digest(value: &impl Hash) -> u64 {

@@ -1,7 +1,9 @@
 //! What is refused by name, with what to do instead.
 
-use super::ImportError;
+use super::error::ImportError;
 use super::peek::{Peek, Root};
+use super::wrapping::Wrapping;
+use crate::data::near::listed;
 
 /// # Errors
 ///
@@ -27,6 +29,34 @@ pub(super) fn check(file: &str, peek: &Peek<'_>) -> Result<(), ImportError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Shapes of JSON that hold no rows, or several kinds of them.
+///
+/// # Errors
+///
+/// [`ImportError::Refused`] with what to write instead.
+pub(super) fn check_rows(file: &str, peek: &Peek<'_>) -> Result<(), ImportError> {
+    let Root::Json { first, wrapping, .. } = &peek.root else { return Ok(()) };
+    let (what, instead) = match wrapping {
+        Some(Wrapping::Columns) => (
+            "JSON with a list or an object for every column",
+            "write a list of objects, one a row (pandas: orient=\"records\")".to_owned(),
+        ),
+        Some(Wrapping::Several(lists)) => (
+            "JSON with several lists of rows",
+            format!(
+                "write the one that is meant into a file of its own; there are {}",
+                listed(lists)
+            ),
+        ),
+        None if first.is_empty() => (
+            "a JSON list without objects",
+            "write its rows as objects with the names of the columns".to_owned(),
+        ),
+        _ => return Ok(()),
+    };
+    Err(ImportError::Refused { file: file.to_owned(), what: what.to_owned(), instead })
 }
 
 /// The names of the entries stand in plain text in the first kilobytes and in the directory at the

@@ -1,12 +1,11 @@
 //! Which columns of any table are which of caz's, by the names that other systems give them.
 
-use super::people;
 use super::settings::Wanted;
 use crate::data::content::CONTENT_COLUMNS;
 use crate::data::items;
 use crate::data::label_reader as labels;
 use crate::data::labellers;
-use crate::data::near::folded;
+use crate::data::near::{folded, same_name};
 use crate::data::reviews;
 use crate::data::rows::Column;
 use crate::data::task_texts;
@@ -101,7 +100,9 @@ const MORE_TEXT_NAMES: &[&str] = &[
     "response",
 ];
 
-const MORE_TASK_NAMES: &[&str] = &["question_id", "item_id", "example_id", "unit_id", "taskid"];
+/// `id` last: it is that of a row in many files.
+const MORE_TASK_NAMES: &[&str] =
+    &["question_id", "item_id", "example_id", "unit_id", "taskid", "id"];
 
 const MORE_WORKER_NAMES: &[&str] = &[
     "annotator_id",
@@ -153,11 +154,19 @@ const BEGUN: Known = Known::new(times::TIME_COLUMNS[3], &["accept_time"]);
 const ENDED: Known = Known::new(times::TIME_COLUMNS[4], &["submit_time"]);
 const MADE: Known = Known::new(times::TIME_COLUMNS[5], &[]);
 
+/// An anonymous id.
+pub(super) const ID_COLUMN: Column =
+    Column { name: "id", synonyms: &["reviewer", "anonymous_id", "signature"], required: true };
+
+/// Who is behind it.
+pub(super) const PERSON_COLUMN: Column =
+    Column { name: "person", synonyms: &["member", "name", "email", "profile"], required: true };
+
 const ID: Known = Known::ranked(
-    people::ID,
+    ID_COLUMN,
     &["id", "reviewer", "anonymous_id", "anon_id", "signature", "reviewer_id"],
 );
-const PERSON: Known = Known::new(people::PERSON, &["person_id", "profile_id", "e_mail"]);
+const PERSON: Known = Known::new(PERSON_COLUMN, &["person_id", "profile_id", "e_mail"]);
 
 const fn identifier(name: &'static str, names: &'static [&'static str]) -> Known {
     Known::ranked(Column { name, synonyms: &[], required: false }, names)
@@ -251,6 +260,19 @@ impl Wanted {
     pub(super) fn is_known_by(self, names: &[String]) -> bool {
         let schema = self.schema();
         let has = |known: &Known| names.iter().any(|name| known.column.matches(name));
+        // Of `label` and `answer` one is meant, which an importer says.
+        let is_doubled = |known: &&Known| {
+            let count = names.iter().filter(|name| known.column.matches(name)).count();
+            count > 1 && names.iter().any(|name| same_name(name, known.key()))
+        };
+        if schema
+            .required
+            .iter()
+            .filter(|known| known.key() == "label")
+            .any(|known| is_doubled(&known))
+        {
+            return false;
+        }
         schema.required.iter().all(has)
             && match schema.text {
                 TextRule::None | TextRule::IfAsked => true,
@@ -258,6 +280,18 @@ impl Wanted {
                 TextRule::Content => [TEXT, VECTOR, JUDGMENTS].iter().any(has),
             }
     }
+}
+
+/// The columns that rows in caz's own form need, and those of which they need one.
+pub(super) fn columns(wanted: Wanted) -> (Vec<Column>, Vec<Column>) {
+    let schema = wanted.schema();
+    let required = schema.required.iter().map(|known| known.column).collect();
+    let content: &[Known] = match schema.text {
+        TextRule::None | TextRule::IfAsked => &[],
+        TextRule::Needed => &[ANY_TEXT],
+        TextRule::Content => &[TEXT, VECTOR, JUDGMENTS],
+    };
+    (required, content.iter().map(|known| known.column).collect())
 }
 
 /// Reviews or labels, by what the user maps, else by names that only one of them has.

@@ -1,15 +1,23 @@
 //! Tables and JSON of any system, by the names of their columns.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
+use super::error::ImportError;
+use super::importer::{Importer, Request};
 use super::output::Output;
 use super::peek::{Peek, Root};
-use super::records::Records;
+use super::records::{Records, hint};
 use super::schema::{JUDGMENTS, Known, Schema, TEXT, TextRule, VECTOR};
+use super::settings::Wanted;
 use super::text_fields::joined;
-use super::{ImportError, Importer, Request, Wanted};
-use crate::data::near::{did_you_mean, folded, listed, quotable};
+use super::wide::answer_columns;
+use super::wrapping::KEY;
+use crate::data::near::{did_you_mean, folded, listed, same_name};
+use crate::data::rows::HEADLESS;
 use crate::data::source::{Format, Source};
+use crate::data::warning::Warning;
 
 /// Whether the file has the shape that the ordinary readers take: their separator, or JSON lines.
 ///
@@ -36,36 +44,25 @@ fn is_lines(bytes: &[u8], around: &[String]) -> bool {
 
 /// Finds the column for each of caz's.
 struct Columns<'a> {
-    names: &'a [String],
+    records: &'a Records<'a>,
     request: &'a Request<'a>,
 }
 
 impl Columns<'_> {
-    /// The file's name of what the user calls so.
-    fn named(&self, asked: &str) -> Result<String, ImportError> {
-        let exact = self.names.iter().find(|name| *name == asked);
-        let alike = || self.names.iter().find(|name| folded(name) == folded(asked));
-        exact.or_else(alike).cloned().ok_or_else(|| {
-            self.request.columns(format!(
-                "there is no column `{}`{}; there are {}",
-                quotable(asked),
-                hint(&did_you_mean(self.names, &[&folded(asked)])),
-                listed(self.names)
-            ))
-        })
-    }
-
     /// The file's name of a column, if it has one.
     fn find(&self, known: &Known) -> Result<Option<String>, ImportError> {
         if let Some(asked) = self.request.settings.columns.get(known.key()) {
-            return self.named(asked).map(Some);
+            return self.records.named(asked).map(Some);
         }
+        let mut all: Vec<String> = Vec::new();
         for candidate in known.names() {
-            let found: Vec<&String> =
-                self.names.iter().filter(|name| folded(name) == candidate).collect();
+            let found = self.records.called(|name| folded(name) == candidate);
             match found.as_slice() {
                 [] => {}
-                [one] => return Ok(Some((*one).clone())),
+                [one] if !is_label(known) || candidate == known.key() => {
+                    return Ok(Some(one.clone()));
+                }
+                [_] => all.extend(found),
                 several => {
                     return Err(self.request.columns(format!(
                         "{} all mean `{}`; keep one, or name it",
@@ -75,33 +72,64 @@ impl Columns<'_> {
                 }
             }
         }
-        Ok(None)
+        // What is scored is not guessed.
+        match all.as_slice() {
+            [] | [_] => Ok(all.pop()),
+            several => Err(self.request.columns(format!(
+                "several columns may be the `{}`; name one of {}",
+                known.key(),
+                listed(several)
+            ))),
+        }
     }
 
     /// The columns that every row needs; an error that names all that are missing.
     fn required(&self, schema: &Schema) -> Result<Vec<(String, String)>, ImportError> {
         let mut found = Vec::new();
         let mut missing = Vec::new();
+        let names = self.records.names();
         for known in schema.required {
             match self.find(known)? {
                 Some(name) => found.push((known.key().to_owned(), name)),
                 None => missing.push(format!(
                     "no column is `{}`{}",
                     known.key(),
-                    hint(&did_you_mean(self.names, &known.names()))
+                    hint(&did_you_mean(names, &known.names()))
                 )),
             }
         }
         if missing.is_empty() {
             return Ok(found);
         }
+        if missing.len() > 1 && self.request.wanted.is_labels() {
+            let portraits = self.records.portraits(None);
+            let answers = answer_columns(&portraits);
+            let is_named = names.first().is_some_and(|name| name == KEY);
+            if answers.len() > 1 || is_named {
+                let answers: Vec<&str> = if is_named {
+                    names[1..].iter().map(String::as_str).collect()
+                } else {
+                    answers
+                };
+                let message = format!(
+                    "it has no row for each label, but looks like a wide table: one row a worker and \
+                     one column a task, or the other way round, in the columns {}",
+                    listed(&answers)
+                );
+                return Err(ImportError::Wide { file: self.request.file.clone(), message });
+            }
+        }
+        if self.records.is_headless() {
+            missing = vec![HEADLESS.to_owned()];
+        }
         let missing = missing.join("; ");
-        Err(self.request.columns(format!("{missing}; there are {}", listed(self.names))))
+        Err(self.request.columns(format!("{missing}; there are {}", listed(names))))
     }
 }
 
-fn hint(question: &str) -> String {
-    if question.is_empty() { String::new() } else { format!(" ({question})") }
+/// Whether a column of caz is the label.
+fn is_label(known: &Known) -> bool {
+    known.key() == "label"
 }
 
 /// Any table with a header.
@@ -139,7 +167,7 @@ impl Importer for AnyJson {
     }
 
     fn detect(&self, peek: &Peek<'_>) -> bool {
-        matches!(&peek.root, Root::Json { first, .. } if !first.is_empty())
+        matches!(&peek.root, Root::Json { first, wrapping, .. } if !first.is_empty() || wrapping.is_none())
     }
 
     fn gives(&self, _wanted: Wanted) -> bool {
@@ -173,13 +201,20 @@ fn read_flat(
     let records = Records::of(peek, request)?;
     let layout = Layout::of(&records, request)?;
     output.text_fields.clone_from(&layout.text);
+    output.text_fields.extend(layout.answer(request).filter(|name| name != "label"));
+    layout.check_answer(&records, request)?;
     records.each(output, |record, output| {
         let mut row: Vec<(&str, Value)> = Vec::with_capacity(layout.cells.len() + 1);
         for (key, name) in &layout.cells {
-            row.push((key, record.get(name).map_or(Value::Null, Value::from)));
+            let cell = if matches!(key.as_str(), "label" | "truth") {
+                output.label_of(record.get(name))
+            } else {
+                record.get(name).map_or(Value::Null, Value::from)
+            };
+            row.push((key, cell));
         }
         if !layout.text.is_empty() {
-            let joined = joined(&layout.text, |name| record.get(name));
+            let joined = joined(&layout.text, |name| record.text(name));
             row.push(("text", if joined.is_empty() { Value::Null } else { joined.into() }));
         }
         match layout.lack(&row) {
@@ -192,7 +227,7 @@ fn read_flat(
 impl Layout {
     fn of(records: &Records<'_>, request: &Request<'_>) -> Result<Self, ImportError> {
         let names = records.names();
-        let columns = Columns { names, request };
+        let columns = Columns { records, request };
         let schema = request.wanted.schema();
         let mut cells = columns.required(&schema)?;
         for known in schema.optional {
@@ -215,7 +250,7 @@ impl Layout {
         if schema.keeps_others {
             for (key, name) in &request.settings.columns {
                 if !cells.iter().any(|(known, _)| known == key) {
-                    cells.push((key.clone(), columns.named(name)?));
+                    cells.push((key.clone(), records.named(name)?));
                 }
             }
             for name in names {
@@ -227,6 +262,32 @@ impl Layout {
             }
         }
         Ok(Self { schema, cells, text })
+    }
+
+    /// The column that was taken for the label, where no user named it.
+    fn answer(&self, request: &Request<'_>) -> Option<String> {
+        let named = request.settings.columns.contains_key("label");
+        let found = self.cells.iter().find(|(key, _)| key == "label" && !named);
+        found.map(|(_, name)| name.clone())
+    }
+
+    /// Refuses a label that is the same for everybody on every task where another column is not.
+    fn check_answer(
+        &self,
+        records: &Records<'_>,
+        request: &Request<'_>,
+    ) -> Result<(), ImportError> {
+        let cell =
+            |key: &str| self.cells.iter().find(|(other, _)| other == key).map(|(_, name)| name);
+        let Some(answer) = self.answer(request).filter(|name| folded(name) != "label") else {
+            return Ok(());
+        };
+        match (cell("task"), cell("worker")) {
+            (Some(task), Some(worker)) => {
+                check_varies(records, request, &answer, &[task.as_str(), worker.as_str()])
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Why a row is of no use, if it is of none.
@@ -247,6 +308,79 @@ impl Layout {
     }
 }
 
+/// Refuses `answer` as a label if nobody differs in it from others on the same task, but in another
+/// column of few values people do: it then belongs to the task.
+fn check_varies(
+    records: &Records<'_>,
+    request: &Request<'_>,
+    answer: &str,
+    used: &[&str],
+) -> Result<(), ImportError> {
+    /// Tasks on which nobody differs; on fewer, people may agree.
+    const UNANIMOUS: usize = 3;
+    let task = used[0];
+    let mut first: HashMap<String, (String, bool)> = HashMap::new();
+    let mut differs = false;
+    records.look(&mut |record| {
+        if let (Some(task), Some(label)) = (record.get(task), record.get(answer)) {
+            match first.get_mut(task) {
+                Some((known, repeated)) => {
+                    *repeated = true;
+                    differs |= known != label;
+                }
+                None => drop(first.insert(task.to_owned(), (label.to_owned(), false))),
+            }
+        }
+        !differs
+    });
+    let repeated = first.values().filter(|(_, repeated)| *repeated).count();
+    if differs || repeated < UNANIMOUS {
+        return Ok(());
+    }
+    let portraits = records.portraits(Some(task));
+    let others: Vec<&str> = portraits
+        .iter()
+        .filter(|column| column.differs > 0 && column.has_few() && !column.is_time())
+        .map(|column| column.name.as_str())
+        .filter(|name| !used.contains(name))
+        .collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    Err(request.columns(format!(
+        "`{answer}` is the same for everybody on each of {repeated} tasks and belongs to the task, it \
+         seems; name the column `label`: {}",
+        listed(&[&others[..], &[answer]].concat())
+    )))
+}
+
+/// What is said about the label or the text of a file in caz's own form whose column has another name.
+///
+/// # Errors
+///
+/// [`ImportError::Columns`] for a label that belongs to the task.
+pub(super) fn own_answer(
+    peek: &Peek<'_>,
+    request: &Request<'_>,
+) -> Result<Option<Warning>, ImportError> {
+    let schema = request.wanted.schema();
+    let column = |known: &Known| {
+        peek.names().find(|name| known.column.matches(name)).map(|name| (known.key(), name.trim()))
+    };
+    let answer = schema.required.iter().find(|known| is_label(known)).and_then(column);
+    let text = || column(&TEXT).filter(|_| schema.text == TextRule::Content);
+    let Some((key, name)) = answer.or_else(text).filter(|(key, name)| !same_name(key, name)) else {
+        return Ok(None);
+    };
+    let of = |key: &str| schema.required.iter().find(|known| known.key() == key).and_then(column);
+    if let (Some((_, task)), Some((_, worker))) = (of("task"), of("worker")) {
+        let records = Records::of(peek, request)?;
+        check_varies(&records, request, name, &[task, worker])?;
+    }
+    let message = format!("the {key} of `{}` was read from the column `{name}`", request.file);
+    Ok(Some(Warning::new("column_taken", 1, message)))
+}
+
 /// The columns that make the text of a row.
 fn text_columns(
     records: &Records<'_>,
@@ -255,7 +389,7 @@ fn text_columns(
 ) -> Result<Vec<String>, ImportError> {
     let asked = &columns.request.settings.text_columns;
     if !asked.is_empty() && schema.text != TextRule::None {
-        return asked.iter().map(|name| columns.named(name)).collect();
+        return asked.iter().map(|name| records.named(name)).collect();
     }
     if matches!(schema.text, TextRule::None | TextRule::IfAsked) {
         return Ok(Vec::new());
@@ -264,7 +398,7 @@ fn text_columns(
         return Ok(vec![name]);
     }
     let used: Vec<&str> = cells.iter().map(|(_, name)| name.as_str()).collect();
-    let text = records.text_fields(&used, asked);
+    let text = records.text_fields(&used)?;
     let has_other = cells.iter().any(|(key, _)| matches!(key.as_str(), "vector" | "judgments"));
     if text.is_empty() && !has_other {
         return Err(columns.request.columns(format!(

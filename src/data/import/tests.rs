@@ -7,9 +7,14 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
+use super::catalogue::IMPORTERS;
+use super::charset::decoded;
+use super::importer::Importer;
+use super::peek::{Peek, Root};
 use super::*;
 use crate::data::duplicates::Duplicates;
 use crate::data::reviews::read_reviews;
+use crate::data::source::Source;
 use crate::error::{ErrorKind, Kinded};
 
 mod exports;

@@ -2,10 +2,14 @@
 
 use sha2::{Digest, Sha256};
 
-use super::output::Output;
+use super::error::ImportError;
+use super::importer::{Importer, Request};
+use super::output::{Nouns, Output};
 use super::peek::Peek;
 use super::records::Records;
-use super::{ImportError, Importer, Request};
+use super::settings::Wanted;
+
+const NOUNS: Nouns = Nouns { rows: "assignments", task: "a task", worker: "a worker" };
 
 pub(super) struct Toloka;
 
@@ -20,6 +24,10 @@ impl Importer for Toloka {
             && peek.has_columns(&["ASSIGNMENT:worker_id"])
     }
 
+    fn gives(&self, wanted: Wanted) -> bool {
+        wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
+    }
+
     fn read(
         &self,
         peek: &Peek<'_>,
@@ -27,46 +35,41 @@ impl Importer for Toloka {
         output: &mut Output,
     ) -> Result<(), ImportError> {
         let records = Records::of(peek, request)?;
-        let starting = |start: &str| -> Vec<String> {
-            records.names().iter().filter(|name| name.starts_with(start)).cloned().collect()
-        };
-        let (inputs, outputs) = (starting("INPUT:"), starting("OUTPUT:"));
-        let answer = match (request.settings.columns.get("label"), outputs.as_slice()) {
-            (Some(asked), _) => asked.clone(),
+        let (inputs, outputs) = (
+            records.called(|name| name.starts_with("INPUT:")),
+            records.called(|name| name.starts_with("OUTPUT:")),
+        );
+        let is_item = request.wanted == Wanted::Items;
+        let answer = match (request.answer(), outputs.as_slice()) {
+            _ if is_item => String::new(),
+            // A column may be named without its prefix.
+            (Some(asked), _) => match records.named(asked) {
+                Ok(name) => name,
+                Err(error) => records.named(&format!("OUTPUT:{asked}")).map_err(|_| error)?,
+            },
             (None, [one]) => one.clone(),
-            (None, several) => {
-                let message = format!(
-                    "there are several outputs; name one as the column `label`: {}",
-                    several.join(", ")
-                );
-                return Err(request.columns(message));
-            }
+            (None, several) => return Err(request.which(None, several)),
         };
-        let task = request.settings.columns.get("task");
-        output.text_fields = vec![answer.clone()];
+        let task = request.task().map(|task| records.named(task)).transpose()?;
+        let worker = records.column(request.worker(), "ASSIGNMENT:worker_id")?;
+        output.text_fields = if is_item { Vec::new() } else { vec![answer.clone()] };
         records.each(output, |record, output| {
-            if record
-                .get("ASSIGNMENT:status")
-                .is_some_and(|status| status.eq_ignore_ascii_case("rejected"))
-            {
-                return output.leave_out("rejected assignments");
-            }
             // Golden tasks have a known answer and repeat; they count like others.
-            let task = match task {
+            let task = match &task {
                 Some(name) => record.get(name).map(str::to_owned),
                 None => {
                     Some(digest(inputs.iter().map(|name| record.get(name).unwrap_or_default())))
                 }
             };
-            match (task, record.get("ASSIGNMENT:worker_id"), record.get(&answer)) {
-                (Some(task), Some(worker), Some(text)) if request.wanted.is_reviews() => {
-                    output.review(&task, worker, text);
-                }
-                (Some(task), Some(worker), Some(label)) => output.label(&task, worker, label),
-                (None, ..) => output.leave_out("assignments without a task"),
-                (_, None, _) => output.leave_out("assignments without a worker"),
-                (.., None) => output.leave_out("assignments without an answer"),
+            if is_item {
+                return output.item(task.as_deref(), record.starting("INPUT:"));
             }
+            let status = record.get("ASSIGNMENT:status").unwrap_or_default();
+            if status.eq_ignore_ascii_case("rejected") {
+                return output.leave_out("rejected assignments");
+            }
+            let answer = records.answer(record, &answer);
+            output.person(&NOUNS, task.as_deref(), record.get(&worker), answer);
         })
     }
 }

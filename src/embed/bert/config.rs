@@ -2,7 +2,7 @@
 //!
 //! Everything that would change a vector and is not understood is refused.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -272,7 +272,7 @@ pub(super) struct SentenceConfig {
 impl SentenceConfig {
     /// Reads modules.json and what it points at; `chosen` replaces the model's own pooling.
     pub(super) fn read(folder: &Path, chosen: Option<Pooling>) -> Result<Self, BertError> {
-        refuse_default_prompt(folder)?;
+        refuse_settings(folder)?;
         let modules = Modules::read(folder)?;
         let pooling = match (chosen, &modules.pooling) {
             (Some(pooling), _) => pooling,
@@ -280,6 +280,7 @@ impl SentenceConfig {
             (None, None) => return Err(BertError::NoPooling { folder: folder.into() }),
         };
         let mut config = Self { max_tokens: None, lowercase: false, pooling };
+        let folder = &modules.transformer;
         if let Some(file) = JsonFile::read_if_there(&folder.join("sentence_bert_config.json"))? {
             config.max_tokens = file.optional_size("max_seq_length")?;
             config.lowercase = file.get("do_lower_case").is_some_and(|value| value == true);
@@ -298,40 +299,53 @@ fn tokenizer_limit(folder: &Path) -> Result<Option<usize>, BertError> {
     Ok(limit.and_then(|limit| usize::try_from(limit).ok()))
 }
 
-fn refuse_default_prompt(folder: &Path) -> Result<(), BertError> {
+/// Refuses what changes a vector and is not computed.
+fn refuse_settings(folder: &Path) -> Result<(), BertError> {
+    const REFUSED: [(&str, &str); 2] = [
+        ("default_prompt_name", "use a model that embeds texts without a prompt"),
+        ("truncate_dim", "set it to null, for vectors of full length, or use another model"),
+    ];
     let path = folder.join("config_sentence_transformers.json");
-    if let Some(file) = JsonFile::read_if_there(&path)?
-        && let Some(name) = file.get("default_prompt_name")
-    {
-        let remedy = "use a model that embeds texts without a prompt";
-        return Err(file.unsupported("default_prompt_name", name, remedy));
+    let Some(file) = JsonFile::read_if_there(&path)? else { return Ok(()) };
+    for (key, remedy) in REFUSED {
+        if let Some(value) = file.get(key) {
+            return Err(file.unsupported(key, value, remedy));
+        }
     }
     Ok(())
 }
 
-/// Where modules.json puts the pooling; `None` without modules.json.
+/// The folder of the transformer in a folder of sentence-transformers: itself, or `0_Transformer` in
+/// old ones.
+pub(super) fn transformer_folder(folder: &Path) -> Result<PathBuf, BertError> {
+    Modules::read(folder).map(|modules| modules.transformer)
+}
+
+/// Where modules.json puts the transformer and the pooling; without it the folder itself and nowhere.
 struct Modules {
+    transformer: PathBuf,
     pooling: Option<String>,
 }
 
 impl Modules {
     fn read(folder: &Path) -> Result<Self, BertError> {
         let Some(file) = JsonFile::read_if_there(&folder.join("modules.json"))? else {
-            return Ok(Self { pooling: None });
+            return Ok(Self { transformer: folder.to_owned(), pooling: None });
         };
         let list = file.value().as_array().ok_or_else(|| file.missing("type"))?;
-        let mut pooling = None;
+        let (mut transformer, mut pooling) = (folder.to_owned(), None);
         for module in list {
             let kind = module.get("type").and_then(Value::as_str);
             let path = module.get("path").and_then(Value::as_str);
             let (Some(kind), Some(path)) = (kind, path) else { return Err(file.missing("type")) };
             // The Python path of the class changed between versions, its name did not.
             match kind.rsplit('.').next() {
-                Some("Transformer") if path.is_empty() => {}
-                Some("Transformer") => {
-                    let remedy = "point bert: at the folder of the transformer itself";
+                // A path of its own is a folder beside that of the pooling, and leads to no other.
+                Some("Transformer") if path.contains(['/', '\\']) || path.starts_with('.') => {
+                    let remedy = "name a folder in the folder of the model";
                     return Err(file.unsupported("path", path, remedy));
                 }
+                Some("Transformer") => transformer = folder.join(path),
                 Some("Pooling") => pooling = Some(path.to_owned()),
                 // Vectors are normalized in any case.
                 Some("Normalize") => {}
@@ -341,7 +355,7 @@ impl Modules {
                 }
             }
         }
-        Ok(Self { pooling })
+        Ok(Self { transformer, pooling })
     }
 }
 

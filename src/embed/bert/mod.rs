@@ -55,7 +55,7 @@ pub(in crate::embed) use config::supported_family;
 #[cfg(feature = "hub")]
 pub(in crate::embed) use weights::weight_paths as weight_files;
 
-use config::{Architecture, SentenceConfig};
+use config::{Architecture, SentenceConfig, transformer_folder};
 use modern::ModernBertEncoder;
 use post_norm::{PostNormEncoder, Workspace};
 use tokens::TextTokenizer;
@@ -141,8 +141,10 @@ impl BertEmbedder {
     /// [`BertError`] if a file is missing or damaged or the model asks for something that caz
     /// does not compute.
     pub fn load(folder: &Path, name: &str, options: BertOptions) -> Result<Self, BertError> {
+        let sentence_folder = folder;
+        let folder = &transformer_folder(sentence_folder)?;
         let architecture = Architecture::read(folder)?;
-        let sentence = SentenceConfig::read(folder, options.pooling)?;
+        let sentence = SentenceConfig::read(sentence_folder, options.pooling)?;
         let tokenizer = TextTokenizer::load(folder, sentence.lowercase)?;
         let mut weights = Weights::open(folder)?;
         let (encoder, positions) = match architecture {

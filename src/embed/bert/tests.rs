@@ -325,6 +325,43 @@ fn modules_and_poolings_that_are_not_computed_are_refused() {
 }
 
 #[test]
+fn vectors_that_a_model_cuts_are_refused_and_nothing_is_no_length() {
+    let folder = changed("bert", "config_sentence_transformers.json", |config| {
+        config["truncate_dim"] = json!(64);
+    });
+    let error = refused(folder.path());
+    assert!(matches!(error, BertError::Unsupported { key: "truncate_dim", .. }), "{error}");
+    let folder = changed("bert", "config_sentence_transformers.json", |config| {
+        config["truncate_dim"] = json!(null);
+    });
+    assert!(BertEmbedder::load(folder.path(), "bert:x", BertOptions::default()).is_ok());
+}
+
+#[test]
+fn a_transformer_in_a_folder_of_its_own_gives_the_same_vectors() {
+    let folder = changed("bert", "modules.json", |modules| {
+        modules[0]["path"] = json!("0_Transformer");
+    });
+    let inner = folder.path().join("0_Transformer");
+    std::fs::create_dir(&inner).unwrap();
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if path.is_file() && name != "modules.json" && name != "config_sentence_transformers.json" {
+            std::fs::rename(&path, inner.join(name)).unwrap();
+        }
+    }
+    let old = BertEmbedder::load(folder.path(), "bert:x", BertOptions::default()).unwrap();
+    let text = ["the cat"];
+    assert_eq!(embed(&old, &text), embed(&load("bert", BertOptions::default()), &text));
+    // A path leads to no other folder.
+    let folder = changed("bert", "modules.json", |modules| {
+        modules[0]["path"] = json!("../elsewhere");
+    });
+    assert!(matches!(refused(folder.path()), BertError::Unsupported { key: "path", .. }));
+}
+
+#[test]
 fn the_old_form_of_the_pooling_config_is_read() {
     let folder = changed("bert", "1_Pooling/config.json", |pooling| {
         *pooling = json!({"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false});

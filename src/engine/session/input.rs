@@ -7,10 +7,10 @@ use std::sync::Arc;
 use url::Url;
 
 use super::{DIALECT, Session};
+use crate::data::answers::Answered;
 use crate::data::ids::alike;
 use crate::data::input::Input;
 use crate::data::label_reader::{LABEL, SAMPLE, SOURCE, TASK, WORKER};
-use crate::data::label_spelling::says_nothing;
 use crate::data::labels::MAX_LABELS;
 use crate::data::rows::Column;
 use crate::data::source::stem_of;
@@ -279,9 +279,14 @@ impl Session<'_> {
         let mut spelt: BTreeMap<String, &str> = BTreeMap::new();
         for label in &labels {
             let other = spelt.insert(alike(label), label);
-            if says_nothing(label) || other.is_some() {
+            let set = Answered::in_cell(label) != Answered::Label(label.clone());
+            if set || other.is_some() {
                 let what = other.map_or_else(
-                    || format!("the label `{label}` says that there is none"),
+                    || {
+                        format!(
+                            "the label `{label}` says that there is none, or is a set of choices"
+                        )
+                    },
                     |other| {
                         format!("the labels `{label}` and `{other}` are one, spelt in two ways")
                     },

@@ -1,0 +1,52 @@
+//! Judgments of Appen (CrowdFlower), the full report: `_unit_id`, `_worker_id`, `_trust`, `_tainted`.
+//!
+//! After its documentation, "Guide to: Reports Page and Settings Explained" (the full report): judgments of a contributor who was
+//! removed for too many wrong answers to test questions are tainted. Read in public files, for example
+//! of CrowdTruth.
+
+use super::error::ImportError;
+use super::importer::{Importer, Request};
+use super::output::{Nouns, Output};
+use super::peek::Peek;
+use super::records::Records;
+
+const NOUNS: Nouns = Nouns { rows: "judgments", task: "a unit", worker: "a worker" };
+
+pub(super) struct Appen;
+
+impl Importer for Appen {
+    fn name(&self) -> &'static str {
+        "appen"
+    }
+
+    fn detect(&self, peek: &Peek<'_>) -> bool {
+        peek.has_columns(&["_unit_id", "_worker_id", "_tainted"])
+    }
+
+    fn read(
+        &self,
+        peek: &Peek<'_>,
+        request: &Request<'_>,
+        output: &mut Output,
+    ) -> Result<(), ImportError> {
+        let records = Records::of(peek, request)?;
+        let task = records.column(request.task(), "_unit_id")?;
+        let worker = records.column(request.worker(), "_worker_id")?;
+        let about = records.called(|name| name.starts_with('_') || name.ends_with("_gold"));
+        let answer = match request.answer() {
+            Some(asked) => records.named(asked)?,
+            None => {
+                let about: Vec<&str> = about.iter().map(String::as_str).collect();
+                records.only_answer(&task, &about)?
+            }
+        };
+        output.text_fields = vec![answer.clone()];
+        records.each(output, |record, output| {
+            if record.get("_tainted").is_some_and(|cell| cell.eq_ignore_ascii_case("true")) {
+                return output.leave_out("tainted judgments");
+            }
+            let answer = records.answer(record, &answer);
+            output.person(&NOUNS, record.get(&task), record.get(&worker), answer);
+        })
+    }
+}

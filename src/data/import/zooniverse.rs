@@ -1,0 +1,67 @@
+//! Classifications of Zooniverse: a row a classification, the answers as JSON in `annotations`.
+//!
+//! After panoptes, `app/models/...` is not needed: the columns and the JSON are those that
+//! aggregation-for-caesar reads (`panoptes_aggregation/scripts/extract_panoptes_csv.py`).
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::error::ImportError;
+use super::importer::{Importer, Request};
+use super::output::{Nouns, Output};
+use super::peek::Peek;
+use super::records::{Record, Records};
+use super::text_fields::name_of;
+use crate::data::answers::{Answered, text_of};
+
+const NOUNS: Nouns = Nouns { rows: "classifications", task: "a subject", worker: "a user" };
+
+pub(super) struct Zooniverse;
+
+impl Importer for Zooniverse {
+    fn name(&self) -> &'static str {
+        "zooniverse"
+    }
+
+    fn detect(&self, peek: &Peek<'_>) -> bool {
+        peek.has_columns(&["classification_id", "user_name", "annotations", "subject_ids"])
+    }
+
+    fn read(
+        &self,
+        peek: &Peek<'_>,
+        request: &Request<'_>,
+        output: &mut Output,
+    ) -> Result<(), ImportError> {
+        let records = Records::of(peek, request)?;
+        let mut questions = BTreeSet::new();
+        records.look(&mut |record| {
+            questions.extend(annotations(record).into_iter().map(|(task, _)| task));
+            true
+        });
+        let question = request.question(&questions.into_iter().collect::<Vec<_>>())?;
+        output.text_fields = vec![question.clone()];
+        let task = records.column(request.task(), "subject_ids")?;
+        let worker = records.column(request.worker(), "user_name")?;
+        records.each(output, |record, output| {
+            let found = annotations(record).into_iter().find(|(task, _)| *task == question);
+            let answer = match found {
+                Some((_, value)) if request.wanted.is_reviews() => text_of(&value),
+                found => found.map_or(Answered::Nothing, |(_, value)| Answered::of(&value)),
+            };
+            output.person(&NOUNS, record.get(&task), record.get(&worker), answer);
+        })
+    }
+}
+
+/// The answers of a classification by task of the workflow.
+fn annotations(record: &Record<'_>) -> Vec<(String, Value)> {
+    let all = record.get("annotations").and_then(|cell| serde_json::from_str(cell).ok());
+    let Some(Value::Array(all)) = all else { return Vec::new() };
+    let pairs = all.into_iter().filter_map(|mut annotation| {
+        let value = annotation.get_mut("value").map(Value::take)?;
+        Some((name_of(annotation.get("task"))?, value))
+    });
+    pairs.collect()
+}

@@ -1,0 +1,23 @@
+//! Who is behind anonymous ids.
+
+use std::collections::HashMap;
+
+/// Persons by anonymous id.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct People {
+    pub(super) persons: HashMap<String, String>,
+    /// Rows of the file.
+    pub rows: u64,
+}
+
+impl People {
+    /// The person behind an id; the id itself where nobody is known.
+    pub fn person<'a>(&'a self, id: &'a str) -> &'a str {
+        self.persons.get(id).map_or(id, String::as_str)
+    }
+
+    /// Whether an id is known.
+    pub fn knows(&self, id: &str) -> bool {
+        self.persons.contains_key(id)
+    }
+}

@@ -1,0 +1,473 @@
+//! The kinds of files that real exports showed to be read wrong, refused or misunderstood: a made-up twin
+//! of each, and, where they are there, the cases themselves in `../shared/cases`.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::Folder;
+
+/// A file of a kind, a command on it, and what must come of it.
+struct Case {
+    /// As in `../shared/cases`.
+    file: &'static str,
+    /// A file of the same shape with other contents.
+    twin: String,
+    /// The command, the file being `FILE`.
+    command: &'static [&'static str],
+    /// Exit code, labels or texts of the rows on standard output where they are told, and parts of what
+    /// is said.
+    expected: (i32, Option<&'static [&'static str]>, &'static [&'static str]),
+}
+
+const LABELS: &[&str] = &["import", "FILE", "--for", "labels"];
+const REVIEWS: &[&str] = &["import", "FILE", "--for", "reviews"];
+
+fn table(header: &str, rows: &[&str]) -> String {
+    std::iter::once(&header).chain(rows).map(|row| format!("{row}\n")).collect()
+}
+
+/// Results of annotations of Label Studio: a task of each list, an annotation by each of its members.
+fn studio(tasks: &[&[Value]]) -> String {
+    let tasks: Vec<Value> = (1..)
+        .zip(tasks)
+        .map(|(id, annotations)| {
+            let by = |(user, result): (u32, &Value)| json!({"id": user, "completed_by": user, "result": result});
+            let annotations: Vec<Value> = (1..).zip(*annotations).map(by).collect();
+            json!({"id": id, "data": {"text": format!("item {id}")}, "annotations": annotations})
+        })
+        .collect();
+    json!(tasks).to_string()
+}
+
+fn chosen(control: &str, kind: &str, value: &Value) -> Value {
+    json!({"from_name": control, "to_name": "t", "type": kind, "value": value})
+}
+
+#[expect(clippy::too_many_lines, reason = "a file of every kind")]
+fn cases() -> Vec<Case> {
+    let case = |file, twin, command, expected| Case { file, twin, command, expected };
+    let turk = "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.url,Answer.";
+    let topics = |order: [&str; 2]| json!([chosen("topic", "choices", &json!({"choices": order}))]);
+    let better = |side: &str| json!([chosen("better", "pairwise", &json!({"selected": side}))]);
+    let part = |from: u32, to: u32, what: Value| {
+        let mut value = json!({"start": from, "end": to});
+        value.as_object_mut().unwrap().extend(what.as_object().unwrap().clone());
+        value
+    };
+    let tone = |from, tone: &str| {
+        chosen("tone", "choices", &part(from, from + 2, json!({"choices": [tone]})))
+    };
+    let entity = |from, kind: &str| {
+        chosen("ner", "labels", &part(from, from + 2, json!({"text": "x", "labels": [kind]})))
+    };
+    let mood = |mood: &str| chosen("mood", "choices", &json!({"choices": [mood]}));
+    let comment = chosen("comment", "textarea", &json!({"text": ["perhaps"]}));
+    let of_item = "what was asked about, ".repeat(8);
+    let remarks: Vec<String> = (0..12)
+        .map(|row| {
+            let words = ["few", "runs", "tables", "weak", "clear", "claims", "late"];
+            let remark: Vec<&str> = (0..7).map(|n| words[(row * 3 + n * (row + 1)) % 7]).collect();
+            let (task, who) = (row / 3, ["ann", "ben", "cy"][row % 3]);
+            format!(
+                "{row},{who},2031,{task},1.5,{} {row},\"{of_item} {task}\",2031",
+                remark.join(" ")
+            )
+        })
+        .collect();
+    let remarks: Vec<&str> = remarks.iter().map(String::as_str).collect();
+    vec![
+        case(
+            "01_mturk_short_rows.csv",
+            table(&format!("{turk}mood.label,Approve,Reject"), &[
+                "Q0,1,w0,Approved,u,calm", "Q0,2,w1,Approved,u,calm", "Q1,3,w2,Approved,u,angry",
+                "Q1,4,w0,Rejected,u,calm", "Q2,5,w1,Submitted,u,angry", "Q2,6,w2,Approved,u,calm",
+            ]),
+            LABELS,
+            (0, Some(&["angry", "angry", "calm", "calm", "calm"]), &["rejected assignments", "6 rows end early"]),
+        ),
+        case(
+            "03_mturk_braces_empty.csv",
+            table(&format!("{turk}remark,Approve,Reject"), &[
+                "Q0,1,w0,Approved,u,{},,", "Q0,2,w1,Approved,u,{},,", "Q1,3,w2,Approved,u,too dark,,",
+                "Q1,4,w0,Approved,u,{},,", "Q2,5,w1,Approved,u,blurred,,", "Q2,6,w2,Approved,u,[],,",
+            ]),
+            LABELS,
+            (0, Some(&["blurred", "too dark"]), &["4 left out: assignments without an answer"]),
+        ),
+        case(
+            "05_qualtrics_same_name.csv",
+            table("Finished,ResponseId,Q1,Q7,Q7", &[
+                "Finished,Response ID,Is it?,Hours?,Why?",
+                "\"{\"\"ImportId\"\":\"\"finished\"\"}\",\"{\"\"ImportId\"\":\"\"_recordId\"\"}\",\"{\"\"ImportId\"\":\"\"QID1\"\"}\",\"{\"\"ImportId\"\":\"\"QID7\"\"}\",\"{\"\"ImportId\"\":\"\"QID8\"\"}\"",
+                "True,R_0,Yes,2,", "True,R_1,No,,no time", "True,R_2,Yes,1,no need", "True,R_3,No,,no time",
+            ]),
+            LABELS,
+            (0, Some(&["1", "2", "No", "No", "Yes", "Yes", "no need", "no time", "no time"]), &[]),
+        ),
+        case(
+            "07_label_studio_textarea.csv",
+            table("annotation_id,annotator,created_at,id,lead_time,remark,text,updated_at", &remarks),
+            REVIEWS,
+            (0, None, &["read from remark"]),
+        ),
+        case(
+            "09_label_studio_order.json",
+            studio(&[&[topics(["A", "B"]), topics(["B", "A"])], &[topics(["B", "A"]), topics(["A", "B"])]]),
+            LABELS,
+            (0, None, &["read from topic"]),
+        ),
+        case(
+            "11_agree_na_between_people.csv",
+            table("task,worker,label", &[
+                "0,r1,1", "1,r1,1", "2,r1,2", "0,r2,1", "1,r2,1", "2,r2,#N/A", "0,r3,n/a", "1,r3,1", "2,r3,2",
+            ]),
+            &["agree", "FILE", "--format", "csv"],
+            (0, None, &["alpha_nominal,1", "alpha_interval,1", "alpha_ordinal,1"]),
+        ),
+        case(
+            "13_json_rows_as_lists.json",
+            "[[\"task\",\"worker\",\"label\"],[1,\"a\",\"x\"],[1,\"b\",\"y\"]]".into(),
+            LABELS,
+            (3, None, &["list without objects"]),
+        ),
+        case(
+            "15_json_worker_task.json",
+            json!({"a1": {"q1": "x", "q2": "y"}, "a2": {"q1": "x"}}).to_string(),
+            LABELS,
+            (3, None, &["looks like a wide table", "--wide worker"]),
+        ),
+        case(
+            "19_label_studio_regions.json",
+            studio(&[&[json!([tone(0, "kind"), tone(4, "rude")]), json!([tone(0, "kind")])]]),
+            LABELS,
+            (0, Some(&["kind"]), &["1 left out: annotations with an answer for each of several parts"]),
+        ),
+        case(
+            "23_short_rows_reviews.csv",
+            table("paper,reviewer,text,confidence,remark", &[
+                "1,ann,\"Clear, and short.\",3,late", "1,ben,\"No tables.\"", "2,ann,\"Good, but weak.\",2",
+                "2,ben,\"Few runs.\",4,",
+            ]),
+            REVIEWS,
+            (0, None, &["4 of 4 rows", "2 rows end early"]),
+        ),
+        case(
+            "25_label_studio_pairwise.json",
+            studio(&[
+                &[better("left"), better("left")], &[better("left"), better("right")],
+                &[better("left"), better("right")],
+            ]),
+            LABELS,
+            (0, Some(&["left", "left", "left", "left", "right", "right"]), &[]),
+        ),
+        case(
+            "27_ann.jsonl",
+            table("{\"id\":0,\"text\":\"a\",\"cats\":[\"A\"],\"entities\":[],\"Comments\":[]}", &[
+                "{\"id\":1,\"text\":\"b\",\"cats\":[\"B\"],\"entities\":[],\"Comments\":[]}",
+                "{\"id\":2,\"text\":\"c\",\"cats\":[\"A\"],\"entities\":[],\"Comments\":[]}",
+            ]),
+            LABELS,
+            (0, Some(&["A", "A", "B"]), &["read from cats"]),
+        ),
+        case(
+            "29_nan_in_json.jsonl",
+            table("{\"paper\":1,\"reviewer\":\"a\",\"text\":\"Clear.\",\"score\":NaN}", &[
+                "{\"paper\":1,\"reviewer\":\"b\",\"text\":\"Few runs, says NaN.\",\"score\":-Infinity}",
+            ]),
+            REVIEWS,
+            (0, None, &["2 of 2 rows", "NaN"]),
+        ),
+        case(
+            "31_answer_of_the_item.csv",
+            table("question,worker,answer,correct", &[
+                "1 + 1?,ann,2,yes", "1 + 1?,ben,2,yes", "2 + 2?,ann,4,yes", "2 + 2?,ben,4,no",
+                "3 + 3?,ann,6,yes", "3 + 3?,ben,6,yes",
+            ]),
+            LABELS,
+            (3, None, &["`answer` is the same for everybody", "correct"]),
+        ),
+        case(
+            "33_no_header.txt",
+            table("a1\thttp://a.org\tP", &[
+                "a2\thttp://a.org\tG", "a3\thttp://a.org\tP", "a1\thttp://b.org\tG", "a2\thttp://b.org\tP",
+            ]),
+            &["labels", "FILE", "--mechanism", "ca"],
+            (3, None, &["seems to have no header"]),
+        ),
+        case(
+            "35_google_form.csv",
+            table("Timestamp,Email Address,Is a rude?,Is b rude?", &[
+                "2031/01/01 9:00:00 AM,ann@x.org,Yes,No", "2031/01/01 9:00:00 AM,ben@x.org,No,No",
+                "2031/01/01 9:00:00 AM,cy@x.org,Yes,Yes",
+            ]),
+            &["import", "FILE", "--for", "labels", "--wide", "worker"],
+            (0, Some(&["No", "No", "No", "Yes", "Yes", "Yes"]), &["Timestamp"]),
+        ),
+        case("37_empty.jsonl", "\n".into(), LABELS, (3, None, &["empty"])),
+        case(
+            "39_label_studio_spans.json",
+            studio(&[&[json!([entity(0, "PER"), entity(5, "LOC")]), json!([entity(0, "PER")])]]),
+            LABELS,
+            (3, None, &["spans", "a row for each place"]),
+        ),
+        case(
+            "41_only_label_missing.csv",
+            table("Task ID,Worker ID,mood", &["1,ann,calm", "1,ben,angry"]),
+            &["labels", "FILE", "--mechanism", "ca"],
+            (3, None, &["1 problem", "column `label`"]),
+        ),
+        case(
+            "43_label_studio_escapes.csv",
+            table("annotation_id,annotator,created_at,id,lead_time,tag,updated_at", &[
+                "0,1,2031,1,0.1,\"{\"\"choices\"\": [\"\"\\u00f6l\"\", \"\"caf\\u00e9\"\"]}\",2031",
+                "1,2,2031,1,1.1,\"{\"\"choices\"\": [\"\"öl\"\", \"\"café\"\"]}\",2031",
+                "2,1,2031,2,2.1,öl,2031", "3,2,2031,2,3.1,öl,2031",
+            ]),
+            &["import", "FILE", "--for", "labels", "--column", "label=tag"],
+            (0, None, &["read from tag"]),
+        ),
+        case(
+            "45_appen_tainted.csv",
+            table("_unit_id,_golden,_id,_tainted,_trust,_worker_id,mood,mood_gold", &[
+                "1,false,1,false,0.9,7,calm,", "1,false,2,true,0.2,8,angry,", "2,false,3,false,0.9,7,calm,",
+                "2,false,4,true,0.2,8,angry,",
+            ]),
+            &["import", "FILE", "--for", "labels", "--column", "label=mood"],
+            (0, Some(&["calm", "calm"]), &["2 left out: tainted judgments"]),
+        ),
+        case(
+            "47_second_header_id.csv",
+            table("id,q1,q2", &["Response ID,Is a rude?,Is b rude?", "1,Yes,No", "2,No,No"]),
+            &["import", "FILE", "--for", "labels", "--wide", "worker"],
+            (0, Some(&["No", "No", "No", "Yes"]), &["further rows of a header"]),
+        ),
+        case(
+            "49_rounded_task_ids.csv",
+            table("tweet_id,worker,label", &[
+                "1.2316E+18,ann,x", "1.2316E+18,ben,y", "1.2316E+18,cy,y", "1.25018E+18,ann,x",
+                "1.25018E+18,ben,x", "1.25018E+18,dee,y",
+            ]),
+            &["labels", "FILE", "--mechanism", "ca", "--column", "task=tweet_id", "--format", "json"],
+            (0, None, &["1.2316E+18", "1.25018E+18", "rounded"]),
+        ),
+        case(
+            "51_potato_two_questions.json",
+            json!({"user_id": "ann", "instance_id_to_label_to_value": {
+                "i1": [[{"schema": "mood", "name": "good"}, "1"], [{"schema": "sure", "name": "high"}, "3"]],
+                "i2": [[{"schema": "sure", "name": "low"}, "1"], [{"schema": "mood", "name": "bad"}, "2"]]}})
+            .to_string(),
+            LABELS,
+            (3, None, &["mood, sure", "--column"]),
+        ),
+        case(
+            "51_potato_two_questions.json",
+            json!({"user_id": "ann", "instance_id_to_label_to_value": {
+                "i1": [[{"schema": "mood", "name": "good"}, "1"], [{"schema": "sure", "name": "high"}, "3"]],
+                "i2": [[{"schema": "sure", "name": "low"}, "1"], [{"schema": "mood", "name": "bad"}, "2"]]}})
+            .to_string(),
+            &["import", "FILE", "--for", "labels", "--column", "label=mood"],
+            (0, Some(&["bad", "good"]), &[]),
+        ),
+        case(
+            "53_potato_boxes.json",
+            json!({"user_id": "ann", "instance_id_to_label_to_value": {
+                "i1": [[{"schema": "topic", "name": "B"}, "true"], [{"schema": "topic", "name": "A"}, "true"]],
+                "i2": [[{"schema": "topic", "name": "B"}, "true"]]}})
+            .to_string(),
+            LABELS,
+            (0, Some(&["A; B", "B"]), &[]),
+        ),
+        case(
+            "55_potato_classic.tsv",
+            table("user\tinstance_id\tdisplayed_text\tmood:::good\tmood:::bad", &[
+                "ann\ti1\ta\t1\t", "ann\ti2\tb\t\t2", "ben\ti1\ta\t1\t", "ben\ti2\tb\t1\t",
+            ]),
+            LABELS,
+            (0, Some(&["bad", "good", "good", "good"]), &["read from mood"]),
+        ),
+        case(
+            "57_label_studio_comment_first.json",
+            studio(&[
+                &[json!([comment, mood("good")]), json!([mood("good")])],
+                &[json!([mood("bad")]), json!([mood("good")])],
+            ]),
+            LABELS,
+            (3, None, &["comment, mood", "--column"]),
+        ),
+    ]
+}
+
+#[track_caller]
+fn check(folder: &Folder, case: &Case) {
+    let command: Vec<&str> =
+        case.command.iter().map(|word| if *word == "FILE" { case.file } else { word }).collect();
+    let run = folder.caz(&command);
+    let (code, rows, says) = case.expected;
+    let all = format!("{}: {}\n{}", case.file, run.stdout, run.stderr);
+    assert_eq!(run.code, code, "{all}");
+    for part in says {
+        assert!(run.stdout.contains(part) || run.stderr.contains(part), "no `{part}` in {all}");
+    }
+    assert!(!run.stderr.contains("own form"), "{all}");
+    if let Some(rows) = rows {
+        let mut labels: Vec<String> = run
+            .stdout
+            .lines()
+            .map(|line| {
+                serde_json::from_str::<Value>(line).unwrap()["label"].as_str().unwrap().into()
+            })
+            .collect();
+        labels.sort();
+        assert_eq!(labels, rows, "{all}");
+    }
+}
+
+#[test]
+fn a_file_of_every_kind_is_read_right_or_refused_with_a_way_through() {
+    for case in cases() {
+        let folder = Folder::new();
+        folder.write(case.file, &case.twin);
+        check(&folder, &case);
+    }
+}
+
+#[test]
+#[ignore = "needs ../shared/cases"]
+fn the_cases_themselves_are_read_right_or_refused_with_a_way_through() {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases");
+    let folder = Folder::new();
+    for case in cases() {
+        folder.write(case.file, std::fs::read(shared.join(case.file)).unwrap());
+        check(&folder, &case);
+    }
+    for file in ["21_ann.jsonl", "21_ben.jsonl", "21_unknown.jsonl"] {
+        folder.write(file, std::fs::read(shared.join(file)).unwrap());
+    }
+    let run =
+        folder.caz(&["import", "21_ann.jsonl", "21_ben.jsonl", "21_unknown.jsonl"]).succeeded();
+    assert_eq!(run.stdout.lines().count(), 4, "{}", run.stderr);
+    assert!(run.stderr.contains("`21_unknown.jsonl` was left out"), "{}", run.stderr);
+    // One label of choices in whatever order, and two with one of them alone.
+    for (file, labels) in [("09_label_studio_order.json", 1), ("43_label_studio_escapes.csv", 2)] {
+        let column: &[&str] = if labels == 2 { &["--column", "label=tag"] } else { &[] };
+        let run = folder.caz(&[&["import", file, "--for", "labels"], column].concat()).succeeded();
+        assert_eq!(different_labels(&run.stdout), labels, "{}", run.stdout);
+    }
+    let remarks = folder.caz(&["import", "07_label_studio_textarea.csv", "--for", "reviews"]);
+    assert!(!remarks.stdout.contains("abstract of"), "{}", remarks.stdout);
+}
+
+fn different_labels(lines: &str) -> usize {
+    let labels =
+        lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["label"].to_string());
+    labels.collect::<std::collections::BTreeSet<_>>().len()
+}
+
+#[test]
+fn sets_of_choices_are_one_label_in_every_command_and_form() {
+    let folder = Folder::new();
+    let rows =
+        ["t1,a,\"[\"\"x\"\", \"\"y\"\"]\"", "t1,b,\"[\"\"y\"\",\"\"x\"\"]\"", "t2,a,z", "t2,b,Z"];
+    folder.write("own.csv", table("task,worker,label", &rows));
+    folder.write(
+        "own.jsonl",
+        table(
+            "{\"task\":1,\"worker\":\"a\",\"label\":[\"y\",\"x\"]}",
+            &[
+                "{\"task\":1,\"worker\":\"b\",\"label\":\"x; y\"}",
+                "{\"task\":2,\"worker\":\"a\",\"label\":\"z\"}",
+                "{\"task\":2,\"worker\":\"b\",\"label\":\"z\"}",
+            ],
+        ),
+    );
+    for file in ["own.csv", "own.jsonl"] {
+        let run =
+            folder.caz(&["labels", file, "--mechanism", "ca", "--format", "json"]).succeeded();
+        assert!(!run.stdout.contains("labels_missing"), "{}", run.stdout);
+        let agree = folder.caz(&["agree", file, "--format", "csv", "--bootstrap", "2"]).succeeded();
+        let kappa = agree.csv().into_iter().find(|row| row[2] == "alpha_nominal").unwrap();
+        if file == "own.jsonl" {
+            assert_eq!(kappa[3], "1", "{}", agree.stdout);
+        }
+    }
+}
+
+#[test]
+fn files_of_no_use_beside_others_are_left_out_with_a_note() {
+    let folder = Folder::new();
+    let example = |id: u32, label: &str| {
+        format!("{{\"id\":{id},\"text\":\"x\",\"label\":[{label}],\"Comments\":[]}}\n")
+    };
+    folder.write("ann.jsonl", example(1, "\"A\"") + &example(2, "\"B\""));
+    folder.write("unknown.jsonl", example(1, "") + &example(2, ""));
+    folder.write("empty.jsonl", "");
+    folder.write("notes.pdf", "%PDF-1.7\n");
+    let files = ["import", "ann.jsonl", "unknown.jsonl", "empty.jsonl", "notes.pdf"];
+    let run = folder.caz(&files).succeeded();
+    assert_eq!(run.stdout.lines().count(), 2);
+    for file in &files[2..] {
+        assert!(run.stderr.contains(&format!("`{file}` was left out")), "{}", run.stderr);
+    }
+    // Alone, each is an error; and damage always is.
+    folder
+        .caz(&["import", "unknown.jsonl", "--for", "labels"])
+        .failed(3, &["2 examples without an answer"]);
+    folder.write(
+        "broken.json",
+        "[{\"id\":1,\"text\":\"x\",\"label\":[\"A\"],\"Comments\":[]},{\"id\":",
+    );
+    folder.caz(&["import", "ann.jsonl", "broken.json"]).failed(3, &["breaks off"]);
+}
+
+#[test]
+fn columns_of_z_are_named_beside_those_of_the_labels() {
+    let folder = Folder::new();
+    folder.write("labels.csv", table("tweet,coder,mood", &["1,a,x", "1,b,x", "2,a,y", "2,b,x"]));
+    folder.write("z.csv", table("id,gpt", &["1,x", "2,y"]));
+    let run = folder
+        .caz(&[
+            "labels",
+            "labels.csv",
+            "--z",
+            "z.csv",
+            "--mechanism",
+            "ca_z",
+            "--column",
+            "task=tweet",
+            "--column",
+            "worker=coder",
+            "--column",
+            "label=mood",
+            "--z-column",
+            "label=gpt",
+            "--format",
+            "json",
+        ])
+        .succeeded();
+    let result: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(result["inputs"][1]["rows"], 2, "{result}");
+    assert_eq!(result["settings"]["z_columns"], json!({"label": "gpt"}));
+}
+
+#[test]
+fn texts_that_say_there_is_none_are_missing_and_counted() {
+    let folder = Folder::new();
+    let text = "The second lemma is used before it is proved, which makes it hard to follow.";
+    folder.write(
+        "r.csv",
+        format!("paper,reviewer,text\np,a,{text}\np,b,#N/A\np,c,The corpus is small. {text}\n")
+            .replace(", which", " which"),
+    );
+    folder.write("z.csv", "paper,text\np,A machine wrote this about the corpus and the lemma.\n");
+    let run = folder
+        .caz(&["reviews", "r.csv", "--z", "z.csv", "--score", "projected", "--format", "json"])
+        .succeeded();
+    let result: Value = serde_json::from_str(&run.stdout).unwrap();
+    let warnings = result["warnings"].to_string();
+    assert!(
+        warnings.contains("1 texts say that there is none") && warnings.contains("#N/A"),
+        "{warnings}"
+    );
+    assert!(!result["results"].to_string().contains("\"b\""), "{result}");
+}
