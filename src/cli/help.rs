@@ -24,6 +24,8 @@ const INPUT_FLAGS: [&str; 30] = [
     "duplicates",
     "from",
     "columns",
+    "z_columns",
+    "answers",
     "text_columns",
     "wide",
     "cluster",

@@ -73,7 +73,7 @@ const INPUT_FILES: [&str; 9] =
     ["z", "truth", "gold", "since", "lengths", "crowd", "runs", "pairs", "debates"];
 
 /// How files of other systems are read: see [`how_exports_are_read_stands_in_the_result`].
-const EXPORTS: [&str; 4] = ["from", "column", "text-columns", "wide"];
+const EXPORTS: [&str; 6] = ["from", "column", "z-column", "columns", "text-columns", "wide"];
 
 /// The same for a flag that names a file in some commands and means something else in others.
 const INPUT_FILE_OF: [(&str, &str); 3] =

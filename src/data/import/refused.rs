@@ -1,5 +1,8 @@
 //! What is refused by name, with what to do instead.
 
+use serde_json::Value;
+
+use super::elements::Object;
 use super::error::ImportError;
 use super::peek::{Peek, Root};
 use super::wrapping::Wrapping;
@@ -21,6 +24,14 @@ pub(super) fn check(file: &str, peek: &Peek<'_>) -> Result<(), ImportError> {
             refused(what, "save it as CSV (in a spreadsheet: File, Save as, CSV UTF-8)")
         }
         Root::Zip => zip(file, peek.bytes),
+        _ if peek.bytes.starts_with(b"#FORMAT=WebAnno TSV") => refused(
+            "a file of INCEpTION or WebAnno, whose annotations are places in a text",
+            "caz compares one answer a task; make a table with a row for each place (task, worker, label)",
+        ),
+        Root::Json { first, .. } if first.first().is_some_and(is_manifest) => refused(
+            "an output manifest of SageMaker Ground Truth, which does not say who answered",
+            "make a table (task, worker, label) of the files under annotations/worker-response",
+        ),
         Root::Table { .. } if peek.has_columns(&["Submission id", "Participant id", "Status"]) => {
             refused(
                 "the list of participants of Prolific, which has no answers",
@@ -29,6 +40,15 @@ pub(super) fn check(file: &str, peek: &Peek<'_>) -> Result<(), ImportError> {
         }
         _ => Ok(()),
     }
+}
+
+/// After the documentation of SageMaker, "Labeling job output data": `source` or `source-ref`, and for
+/// every attribute its metadata.
+fn is_manifest(row: &Object) -> bool {
+    let is_metadata = |(key, value): (&String, &Value)| {
+        key.ends_with("-metadata") && value.get("human-annotated").is_some()
+    };
+    (row.contains_key("source") || row.contains_key("source-ref")) && row.iter().any(is_metadata)
 }
 
 /// Shapes of JSON that hold no rows, or several kinds of them.

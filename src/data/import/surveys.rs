@@ -11,6 +11,7 @@ use super::peek::Peek;
 use super::records::{Record, Records};
 use super::settings::Wide;
 use super::wide::Sheet;
+use crate::data::near::folded;
 
 /// A system, and what of its columns is what.
 pub(super) struct Survey {
@@ -114,6 +115,7 @@ pub(super) const SURVEY_MONKEY: Survey = Survey {
     lacks: |record| record.get("Respondent ID").is_none().then_some("rows without a respondent"),
 };
 
+/// Only of forms whose questions are the tasks: one that asks for a paper and a review is a table.
 pub(super) const GOOGLE_FORMS: Survey = Survey {
     name: "google-forms",
     has: &["Timestamp", "Email Address"],
@@ -145,9 +147,29 @@ impl Importer for Survey {
     }
 
     fn detect(&self, peek: &Peek<'_>) -> bool {
-        let is_qualtrics = self.name == QUALTRICS.name;
+        const OF_TABLES: [&str; 14] = [
+            "paper",
+            "paper_id",
+            "submission",
+            "submission_id",
+            "manuscript",
+            "task",
+            "task_id",
+            "item",
+            "label",
+            "answer",
+            "review",
+            "text",
+            "reviewer",
+            "worker",
+        ];
+        let is_table = || peek.names().any(|name| OF_TABLES.contains(&folded(name).as_str()));
         peek.has_columns(self.has)
-            && (!is_qualtrics || memchr::memmem::find(peek.bytes, b"ImportId").is_some())
+            && match self.name {
+                "qualtrics" => memchr::memmem::find(peek.bytes, b"ImportId").is_some(),
+                "google-forms" => !is_table(),
+                _ => true,
+            }
     }
 
     fn read(
@@ -164,11 +186,8 @@ impl Importer for Survey {
             (None, None) => return Err(request.columns("no column says who answered".into())),
         };
         let answers = if request.settings.answers.is_empty() {
-            let is_about = |written: &str| {
-                written.trim().is_empty()
-                    || self.about.contains(&written)
-                    || self.who.contains(&written)
-            };
+            let is_about =
+                |written: &str| self.about.contains(&written) || self.who.contains(&written);
             records.called(|written| !is_about(written))
         } else {
             let asked = request.settings.answers.iter().map(|name| records.named(name));
@@ -196,7 +215,7 @@ impl Importer for Survey {
                 output.leave_out(format!("column that is no question, `{name}`"));
             }
         }
-        Sheet { way: Wide::Worker, name, answers: kept }.read(
+        Sheet { way: Wide::Worker, name, answers: kept, says_headers: false }.read(
             &records,
             request,
             output,

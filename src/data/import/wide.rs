@@ -112,7 +112,7 @@ impl Importer for WideTable {
             }
             asked => asked.iter().map(|name| records.named(name)).collect::<Result<Vec<_>, _>>()?,
         };
-        Sheet { way, name, answers }.read(&records, request, output, &|_| None)
+        Sheet { way, name, answers, says_headers: true }.read(&records, request, output, &|_| None)
     }
 }
 
@@ -176,6 +176,8 @@ pub(super) struct Sheet {
     pub(super) name: String,
     /// The columns with answers.
     pub(super) answers: Vec<String>,
+    /// Whether further rows of a header are worth a word: some systems always have them.
+    pub(super) says_headers: bool,
 }
 
 impl Sheet {
@@ -196,7 +198,10 @@ impl Sheet {
             row += 1;
             if row <= header_rows {
                 output.read -= 1;
-                return output.leave_out("further rows of a header");
+                if self.says_headers {
+                    output.leave_out("further rows of a header");
+                }
+                return;
             }
             if let Some(reason) = lacks(record) {
                 return output.leave_out(reason);

@@ -363,6 +363,17 @@ pub(super) fn tools() -> Vec<Fixture> {
     for [hit, who, status, form] in &crowd {
         crowd_cells.push(vec![hit, "1", who, status, form]);
     }
+    let said: Vec<[String; 3]> = LABELS
+        .iter()
+        .map(|(task, worker, label)| (*task, *worker, json!(label)))
+        .chain([("Q2", "cat", Value::Null)])
+        .map(|(task, worker, value)| {
+            let said = json!([{"task": "T0", "task_label": "Is it?", "value": value}]);
+            [task.to_owned(), worker.to_owned(), said.to_string()]
+        })
+        .collect();
+    let mut zooniverse = vec![vec!["classification_id", "user_name", "annotations", "subject_ids"]];
+    zooniverse.extend(said.iter().map(|[task, worker, said]| vec!["1", worker, said, task]));
     let studio_left = [("annotations without an annotator", 1)];
     let turk_left = [("assignments without a worker", 1), ("rejected assignments", 1)];
     vec![
@@ -408,6 +419,7 @@ pub(super) fn tools() -> Vec<Fixture> {
         ),
         Fixture::labels("Potato state", "potato", state.to_string())
             .rows(&[LABELS[0], LABELS[2]])
+            .text(&["answer"])
             .read(3, &[("annotations without an answer", 1)]),
         Fixture::labels("MTurk", "mturk", mturk).text(&["Answer.answer"]).read(6, &turk_left),
         Fixture::labels("MTurk, crowd elements", "mturk", table(b',', &crowd_cells))
@@ -427,6 +439,39 @@ pub(super) fn tools() -> Vec<Fixture> {
                 ("unfinished answers", 1),
             ],
         ),
+        Fixture::labels(
+            "Appen",
+            "appen",
+            "_unit_id,_golden,_id,_tainted,_trust,_worker_id,url,mood,mood_gold\n\
+             Q1,false,1,false,.9,ann,u1,yes,\nQ1,false,2,false,.9,ben,u1,no,\nQ2,false,3,false,.9,ann,u2,no,\n\
+             Q2,false,4,false,.9,ben,u2,no,\nQ2,false,5,true,.2,cat,u2,yes,\n",
+        )
+        .text(&["mood"])
+        .read(5, &[("tainted judgments", 1)]),
+        Fixture::labels("Zooniverse", "zooniverse", table(b',', &zooniverse)).text(&["T0"]).read(
+            5,
+            &[("classifications without an answer", 1)],
+        ),
+        Fixture::labels(
+            "LimeSurvey",
+            "limesurvey",
+            "id,submitdate,lastpage,startlanguage,Q1,Q2\nann,2031-01-01 10:00:00,2,en,yes,no\n\
+             ben,2031-01-01 10:00:00,2,en,no,no\ncat,,1,en,yes,\n",
+        )
+        .read(3, &[("unfinished answers", 1)]),
+        Fixture::labels(
+            "SurveyMonkey",
+            "surveymonkey",
+            "Respondent ID,Collector ID,Start Date,End Date,IP Address,Q1,Q2\n,,,,,Response,Response\n\
+             ann,7,1/1/2031 10:00,1/1/2031 10:05,x,yes,no\nben,7,1/1/2031 10:00,1/1/2031 10:05,x,no,no\n",
+        )
+        .read(2, &[]),
+        Fixture::labels(
+            "Google Forms",
+            "google-forms",
+            "Timestamp,Email Address,Q1,Q2\n2031/01/01 9:00:00 AM,ann,yes,no\n2031/01/01 9:01:00 AM,ben,no,no\n",
+        )
+        .read(2, &[]),
         Fixture::labels(
             "wide, a row a worker",
             "wide",
