@@ -29,7 +29,7 @@ pub(super) struct ExportArgs {
     z_columns: Vec<String>,
     /// Columns of a wide table that hold answers [default: all but times and ids]
     #[arg(long = "columns", value_name = "A,B", value_delimiter = ',')]
-    answers: Vec<String>,
+    answer_columns: Vec<String>,
     /// Columns or fields that make the text, in this order [default: those that hold prose]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     text_columns: Vec<String>,
@@ -60,7 +60,7 @@ impl ExportArgs {
             from: self.from.clone(),
             columns: pairs("--column", &self.columns)?,
             z_columns: pairs("--z-column", &self.z_columns)?,
-            answers: self.answers.clone(),
+            answer_columns: self.answer_columns.clone(),
             text_columns: self.text_columns.clone(),
             wide: self.wide.map(|wide| match wide {
                 WideChoice::Worker => Wide::Worker,

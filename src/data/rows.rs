@@ -413,7 +413,7 @@ fn header_positions(
 pub(super) const HEADLESS: &str = "the file seems to have no header: what is in its first line is also in \
                                    others; write the names of the columns into a line before";
 
-/// Whether a cell of the first line stands in its column again.
+/// Whether most cells of the first line stand in their columns again.
 pub(super) fn seems_headless(bytes: &[u8], delimiter: u8) -> bool {
     /// Rows that are looked at.
     const LOOKED_AT: usize = 1000;
@@ -424,11 +424,14 @@ pub(super) fn seems_headless(bytes: &[u8], delimiter: u8) -> bool {
         .from_reader(bytes);
     let mut records = reader.byte_records().take(LOOKED_AT).map_while(Result::ok);
     let Some(first) = records.next() else { return false };
-    let again = |record: &csv::ByteRecord| {
-        first.iter().zip(record).filter(|(a, b)| a == b && !a.trim_ascii().is_empty()).count()
-    };
-    // A header that stands in the middle once more is one.
-    records.any(|record| again(&record) > 0 && again(&record) < first.len())
+    let mut again = vec![false; first.len()];
+    for record in records.filter(|record| *record != first) {
+        for (again, (a, b)) in again.iter_mut().zip(first.iter().zip(&record)) {
+            *again |= a == b && !a.trim_ascii().is_empty();
+        }
+    }
+    let count = again.iter().filter(|again| **again).count();
+    count > 1 && 2 * count > first.len()
 }
 
 fn ambiguous(candidates: &[String]) -> String {

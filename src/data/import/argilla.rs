@@ -95,7 +95,7 @@ impl Importer for Argilla {
         });
         output.text_fields = vec![question];
         output.text_fields.retain(|name| !name.is_empty());
-        read.map(|_| ()).map_err(|broken| request.broken(broken))
+        request.whole(read, output)
     }
 }
 

@@ -42,7 +42,7 @@ impl Importer for Cmt {
                 place += 1;
                 visit(form(place, header, cells));
             });
-            Ok(())
+            Ok(0)
         };
         if !has_header(&text) {
             return Err(request.columns("no worksheet has a row with `Paper ID`".into()));

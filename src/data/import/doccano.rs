@@ -85,7 +85,7 @@ impl Importer for Doccano {
             true
         });
         output.text_fields = vec![if is_old { "annotations" } else { question }.to_owned()];
-        read.map(|_| ()).map_err(|broken| request.broken(broken))
+        request.whole(read, output)
     }
 }
 

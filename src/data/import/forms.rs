@@ -27,8 +27,9 @@ pub(super) struct Form<'a> {
     pub(super) fields: Fields<'a>,
 }
 
-/// Hands every review of a file to what looks at it; is called twice.
-pub(super) type EachForm<'a> = dyn Fn(&mut dyn FnMut(Form<'_>)) -> Result<(), Broken> + 'a;
+/// Hands every review of a file to what looks at it; is called twice. Says how many elements of the file
+/// are no objects.
+pub(super) type EachForm<'a> = dyn Fn(&mut dyn FnMut(Form<'_>)) -> Result<u64, Broken> + 'a;
 
 /// Puts the reviews of a file out, their texts made of the fields asked for or else of those that hold
 /// prose.
@@ -50,7 +51,7 @@ pub(super) fn read_forms(
         output.begin(form.place);
         put(&form, &chosen, output);
     });
-    read.map_err(|broken| request.broken(broken))
+    request.whole(read, output)
 }
 
 fn put(form: &Form<'_>, chosen: &[String], output: &mut Output) {

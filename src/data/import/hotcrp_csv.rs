@@ -149,7 +149,7 @@ fn read_narrow(
                 ..Form::default()
             });
         }
-        Ok(())
+        Ok(0)
     };
     read_forms(&each, request, output)?;
     output.read = read;

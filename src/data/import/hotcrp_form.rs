@@ -40,7 +40,7 @@ impl Importer for HotCrpForm {
                     ..Form::default()
                 });
             }
-            Ok(())
+            Ok(0)
         };
         read_forms(&each, request, output)
     }

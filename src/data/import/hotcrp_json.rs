@@ -43,7 +43,7 @@ impl Importer for HotCrpJson {
             return read_papers(peek, request, output);
         }
         let each = |visit: &mut dyn FnMut(Form<'_>)| {
-            let read = each_object(peek.bytes, &mut |place, object| {
+            each_object(peek.bytes, &mut |place, object| {
                 // Fields of the form are keys that begin with a capital letter.
                 let fields = texts(&object, |name| name.starts_with(char::is_uppercase));
                 let mut form = form(&object, fields, name_of(object.get("pid")));
@@ -53,8 +53,7 @@ impl Importer for HotCrpJson {
                 }
                 visit(form);
                 true
-            });
-            read.map(|_| ())
+            })
         };
         read_forms(&each, request, output)
     }
@@ -147,7 +146,7 @@ impl Importer for HotCrpRqc {
             return read_papers(peek, request, output);
         }
         let each = |visit: &mut dyn FnMut(Form<'_>)| {
-            let read = each_object(peek.bytes, &mut |place, paper| {
+            each_object(peek.bytes, &mut |place, paper| {
                 let number =
                     name_of(paper.get("pid")).or_else(|| name_of(paper.get("external_uid")));
                 let reviews = paper.get("reviews").and_then(Value::as_array).into_iter().flatten();
@@ -156,8 +155,7 @@ impl Importer for HotCrpRqc {
                     visit(Form { place: place.0, ..form(review, fields, number.clone()) });
                 }
                 true
-            });
-            read.map(|_| ())
+            })
         };
         read_forms(&each, request, output)
     }

@@ -84,6 +84,20 @@ impl Request<'_> {
         object.get(name).into_iter().chain(inside).find_map(|value| name_of(Some(value)))
     }
 
+    /// What came of reading the elements of a file: how many were no objects, or where it breaks off.
+    pub(super) fn whole(
+        &self,
+        read: Result<u64, Broken>,
+        output: &mut Output,
+    ) -> Result<(), ImportError> {
+        let skipped = read.map_err(|broken| self.broken(broken))?;
+        if skipped > 0 {
+            output.read += skipped;
+            *output.left_out.entry("elements that are no objects".into()).or_default() += skipped;
+        }
+        Ok(())
+    }
+
     pub(super) fn broken(&self, broken: Broken) -> ImportError {
         ImportError::Broken {
             file: self.file.clone(),

@@ -80,7 +80,7 @@ impl Importer for LabelStudio {
         });
         output.text_fields = vec![control];
         output.text_fields.retain(|name| !name.is_empty());
-        read.map(|_| ()).map_err(|broken| request.broken(broken))
+        request.whole(read, output)
     }
 }
 

@@ -52,11 +52,11 @@ impl Importer for OpenReview {
         output: &mut Output,
     ) -> Result<(), ImportError> {
         if request.wanted == Wanted::Papers {
-            return walk(peek, &mut |place, note| {
+            let read = walk(peek, &mut |place, note| {
                 output.begin(place);
                 put_paper(note, output);
-            })
-            .map_err(|broken| request.broken(broken));
+            });
+            return request.whole(read, output);
         }
         let each = |visit: &mut dyn FnMut(Form<'_>)| {
             walk(peek, &mut |place, note| visit(form(place, note)))
@@ -110,8 +110,8 @@ fn signature(note: &Object) -> Option<&str> {
 }
 
 /// Every note of the file, and those nested in it.
-fn walk(peek: &Peek<'_>, visit: &mut dyn FnMut(u64, &Object)) -> Result<(), Broken> {
-    let read = each_object(peek.bytes, &mut |place, note| {
+fn walk(peek: &Peek<'_>, visit: &mut dyn FnMut(u64, &Object)) -> Result<u64, Broken> {
+    each_object(peek.bytes, &mut |place, note| {
         visit(place.0, &note);
         for list in ["replies", "directReplies"] {
             let nested = note.get("details").and_then(|details| details.get(list));
@@ -126,8 +126,7 @@ fn walk(peek: &Peek<'_>, visit: &mut dyn FnMut(u64, &Object)) -> Result<(), Brok
             }
         }
         true
-    });
-    read.map(|_| ())
+    })
 }
 
 /// The fields of a note that are texts.

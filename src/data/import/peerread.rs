@@ -89,7 +89,7 @@ impl Importer for PeerRead {
             );
             output.warnings.push(Warning::new("unnamed_reviewers", unnamed, message));
         }
-        read.map(|_| ()).map_err(|broken| request.broken(broken))
+        request.whole(read, output)
     }
 }
 

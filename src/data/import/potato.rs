@@ -158,5 +158,5 @@ fn user_state(
         true
     });
     output.text_fields = vec![question];
-    read.map(|_| ()).map_err(|broken| request.broken(broken))
+    request.whole(read, output)
 }

@@ -76,6 +76,6 @@ impl Importer for Prodigy {
             true
         });
         output.text_fields = vec![asked.unwrap_or("accept or label").to_owned()];
-        read.map(|_| ()).map_err(|broken| request.broken(broken))
+        request.whole(read, output)
     }
 }

@@ -136,11 +136,6 @@ pub(super) fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Impor
         None => found(&peek, |importer| importer.gives(asked.wanted)),
     };
     let Some(importer) = importer else {
-        // A list is never caz's own; one without a whole element has broken off.
-        let is_list = peek.bytes.trim_ascii_start().starts_with(b"[");
-        if is_list && let Err(broken) = elements::each_object(peek.bytes, &mut |_, _| true) {
-            return Err(request.broken(broken));
-        }
         return Ok(Imported { source, llm: None, note: None, warnings });
     };
     let format = importer.name();
@@ -151,9 +146,16 @@ pub(super) fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Impor
         request.settings = &questions;
     }
     if is_general(format) {
+        // A list without a whole element has broken off, or has none.
+        if peek.objects().is_empty()
+            && let Err(broken) = elements::each_object(peek.bytes, &mut |_, _| true)
+            && matches!(peek.root, Root::Json { .. })
+        {
+            return Err(request.broken(broken));
+        }
         refused::check_rows(&file, &peek)?;
     }
-    let answers = &request.settings.answers;
+    let answers = &request.settings.answer_columns;
     if !answers.is_empty()
         && !["wide", "qualtrics", "limesurvey", "surveymonkey", "google-forms"].contains(&format)
     {

@@ -162,13 +162,13 @@ impl<'a> Records<'a> {
         output: &mut Output,
         mut visit: impl FnMut(&Record<'_>, &mut Output),
     ) -> Result<(), ImportError> {
-        let short = self.rows(&mut |record| {
+        let (short, skipped) = self.rows(&mut |record| {
             output.begin(record.place);
             visit(record, output);
             true
         })?;
         output.short += short;
-        Ok(())
+        self.request.whole(Ok(skipped), output)
     }
 
     /// Looks at rows before they are read, as long as `visit` says; damage is reported when they are.
@@ -176,14 +176,14 @@ impl<'a> Records<'a> {
         let _ = self.rows(visit);
     }
 
-    /// Hands over the rows, and says how many ended early.
-    fn rows(&self, visit: &mut dyn FnMut(&Record<'_>) -> bool) -> Result<u64, ImportError> {
+    /// Hands over the rows, and says how many ended early, and how many elements were no rows.
+    fn rows(&self, visit: &mut dyn FnMut(&Record<'_>) -> bool) -> Result<(u64, u64), ImportError> {
         let Root::Table { delimiter, .. } = self.peek.root else {
             let read = each_object(self.peek.bytes, &mut |place, object| {
                 let cells = self.written.iter().map(|name| cell_of(object.get(name))).collect();
                 visit(&Record { names: &self.names, cells, place: place.0 })
             });
-            return read.map(|_| 0).map_err(|broken| self.request.broken(broken));
+            return read.map(|skipped| (0, skipped)).map_err(|broken| self.request.broken(broken));
         };
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(delimiter)
@@ -227,7 +227,7 @@ impl<'a> Records<'a> {
                 break;
             }
         }
-        Ok(widths.short)
+        Ok((widths.short, 0))
     }
 
     /// The columns that make the text: those asked for, else those that hold prose, without `about`.

@@ -31,7 +31,7 @@ pub struct ImportSettings {
     pub z_columns: BTreeMap<String, String>,
     /// Columns of a wide table that hold answers; found by looking where empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub answers: Vec<String>,
+    pub answer_columns: Vec<String>,
     /// Columns or fields that make the text, in this order; chosen by their length where empty.
     pub text_columns: Vec<String>,
     /// Whether the first file is a table with one row a worker or a task.

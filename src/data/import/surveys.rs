@@ -185,12 +185,12 @@ impl Importer for Survey {
             (None, Some(found)) => (*found).to_owned(),
             (None, None) => return Err(request.columns("no column says who answered".into())),
         };
-        let answers = if request.settings.answers.is_empty() {
+        let answers = if request.settings.answer_columns.is_empty() {
             let is_about =
                 |written: &str| self.about.contains(&written) || self.who.contains(&written);
             records.called(|written| !is_about(written))
         } else {
-            let asked = request.settings.answers.iter().map(|name| records.named(name));
+            let asked = request.settings.answer_columns.iter().map(|name| records.named(name));
             asked.collect::<Result<Vec<_>, _>>()?
         };
         let mut ids: Vec<Option<String>> = Vec::new();

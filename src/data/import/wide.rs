@@ -101,7 +101,7 @@ impl Importer for WideTable {
             let is_id = way == Wide::Worker && WHO.contains(&plain.as_str());
             column.name != name && (ABOUT.contains(&plain.as_str()) || column.is_time() || is_id)
         };
-        let answers = match request.settings.answers.as_slice() {
+        let answers = match request.settings.answer_columns.as_slice() {
             [] => {
                 for column in portraits.iter().filter(is_about) {
                     output.leave_out(format!("column that is no answer, `{}`", column.name));
@@ -264,7 +264,7 @@ impl Sheet {
         let is_number = |cell: &str| cell.parse::<f64>().is_ok();
         let named = plain == folded(&self.name)
             || WHO.contains(&plain.as_str())
-            || plain == "response"
+            || (key.is_empty() && column(0).count() == rest.len())
             || (!is_number(key) && !is_time(key) && column(0).all(is_number));
         if !named {
             return false;
