@@ -12,7 +12,7 @@ const OUTPUT: &str = "Output";
 const ADVANCED: &str = "Advanced";
 
 /// What is read.
-const INPUT_FLAGS: [&str; 30] = [
+const INPUT_FLAGS: [&str; 32] = [
     "z",
     "tasks_file",
     "names",
