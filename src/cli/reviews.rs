@@ -53,7 +53,7 @@ pub(super) struct ReviewsArgs {
     #[arg(long, num_args = 1.., value_name = "FILE")]
     z: Vec<PathBuf>,
     /// What people and LLM had before them: task or paper, and text. It is taken out of every text before
-    /// anything is compared [default: what REVIEWS itself has: task_text, abstract, Input.*]
+    /// anything is compared [default: what REVIEWS itself has: `task_text`, abstract, `Input.*`]
     #[arg(long = "tasks", value_name = "FILE")]
     tasks_file: Option<PathBuf>,
     /// Who is one person: a name throughout, or a name on a paper
@@ -132,8 +132,11 @@ enum ScoreChoice {
 /// Who is one person.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum NamesChoice {
-    /// By looking: a few names on nearly all papers, like `Reviewer_1`, are another person on each
+    /// By looking.
     #[default]
+    #[value(
+        help = "By looking: a few names on nearly all papers, like Reviewer_1, are another person on each"
+    )]
     Auto,
     /// A name is one person
     Global,

@@ -266,10 +266,11 @@ struct Loader<'a> {
 
 impl Loader<'_> {
     fn read_reviews(&mut self, source: &Source, problems: &mut Problems) -> u64 {
+        /// The place of the text of the task among the columns; those of times follow.
+        const TASK: usize = 5;
         let [text, vector, judgments] = CONTENT_COLUMNS;
         let schema =
             [&[PAPER, REVIEWER, text, vector, judgments, TASK_TEXT], &TIME_COLUMNS[..]].concat();
-        const TASK: usize = 5;
         let mut seen = Seen::new();
         let mut problems = FileProblems::new(source, problems);
         if !has_content(source, &mut problems) {

@@ -8,7 +8,7 @@ use super::import::{ImportSettings, Imported, Wanted, imported};
 use super::near::{folded, quotable};
 use super::nouns::Nouns;
 use super::problem::Problems;
-use super::rows::{Column, FileProblems, NamedColumn, header, read_rows};
+use super::rows::{Column, Field, FileProblems, NamedColumn, header, read_rows};
 use super::source::Source;
 use super::warning::{Warning, first_names};
 
@@ -124,7 +124,7 @@ impl TaskTexts {
             };
             let cells = &row.fields[1..];
             if !is_content {
-                let cells = cells.iter().filter_map(|cell| cell.as_text()).map(str::trim);
+                let cells = cells.iter().filter_map(Field::as_text).map(str::trim);
                 let prose = cells.filter(|cell| cell.split_whitespace().count() >= FEWEST_WORDS);
                 let text = prose.collect::<Vec<_>>().join("\n\n");
                 if !text.is_empty() {
@@ -133,7 +133,7 @@ impl TaskTexts {
                 return;
             }
             // A task without a text is counted in the end, and no problem.
-            if cells.iter().all(super::rows::Field::is_missing) {
+            if cells.iter().all(Field::is_missing) {
                 return;
             }
             let Some(content) = contents.read(row, 1, problems) else { return };
