@@ -26,81 +26,8 @@ pub(super) fn completions(args: &CompletionsArgs) -> Result<ExitStatus> {
     let mut command = arranged(Cli::command());
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "caz", &mut script);
-    if args.shell == Shell::PowerShell {
-        script = with_values(&String::from_utf8_lossy(&script), &command).into_bytes();
-    }
     write_stdout(|out| out.write_all(&script))?;
     Ok(ExitStatus::Done)
-}
-
-/// What the script for `PowerShell` begins its list of flags and commands with.
-const POWERSHELL_LIST: &str = "    $completions = @(switch ($command) {";
-
-/// The script for `PowerShell` with the values of enumerations, which its generator leaves out: after
-/// a flag that takes one of a few values, these and nothing else are proposed.
-///
-/// Keys are the words of the command and the flag. No short flag is among them: hash tables of
-/// `PowerShell` do not tell `-o` from `-O`.
-fn with_values(script: &str, command: &Command) -> String {
-    let (mut commands, mut values) = (Vec::new(), Vec::new());
-    gather_values(command, "caz", &mut commands, &mut values);
-    let commands = commands.join("', '");
-    let values = values.join("\n");
-    let own = format!(
-        "    # Which command the words before the cursor make, files left out.
-    $known = @('{commands}')
-    $path = 'caz'
-    foreach ($element in $commandElements) {{
-        $next = \"$path;$($element.Extent.Text)\"
-        if ($known -contains $next) {{ $path = $next }}
-    }}
-    $values = @{{
-{values}
-    }}
-    # The word before the one that is completed.
-    $last = $commandElements.Count - 1
-    if ($wordToComplete -ne '' -and $last -gt 0) {{ $last-- }}
-    $before = $commandElements[$last].Extent.Text
-    if (-not $before.StartsWith('--')) {{ $before = '' }}
-    if ($values.ContainsKey(\"$path $before\") -and -not $wordToComplete.StartsWith('-')) {{
-        return $values[\"$path $before\"].Where{{ $_ -like \"$wordToComplete*\" }}.ForEach{{
-            [CompletionResult]::new($_, $_, [CompletionResultType]::ParameterValue, $_)
-        }}
-    }}
-
-"
-    );
-    script.replacen(POWERSHELL_LIST, &format!("{own}{POWERSHELL_LIST}"), 1)
-}
-
-/// The words of every command, and for every flag or argument with a few values a line of a hash table.
-fn gather_values(
-    command: &Command,
-    path: &str,
-    commands: &mut Vec<String>,
-    values: &mut Vec<String>,
-) {
-    commands.push(path.to_owned());
-    for argument in command.get_arguments() {
-        let takes = argument.get_num_args().is_none_or(|count| count.takes_values());
-        let possible: Vec<String> = argument
-            .get_possible_values()
-            .iter()
-            .filter(|value| !value.is_hide_set())
-            .map(|value| value.get_name().replace('\'', "''"))
-            .collect();
-        let of = match (argument.get_long(), argument.is_positional()) {
-            (Some(long), _) => format!("--{long}"),
-            (None, true) => String::new(),
-            (None, false) => continue,
-        };
-        if takes && !possible.is_empty() {
-            values.push(format!("        '{path} {of}' = @('{}')", possible.join("', '")));
-        }
-    }
-    for sub in shown(command) {
-        gather_values(sub, &format!("{path};{}", sub.get_name()), commands, values);
-    }
 }
 
 /// What a code means, for the manual page.
