@@ -30,8 +30,6 @@ pub(super) enum CalibrationChoice {
     None,
     /// Against what the model says of texts that say nothing
     ContentFree,
-    /// Over the orders in which the words are named; three times the reading
-    Permute,
 }
 
 /// What the judge is told about an answer.
@@ -99,7 +97,6 @@ impl JudgeArgs {
             calibrate: match self.calibrate {
                 CalibrationChoice::None => Debiasing::None,
                 CalibrationChoice::ContentFree => Debiasing::ContentFree,
-                CalibrationChoice::Permute => Debiasing::Permute,
             },
             prompt: self.judge_prompt.clone(),
             turns: self.turns,

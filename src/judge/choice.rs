@@ -8,9 +8,8 @@
 //! # Calibration
 //!
 //! [`Debiasing::ContentFree`] takes from every `ln p_k` the logarithm of the mean of `p_k` over
-//! texts that say nothing (Zhao et al. 2021, arXiv 2102.09690). [`Debiasing::Permute`] asks with
-//! the options in each of their cyclic orders and takes the mean of `ln p_k`. Both then make the
-//! shares sum to 1 again. No text's calibration depends on another text.
+//! texts that say nothing (Zhao et al. 2021, arXiv 2102.09690) and makes the shares sum to 1 again. No
+//! text's calibration depends on another text.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -21,7 +20,7 @@ use super::rubric::Rubric;
 use super::{Item, JudgeError, JudgeStrategy, Transcript, Turn};
 use crate::llm::choice::{ChoiceModel, Choices, requests};
 use crate::llm::form::Domain;
-use crate::llm::{ChatModel, ChatRequest, Message, Prompt, Question, Usage};
+use crate::llm::{ChatModel, ChatRequest, Message, Prompt, Question};
 
 /// Texts that say nothing.
 const EMPTY: [&str; 3] = ["N/A", "[MASK]", "..."];
@@ -38,8 +37,6 @@ pub enum Debiasing {
     None,
     /// By what it says of texts that say nothing.
     ContentFree,
-    /// By asking with the options in every cyclic order.
-    Permute,
 }
 
 /// What was read from the probabilities of one question's options.
@@ -49,24 +46,16 @@ pub struct Choice {
     pub probabilities: Vec<f64>,
     /// Their entropy, from 0 for certain to 1 for all alike.
     pub uncertainty: f64,
-    /// The probability of all options before calibration; of several orders, the mean.
+    /// The probability of all options before calibration.
     pub mass: f64,
 }
 
 impl Choice {
-    /// From the log-probabilities of the options in each order asked for, and the mean
-    /// probabilities for texts that say nothing.
-    fn of(orders: &[Vec<f64>], empty: Option<&[f64]>) -> Self {
-        let count = orders.first().map_or(0, Vec::len);
-        let mut logs = vec![0.0; count];
-        let mut mass = 0.0;
-        for order in orders {
-            let total: f64 = order.iter().map(|l| l.exp()).sum();
-            mass += total / orders.len() as f64;
-            for (log, l) in logs.iter_mut().zip(order) {
-                *log += (l - total.ln()) / orders.len() as f64;
-            }
-        }
+    /// From the log-probabilities of the options, and the mean probabilities for texts that say
+    /// nothing.
+    fn of(options: &[f64], empty: Option<&[f64]>) -> Self {
+        let mass: f64 = options.iter().map(|log| log.exp()).sum();
+        let mut logs: Vec<f64> = options.iter().map(|log| log - mass.ln()).collect();
         if let Some(empty) = empty {
             for (log, share) in logs.iter_mut().zip(empty) {
                 *log -= share.ln();
@@ -76,7 +65,7 @@ impl Choice {
         let total: f64 = logs.iter().map(|log| (log - most).exp()).sum();
         let probabilities: Vec<f64> = logs.iter().map(|log| (log - most).exp() / total).collect();
         let entropy: f64 = probabilities.iter().filter(|p| **p > 0.0).map(|p| -p * p.ln()).sum();
-        Self { probabilities, uncertainty: entropy / (count as f64).ln(), mass }
+        Self { probabilities, uncertainty: entropy / (options.len() as f64).ln(), mass }
     }
 
     /// The mean of `values` under the probabilities.
@@ -116,21 +105,12 @@ impl ChoiceJudge {
         self.values.iter().filter_map(|value| word(*value))
     }
 
-    /// Orders of the options, each as the places of the values.
-    fn orders(&self) -> Vec<Vec<usize>> {
-        let count = self.values.len();
-        let orders = if self.calibration == Debiasing::Permute { count } else { 1 };
-        (0..orders).map(|shift| (0..count).map(|place| (place + shift) % count).collect()).collect()
-    }
-
-    /// The conversation about a text, with the options in this order; the category is still to be
-    /// named.
-    fn messages(&self, text: &str, order: &[usize]) -> Result<Vec<Message>, JudgeError> {
+    /// The conversation about a text; the category is still to be named.
+    fn messages(&self, text: &str) -> Result<Vec<Message>, JudgeError> {
         let texts = BTreeMap::from([("text".to_owned(), text.to_owned())]);
         let mut messages = self.prompt.render(&texts, &self.rubric.task())?;
         let words: Vec<&str> = self.options().collect();
-        let ordered: Vec<&str> = order.iter().map(|place| words[*place]).collect();
-        if let (Some(last), Some((end, rest))) = (messages.last_mut(), ordered.split_last()) {
+        if let (Some(last), Some((end, rest))) = (messages.last_mut(), words.split_last()) {
             let options = format!("{} or {end}", rest.join(", "));
             last.content += &format!("\n\nAnswer with one word: {options}.");
         }
@@ -153,12 +133,7 @@ impl ChoiceJudge {
     ///
     /// [`JudgeError::Prompt`] if the item has no text or the template does not work.
     pub fn requests(&self, item: &Item, model: &str) -> Result<Vec<ChatRequest>, JudgeError> {
-        let questions = self.questions();
-        let mut all = Vec::new();
-        for order in self.orders() {
-            all.extend(requests(model, &self.messages(&item.text, &order)?, &questions));
-        }
-        Ok(all)
+        Ok(requests(model, &self.messages(&item.text)?, &self.questions()))
     }
 
     /// Requests about texts that say nothing, once for all items.
@@ -179,11 +154,9 @@ impl ChoiceJudge {
         if self.calibration == Debiasing::ContentFree { &EMPTY } else { &[] }
     }
 
-    /// The choices about a text, in each order.
-    fn ask(&self, text: &str, model: &dyn ChatModel) -> Result<Vec<Choices>, JudgeError> {
-        let questions = self.questions();
-        let ask = |order: Vec<usize>| Ok(model.choose(&self.messages(text, &order)?, &questions)?);
-        self.orders().into_iter().map(ask).collect()
+    /// The choices about a text.
+    fn ask(&self, text: &str, model: &dyn ChatModel) -> Result<Choices, JudgeError> {
+        Ok(model.choose(&self.messages(text)?, &self.questions())?)
     }
 
     /// Mean probabilities for texts that say nothing, which are asked for once.
@@ -197,8 +170,8 @@ impl ChoiceJudge {
             let mut means = vec![vec![0.0; self.values.len()]; self.rubric.len()];
             for text in contents {
                 let choices = self.ask(text, model)?;
-                for (means, order) in means.iter_mut().zip(by_question(&choices)) {
-                    let found = Choice::of(&order, None);
+                for (means, options) in means.iter_mut().zip(&choices.log_probabilities) {
+                    let found = Choice::of(options, None);
                     for (mean, p) in means.iter_mut().zip(found.probabilities) {
                         *mean += p / contents.len() as f64;
                     }
@@ -208,15 +181,6 @@ impl ChoiceJudge {
         }
         Ok(known.clone())
     }
-}
-
-/// For every question, the log-probabilities in each order.
-fn by_question(orders: &[Choices]) -> Vec<Vec<Vec<f64>>> {
-    let questions = orders.first().map_or(0, |first| first.log_probabilities.len());
-    let of = |question: usize| {
-        orders.iter().map(|choices| choices.log_probabilities[question].clone()).collect()
-    };
-    (0..questions).map(of).collect()
 }
 
 /// The word for a value.
@@ -230,14 +194,13 @@ fn word(value: f64) -> Option<&'static str> {
 impl JudgeStrategy for ChoiceJudge {
     fn judge(&self, item: &Item, model: &dyn ChatModel) -> Result<Transcript, JudgeError> {
         let empty = self.empty(model)?;
-        let orders = self.ask(&item.text, model)?;
+        let asked = self.ask(&item.text, model)?;
         let mut choices = Vec::new();
-        for (category, logs) in by_question(&orders).into_iter().enumerate() {
+        for (category, options) in asked.log_probabilities.iter().enumerate() {
             let empty = empty.as_ref().map(|empty| empty[category].as_slice());
-            choices.push(Choice::of(&logs, empty));
+            choices.push(Choice::of(options, empty));
         }
         let values: Vec<f64> = choices.iter().map(|choice| choice.mean(&self.values)).collect();
-        let usage = orders.iter().fold(Usage::default(), |sum, each| sum.plus(each.usage));
         Ok(Transcript {
             turns: vec![Turn {
                 problems: Vec::new(),
@@ -245,7 +208,7 @@ impl JudgeStrategy for ChoiceJudge {
                 agreed: None,
             }],
             values: Some(values),
-            usage,
+            usage: asked.usage,
             withheld: 0,
             choices: Some(choices),
         })
