@@ -97,8 +97,6 @@ pub enum Remedy {
     ReadAsWide,
     /// Say which person is behind which id.
     JoinPeople,
-    /// Choose another number of dimensions.
-    ChooseDimensions,
     /// Put the cache into a folder that can be written to.
     ChooseCacheFolder,
     /// Start a new cache.
@@ -106,7 +104,7 @@ pub enum Remedy {
     /// Look at the list of prompts.
     ListPrompts,
     /// Make the static model again.
-    DistillAgain,
+    MakeStaticModel,
     /// Write somewhere else.
     ChooseOutput,
     /// Choose the sentence vectors that aspects are read from.

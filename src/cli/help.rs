@@ -73,7 +73,7 @@ const OUTPUT_FLAGS: [&str; 21] = [
 ];
 
 /// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: [&str; 52] = [
+const ADVANCED_FLAGS: [&str; 51] = [
     "center",
     "z_combine",
     "min_papers",
@@ -151,7 +151,7 @@ const WITHOUT: [(&str, &[&str]); 14] = [
 ];
 
 /// Examples of commands whose own help has none.
-const EXAMPLES: [(&str, &str); 20] = [
+const EXAMPLES: [(&str, &str); 19] = [
     (
         "",
         "\
@@ -178,7 +178,6 @@ const EXAMPLES: [(&str, &str); 20] = [
   caz models pull Qwen/Qwen3-4B-GGUF/Qwen3-4B-Q4_K_M.gguf",
     ),
     ("models path", "  caz models path bert:sentence-transformers/all-MiniLM-L6-v2"),
-    ("models distill", "  caz models distill bert:BAAI/bge-small-en-v1.5 --output static"),
     ("doctor", "  caz doctor --format json"),
     (
         "completions",

@@ -1,25 +1,23 @@
-//! `caz models`: the models at hand, getting more, and making a static one.
+//! `caz models`: the models at hand, and getting more.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Context, Result};
+use crate::error::Result;
 use clap::{Args, Subcommand};
 use serde_json::Map;
 
-use super::bert::{fetched, hub_settings, pulled};
+use super::bert::{hub_settings, pulled};
 use super::common::Common;
-use super::exit::{ExitStatus, UsageError};
-use super::output::{emit, say};
-use super::progress::Bar;
-use crate::embed::distill::{DistillOptions, distill, vocabulary_size};
+use super::exit::ExitStatus;
+use super::output::emit;
 use crate::embed::hub::{
     HubSettings, ModelKind, cached_gguf, cached_language_models, cached_models, locate, locate_gguf,
 };
 use crate::embed::static_model::StaticModel;
 use crate::report::{Cell, Report, Table};
 
-/// List, download, locate and distil models
+/// List, download and locate models
 #[derive(Debug, Args)]
 pub(super) struct ModelsArgs {
     #[command(subcommand)]
@@ -46,17 +44,6 @@ enum ModelsCommand {
         /// A folder or file, or the name on the hub; `local:` before that of a language model
         model: String,
     },
-    /// Make a static model for `--embedder static:FOLDER` from a BERT encoder
-    ///
-    /// Every piece of the vocabulary goes alone through the encoder; the vectors are reduced by
-    /// principal components, weighted by the logarithm of their rank and stored in 8 bits.
-    Distill {
-        /// `bert:FOLDER_OR_HUB_ID`
-        model: String,
-        /// Entries per vector
-        #[arg(long, value_name = "N", default_value_t = 128)]
-        dims: usize,
-    },
 }
 
 /// Runs the command.
@@ -74,7 +61,6 @@ pub(super) fn run(args: &ModelsArgs, common: &Common) -> Result<ExitStatus> {
                 (_, name) => locate(name, &settings)?.folder,
             })
         }
-        ModelsCommand::Distill { model, dims } => distilled(model, *dims, common),
     }
 }
 
@@ -152,30 +138,6 @@ fn list(common: &Common) -> Result<ExitStatus> {
 
 fn print_path(folder: &Path) -> Result<ExitStatus> {
     writeln!(io::stdout(), "{}", folder.display())?;
-    Ok(ExitStatus::Done)
-}
-
-fn distilled(model: &str, dims: usize, common: &Common) -> Result<ExitStatus> {
-    let Some(name) = model.strip_prefix("bert:") else {
-        return Err(UsageError(format!("`{model}` is not bert:FOLDER_OR_HUB_ID")).into());
-    };
-    let Some(output) = &common.output else {
-        return Err(UsageError("name the folder to write with --output".into()).into());
-    };
-    let folder = fetched(name, common)?;
-    let bar = Bar::new(common, "distilling", vocabulary_size(&folder)?);
-    let distilled = distill(&folder, DistillOptions { dims }, &bar)?;
-    drop(bar);
-    distilled.write(output).with_context(|| format!("cannot write to `{}`", output.display()))?;
-    say(
-        common,
-        &format!(
-            "wrote {} bytes to {}; {:.1} % of the variance is kept",
-            distilled.size(),
-            output.display(),
-            100.0 * distilled.explained_variance()
-        ),
-    );
     Ok(ExitStatus::Done)
 }
 

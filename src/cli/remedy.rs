@@ -50,14 +50,13 @@ pub(super) fn phrase(remedy: Remedy) -> &'static str {
              columns are answers, --column worker=NAME which one names the row"
         }
         Remedy::JoinPeople => "--people FILE joins them",
-        Remedy::ChooseDimensions => "set it with --dims",
         Remedy::ChooseCacheFolder => "set CAZ_CACHE_DIR to a folder you can write to",
         Remedy::ClearCache => "`caz cache clear` starts a new one",
         Remedy::ListPrompts => "`caz prompts list` shows those there are",
         Remedy::ChooseAspectVectors => {
             "choose them with --aspects-from: static, or bert: with all-MiniLM-L6-v2"
         }
-        Remedy::DistillAgain => "`caz models distill` makes such a folder",
+        Remedy::MakeStaticModel => "`models/distil_static.py` of the source makes such a folder",
         Remedy::ChooseOutput => "choose another --output",
         Remedy::ChooseSamples => "see --samples",
         Remedy::ChooseTurns => "see --turns",

@@ -13,15 +13,13 @@ use super::given::given_vectors;
 use super::pooling::{
     SentenceListener, TextVectors, count_sentences, embed_heard, embed_texts, hear_sentences,
 };
-use super::remade::RemadeVectors;
 use super::settings::{EmbedderSettings, EmbedderSpec, Granularity, LongText};
 use super::static_model::StaticModel;
 use super::tfidf::Tfidf;
-use super::vectors::{DenseVectors, Vectors};
+use super::vectors::Vectors;
 use super::{EmbedError, Embedder, VectorKind};
 use crate::data::content::Content;
 use crate::data::observer::Observer;
-use crate::data::reviews::ReviewSet;
 use crate::data::warning::Warning;
 use crate::error::{Error, Remedy, Result};
 #[cfg(feature = "llm")]
@@ -379,42 +377,6 @@ pub fn embed_contents(
         settings: described(settings, embedder.name(), Some(granularity), details),
         warnings,
     })
-}
-
-/// The vectors of a set, not kept but made anew when they are looked at, where that takes little time:
-/// with the static model; `None` with every other embedder and where a content has no text.
-///
-/// # Errors
-///
-/// As [`embed_contents`].
-pub fn embed_anew(
-    set: &Arc<ReviewSet>,
-    settings: &EmbedderSettings,
-    default: Granularity,
-    observer: &dyn Observer,
-) -> Result<Option<(RemadeVectors, Embedded)>> {
-    let contents: Vec<&Content> = set.contents().collect();
-    let spec = settings.resolved(&contents);
-    let EmbedderSpec::Static(folder) = &spec else { return Ok(None) };
-    if contents.iter().any(|content| content.text.is_none()) {
-        return Ok(None);
-    }
-    let granularity = settings.unit(&spec, default)?;
-    let model = static_model(folder.as_deref())?;
-    let (name, kind) = (model.name().to_owned(), model.kind());
-    let progress = observer.stage("embedding", contents.len() as u64);
-    let vectors =
-        RemadeVectors::new(Arc::clone(set), model, granularity.into(), progress.as_ref())?;
-    let embedded = Embedded {
-        vectors: Arc::new(Vectors::Dense(DenseVectors::new(vectors.dims()))),
-        kind,
-        dimensions: None,
-        settings: described(settings, &name, Some(granularity), Map::new()),
-        name,
-        granularity: Some(granularity),
-        warnings: Vec::new(),
-    };
-    Ok(Some((vectors, embedded)))
 }
 
 fn static_model(folder: Option<&Path>) -> Result<StaticModel> {

@@ -2,15 +2,10 @@
 
 pub mod aspects;
 pub mod catalogue;
-#[cfg(feature = "bert")]
-pub mod distill;
 pub mod given;
 pub mod judge;
 pub mod openai;
 pub mod pooling;
-#[cfg(feature = "bert")]
-mod principal_components;
-pub mod remade;
 pub mod sentences;
 pub mod settings;
 pub mod static_model;

@@ -90,7 +90,7 @@ pub enum StaticModelError {
         found: String,
     },
     /// The model wants cased text.
-    #[error("the static model keeps upper case, which is not supported; distil an uncased model")]
+    #[error("the static model keeps upper case, which is not supported; take an uncased model")]
     Cased,
     /// The vocabulary is not UTF-8.
     #[error("{VOCABULARY_FILE} of the static model is not UTF-8")]
@@ -155,7 +155,7 @@ impl Kinded for StaticModelError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::Cased => None,
-            _ => Some(Remedy::DistillAgain),
+            _ => Some(Remedy::MakeStaticModel),
         }
     }
 }
@@ -195,7 +195,7 @@ impl StaticModel {
             .expect("the tests read the bundled model")
     }
 
-    /// Reads a folder written by `caz models distill`: [`CONFIG_FILE`], [`VOCABULARY_FILE`] and
+    /// Reads a folder written by `models/distil_static.py`: [`CONFIG_FILE`], [`VOCABULARY_FILE`] and
     /// [`TABLE_FILE`]. The embedder's name is `static:` and the folder as given.
     ///
     /// # Errors
@@ -269,7 +269,8 @@ impl StaticModel {
     }
 
     /// The weighted vector of one vocabulary piece, `dims` entries; `None` beyond the vocabulary.
-    pub fn piece_vector(&self, piece: u32) -> Option<Vec<f64>> {
+    #[cfg(test)]
+    fn piece_vector(&self, piece: u32) -> Option<Vec<f64>> {
         let scale = f64::from(*self.scales.get(piece as usize)?);
         Some(self.row(piece).iter().map(|&entry| scale * f64::from(entry.cast_signed())).collect())
     }

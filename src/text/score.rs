@@ -63,11 +63,6 @@ impl ScoreName {
         self == Self::Projected
     }
 
-    /// Whether the vectors of other papers enter the score of a pair at most as the mean of all.
-    pub fn looks_at_one_paper(self) -> bool {
-        matches!(self, Self::Projected | Self::Cosine | Self::Negative)
-    }
-
     /// Whether papers without Z are left out.
     pub fn needs_z(self) -> bool {
         !matches!(self, Self::Cosine | Self::Own)

@@ -3,41 +3,14 @@
 use std::sync::Arc;
 
 use super::whitening::whiten;
-use crate::embed::remade::RemadeVectors;
-use crate::embed::vectors::{DenseVectors, SparseVectors, Vectors};
+use crate::embed::vectors::Vectors;
 use crate::stats::similarity::norm;
-
-/// Where the vectors of a space are. Both are shared with the same space before centering: vectors of
-/// a large venue are most of the memory.
-#[derive(Debug, Clone)]
-enum Rows {
-    Held(Arc<Vectors>),
-    Remade(Arc<RemadeVectors>),
-}
-
-/// The same to look at.
-enum View<'a> {
-    Dense(&'a DenseVectors),
-    Sparse(&'a SparseVectors),
-    Remade(&'a RemadeVectors),
-}
-
-impl Rows {
-    fn view(&self) -> View<'_> {
-        match self {
-            Self::Held(vectors) => match &**vectors {
-                Vectors::Dense(dense) => View::Dense(dense),
-                Vectors::Sparse(sparse) => View::Sparse(sparse),
-            },
-            Self::Remade(vectors) => View::Remade(vectors),
-        }
-    }
-}
 
 /// Vectors of all texts of a run: first one row per review, then one row per Z.
 #[derive(Debug, Clone)]
 pub struct Space {
-    rows: Rows,
+    /// Shared with the same space before centering: vectors of a large venue are most of the memory.
+    rows: Arc<Vectors>,
     reviews: usize,
     /// Mean over the reviews that have a direction, `dims` entries; `None` if not centered.
     center: Option<Vec<f64>>,
@@ -54,28 +27,16 @@ pub struct UnitSum {
 impl Space {
     /// A space without centering; the first `reviews` rows are reviews, the others Z.
     pub fn new(vectors: impl Into<Arc<Vectors>>, reviews: usize) -> Self {
-        Self { rows: Rows::Held(vectors.into()), reviews, center: None }
-    }
-
-    /// The same of vectors that are made when they are looked at: scores are those of the space that
-    /// holds them, to the last bit.
-    pub fn remade(vectors: RemadeVectors, reviews: usize) -> Self {
-        Self { rows: Rows::Remade(Arc::new(vectors)), reviews, center: None }
+        Self { rows: vectors.into(), reviews, center: None }
     }
 
     /// Number of dimensions.
     pub fn dims(&self) -> usize {
-        match &self.rows {
-            Rows::Held(vectors) => vectors.dims(),
-            Rows::Remade(vectors) => vectors.dims(),
-        }
+        self.rows.dims()
     }
 
     fn len(&self) -> usize {
-        match &self.rows {
-            Rows::Held(vectors) => vectors.len(),
-            Rows::Remade(vectors) => vectors.len(),
-        }
+        self.rows.len()
     }
 
     /// Row of the first Z.
@@ -91,10 +52,6 @@ impl Space {
     /// neither enter the mean nor move.
     #[must_use]
     pub fn centered(mut self) -> Self {
-        if let View::Remade(vectors) = self.rows.view() {
-            self.center = Some(vectors.center().to_vec());
-            return self;
-        }
         let mut sum = vec![0.0; self.dims()];
         let mut count = 0.0_f64;
         for row in 0..self.reviews {
@@ -118,10 +75,9 @@ impl Space {
     /// less.
     #[must_use]
     pub fn whitened(self) -> Self {
-        let whitened = match self.rows.view() {
-            View::Dense(dense) => whiten(dense, self.reviews),
-            View::Remade(vectors) => whiten(&vectors.all(), self.reviews),
-            View::Sparse(_) => return self.centered(),
+        let whitened = match &*self.rows {
+            Vectors::Dense(dense) => whiten(dense, self.reviews),
+            Vectors::Sparse(_) => return self.centered(),
         };
         Self::new(Vectors::Dense(whitened), self.reviews)
     }
@@ -162,22 +118,20 @@ impl Space {
 
     /// Whether the text of `row` has no direction.
     pub fn is_zero(&self, row: usize) -> bool {
-        match self.rows.view() {
-            View::Dense(dense) => dense.row(row).iter().all(|&value| value == 0.0),
-            View::Sparse(sparse) => sparse.row(row).iter().all(|&(_, value)| value == 0.0),
-            View::Remade(vectors) => vectors.norm(row) == 0.0,
+        match &*self.rows {
+            Vectors::Dense(dense) => dense.row(row).iter().all(|&value| value == 0.0),
+            Vectors::Sparse(sparse) => sparse.row(row).iter().all(|&(_, value)| value == 0.0),
         }
     }
 
     /// Length of a row before centering.
     pub fn plain_norm(&self, row: usize) -> f64 {
-        match self.rows.view() {
-            View::Dense(dense) => norm(dense.row(row)),
-            View::Sparse(sparse) => {
+        match &*self.rows {
+            Vectors::Dense(dense) => norm(dense.row(row)),
+            Vectors::Sparse(sparse) => {
                 let values: Vec<f64> = sparse.row(row).iter().map(|&(_, value)| value).collect();
                 norm(&values)
             }
-            View::Remade(vectors) => vectors.norm(row),
         }
     }
 
@@ -185,12 +139,11 @@ impl Space {
         let mut visit_all = |row: &[f64]| {
             row.iter().enumerate().for_each(|(dim, &value)| visit(dim, value));
         };
-        match self.rows.view() {
-            View::Dense(dense) => visit_all(dense.row(row)),
-            View::Sparse(sparse) => {
+        match &*self.rows {
+            Vectors::Dense(dense) => visit_all(dense.row(row)),
+            Vectors::Sparse(sparse) => {
                 sparse.row(row).iter().for_each(|&(dim, value)| visit(dim as usize, value));
             }
-            View::Remade(vectors) => visit_all(vectors.rows(&[row]).row(0)),
         }
     }
 
@@ -200,10 +153,9 @@ impl Space {
     /// the dimensions that occur in these rows are kept, and all others are one more dimension:
     /// there every row has the same part of the center.
     pub fn block(&self, rows: &[usize]) -> Vec<Vec<f64>> {
-        let mut block: Vec<Vec<f64>> = match self.rows.view() {
-            View::Dense(dense) => rows.iter().map(|&row| dense.row(row).to_vec()).collect(),
-            View::Sparse(_) => return self.sparse_block(rows),
-            View::Remade(vectors) => vectors.rows(rows).rows().map(<[f64]>::to_vec).collect(),
+        let mut block: Vec<Vec<f64>> = match &*self.rows {
+            Vectors::Dense(dense) => rows.iter().map(|&row| dense.row(row).to_vec()).collect(),
+            Vectors::Sparse(_) => return self.sparse_block(rows),
         };
         if let Some(center) = &self.center {
             for (vector, &row) in block.iter_mut().zip(rows) {
@@ -217,9 +169,9 @@ impl Space {
 
     /// Number of dimensions of [`Self::block`] of these rows.
     pub fn dims_of(&self, rows: impl Iterator<Item = usize>) -> usize {
-        match self.rows.view() {
-            View::Sparse(_) => self.words_of(rows).len() + 1,
-            View::Dense(_) | View::Remade(_) => self.dims(),
+        match &*self.rows {
+            Vectors::Sparse(_) => self.words_of(rows).len() + 1,
+            Vectors::Dense(_) => self.dims(),
         }
     }
 

@@ -86,12 +86,11 @@ const OUTPUT_OF: [(&str, &str); 1] = [("reviews", "workers")];
 const PLACES: [&str; 2] = ["base-url", "replay"];
 
 /// Commands without a result that has settings.
-const WITHOUT_SETTINGS: [&str; 14] = [
+const WITHOUT_SETTINGS: [&str; 13] = [
     "import",
     "models list",
     "models pull",
     "models path",
-    "models distill",
     "doctor",
     "completions",
     "man",

@@ -53,14 +53,13 @@ pub use error::{BertError, FAMILIES};
 #[cfg(feature = "hub")]
 pub(in crate::embed) use config::supported_family;
 #[cfg(feature = "hub")]
-pub(in crate::embed) use weights::weight_paths as weight_files;
+pub(in crate::embed) use weights::weight_paths;
 
 use config::{Architecture, SentenceConfig, transformer_folder};
 use modern::ModernBertEncoder;
 use post_norm::{PostNormEncoder, Workspace};
 use tokens::TextTokenizer;
 use weights::Weights;
-pub(super) use weights::weight_paths;
 
 /// How a [`BertEmbedder`] runs; nothing here but `long_text` and `pooling` changes a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,16 +191,11 @@ impl BertEmbedder {
         self.tokenizer.tokenizer()
     }
 
-    /// The special tokens before and after every text, e.g. `([CLS], [SEP])`.
-    pub fn special_tokens(&self) -> (&[u32], &[u32]) {
-        (&self.tokenizer.prefix, &self.tokenizer.suffix)
-    }
-
-    /// For distilling a static table: one vector per sequence of raw token ids, the mean over all
-    /// positions of the last layer, whatever the model's pooling, not normalized.
+    /// One vector per sequence of raw token ids, the mean over all positions of the last layer,
+    /// whatever the model's pooling, not normalized: what another implementation can be compared with.
     ///
-    /// Add [`Self::special_tokens`] to the sequences yourself. The rows of the answer are in the
-    /// order of `sequences`; `progress` hears of every finished sequence once.
+    /// Special tokens are not added. The rows of the answer are in the order of `sequences`;
+    /// `progress` hears of every finished sequence once.
     ///
     /// # Errors
     ///

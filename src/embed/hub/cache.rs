@@ -77,7 +77,7 @@ pub(super) fn is_commit(name: &str) -> bool {
 /// Whether all files that `bert:` reads are there.
 pub(super) fn is_complete(folder: &Path) -> bool {
     NEEDED.iter().all(|name| folder.join(name).is_file())
-        && bert::weight_files(folder)
+        && bert::weight_paths(folder)
             .is_ok_and(|files| !files.is_empty() && files.iter().all(|file| file.is_file()))
 }
 

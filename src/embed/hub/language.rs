@@ -21,7 +21,7 @@ pub(super) fn family_of(config: &str) -> Option<&'static str> {
 /// The family of a folder with all that a language model needs.
 pub(super) fn language_family(folder: &Path) -> Option<&'static str> {
     let is_whole = is_complete(folder)
-        && bert::weight_files(folder).is_ok_and(|files| {
+        && bert::weight_paths(folder).is_ok_and(|files| {
             files.iter().all(|file| file.extension().is_some_and(|ending| ending == "safetensors"))
         });
     let config = std::fs::read_to_string(folder.join("config.json")).ok()?;

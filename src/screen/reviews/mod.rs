@@ -28,9 +28,7 @@ use self::run::Scorers;
 use crate::data::Reviews;
 use crate::data::observer::Observer;
 use crate::data::reviews::ReviewSet;
-use crate::embed::catalogue::{
-    Embedded, Hearing, LocalModels, ModelSource, embed_anew, embed_contents,
-};
+use crate::embed::catalogue::{Embedded, Hearing, LocalModels, ModelSource, embed_contents};
 use crate::embed::settings::{EmbedderSettings, EmbedderSpec, Granularity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::text::pairs::{Paper, papers_of};
@@ -84,15 +82,10 @@ pub fn reviews(
     reviews_with(reviews, settings, &asking)
 }
 
-/// From this many texts on vectors are not kept where they are made in no time and no score needs
-/// those of other papers: at 128 numbers each they would take 250 MB.
-const MANY_TEXTS: usize = 250_000;
-
 /// As [`reviews`], with models and evidence as asked for.
 ///
-/// Every text, and every sentence, is embedded at most once; but where hundreds of thousands of texts
-/// are scored by the static model without evidence, their vectors are made again for each score
-/// instead of being kept. Scores are computed when they are first asked for.
+/// Every text, and every sentence, is embedded at most once. Scores are computed when they are first
+/// asked for.
 ///
 /// # Errors
 ///
@@ -102,16 +95,6 @@ pub fn reviews_with(
     reviews: Reviews,
     settings: &ReviewsSettings,
     asking: &Asking<'_>,
-) -> Result<ReviewsRun> {
-    reviews_keeping(reviews, settings, asking, MANY_TEXTS)
-}
-
-/// As [`reviews_with`]; vectors of `many_texts` and more are not kept if they need not be.
-fn reviews_keeping(
-    reviews: Reviews,
-    settings: &ReviewsSettings,
-    asking: &Asking<'_>,
-    many_texts: usize,
 ) -> Result<ReviewsRun> {
     settings.check()?;
     let Reviews { set, inputs, mut warnings, reading, imports } = reviews;
@@ -138,10 +121,7 @@ fn reviews_keeping(
         wanted: collector.wanted_texts(),
         listener: collector,
     });
-    let many = set.reviews.len() + set.z.len() >= many_texts;
-    let by_paper = choice.names.iter().all(|name| name.looks_at_one_paper());
-    let anew = many && by_paper && hearing.is_none();
-    let (plain, embedded) = space(&set, settings, asking, hearing, anew)?;
+    let (plain, embedded) = space(&set, settings, asking, hearing)?;
     if asking.observer.interrupted() {
         return Err(Error::new(ErrorKind::Interrupted, "interrupted"));
     }
@@ -176,18 +156,14 @@ fn reviews_keeping(
     ))
 }
 
-/// The vectors of all reviews and Z, if `anew` and they allow it not kept, and how they came about.
+/// The vectors of all reviews and Z, and how they came about.
 fn space(
-    set: &Arc<ReviewSet>,
+    set: &ReviewSet,
     settings: &ReviewsSettings,
     asking: &Asking<'_>,
     hearing: Option<Hearing<'_>>,
-    anew: bool,
 ) -> Result<(Space, Embedded)> {
     let (embedding, unit, observer) = (&settings.embedding, Granularity::Sentence, asking.observer);
-    if anew && let Some((vectors, embedded)) = embed_anew(set, embedding, unit, observer)? {
-        return Ok((Space::remade(vectors, set.reviews.len()), embedded));
-    }
     let contents: Vec<_> = set.contents().collect();
     let embedded = embed_contents(&contents, embedding, unit, asking.models, observer, hearing)?;
     Ok((Space::new(Arc::clone(&embedded.vectors), set.reviews.len()), embedded))

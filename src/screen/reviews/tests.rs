@@ -1,8 +1,7 @@
 use super::*;
 use crate::data::observer::Silent;
 use crate::data::{ReviewRow, ZRow};
-use crate::embed::settings::{EmbedderSettings, EmbedderSpec, Granularity};
-use crate::text::pairs::ZCombine;
+use crate::embed::settings::EmbedderSettings;
 use crate::text::score::ScoreName;
 
 fn vectors() -> Reviews {
@@ -260,112 +259,4 @@ fn the_page_has_what_each_text_praises_and_criticises_where_the_embedder_reads_t
     let Details::Reviews(details) = page.people.unwrap().details else { panic!("reviews") };
     assert!(details.aspects.is_none());
     assert!(details.texts.iter().flatten().all(|text| text.aspects.is_empty()));
-}
-
-/// Reviews of few words each; some know no word of the model, some papers have no Z or no peer.
-fn texts() -> impl proptest::strategy::Strategy<Value = Vec<(u8, u8, Vec<u8>)>> {
-    use proptest::prelude::*;
-    let words = prop::collection::vec(0..12_u8, 0..14);
-    // A reviewer above 5 stands for one of two sources of Z.
-    prop::collection::vec((0..4_u8, 0..8_u8, words), 4..24)
-}
-
-fn venue_of(texts: &[(u8, u8, Vec<u8>)]) -> Reviews {
-    const WORDS: [&str; 12] = [
-        "the",
-        "proof",
-        "is.",
-        "Experiments",
-        "weak",
-        "novel!",
-        "unclear",
-        "method.",
-        "data",
-        "\u{1f600}",
-        "baseline",
-        "why?",
-    ];
-    let text = |words: &[u8]| {
-        let words: Vec<&str> = words.iter().map(|&word| WORDS[word as usize]).collect();
-        // Never blank, but maybe without a word that is known.
-        Some(format!("\u{1f600} {}", words.join(" ")))
-    };
-    let mut rows: std::collections::BTreeMap<(u8, u8), &[u8]> = std::collections::BTreeMap::new();
-    let whole: [(u8, u8, Vec<u8>); 3] =
-        [(0, 0, vec![0, 1, 2, 3]), (0, 1, vec![3, 4, 7, 5]), (0, 6, vec![8, 1, 5])];
-    rows.extend(texts.iter().chain(&whole).map(|(paper, who, words)| ((*paper, *who), &words[..])));
-    let papers: std::collections::BTreeSet<u8> =
-        rows.keys().filter(|key| key.1 < 6).map(|key| key.0).collect();
-    let (mut reviews, mut z) = (Vec::new(), Vec::new());
-    for (&(paper, who), words) in rows.iter().filter(|(key, _)| papers.contains(&key.0)) {
-        let paper = format!("p{paper}");
-        if who < 6 {
-            let reviewer = format!("r{who}");
-            reviews.push(ReviewRow { paper, reviewer, text: text(words), ..Default::default() });
-        } else {
-            let source = Some(format!("llm{who}"));
-            z.push(ZRow { paper, source, text: text(words), ..Default::default() });
-        }
-    }
-    Reviews::from_rows(reviews, z).unwrap()
-}
-
-proptest::proptest! {
-    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(20))]
-    #[test]
-    fn vectors_that_are_not_kept_give_the_same_scores_to_the_last_bit(
-        texts in texts(),
-        center in proptest::sample::select(vec![Centering::On, Centering::Off]),
-        z_combine in proptest::sample::select(vec![ZCombine::Span, ZCombine::Min, ZCombine::Mean]),
-        granularity in proptest::sample::select(vec![Granularity::Sentence, Granularity::Text]),
-    ) {
-        let embedding = EmbedderSettings {
-            embedder: Some(EmbedderSpec::Static(None)),
-            granularity: Some(granularity),
-            ..EmbedderSettings::default()
-        };
-        let score = Some(vec![ScoreName::Projected, ScoreName::Cosine, ScoreName::Negative]);
-        let settings =
-            ReviewsSettings { score, center, z_combine, embedding, ..ReviewsSettings::default() };
-        let asking = || Asking {
-            models: &LocalModels,
-            observer: &Silent,
-            sentences: Sentences::None,
-            other_papers: false,
-        };
-        let run = |many| reviews_keeping(venue_of(&texts), &settings, &asking(), many).unwrap();
-        let report = |run: &ReviewsRun| {
-            let report = run.report().unwrap();
-            // Text tells numbers that differ in the last bit.
-            format!("{:?} {:?} {:?}", report.table, report.settings, report.warnings)
-        };
-        let (kept, anew) = (run(usize::MAX), run(0));
-        proptest::prop_assert!(anew.embedded.vectors.is_empty() && !kept.embedded.vectors.is_empty());
-        proptest::prop_assert_eq!(report(&anew), report(&kept));
-        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        proptest::prop_assert_eq!(one.install(|| report(&run(0))), report(&kept));
-        // What nobody asked for at first is there, too.
-        proptest::prop_assert_eq!(anew.evidence("r0").unwrap(), kept.evidence("r0").unwrap());
-        let combined = |run: &ReviewsRun| format!("{:?}", run.scored(ScoreName::Combined));
-        proptest::prop_assert_eq!(combined(&anew), combined(&kept));
-    }
-}
-
-#[test]
-fn vectors_are_kept_for_evidence_for_scores_of_the_whole_venue_and_for_slow_embedders() {
-    let kept = |score: ScoreName, embedder: EmbedderSpec, sentences: Sentences| {
-        let embedding =
-            EmbedderSettings { embedder: Some(embedder), ..EmbedderSettings::default() };
-        let settings =
-            ReviewsSettings { score: Some(vec![score]), embedding, ..ReviewsSettings::default() };
-        let other_papers = false;
-        let asking = Asking { models: &LocalModels, observer: &Silent, sentences, other_papers };
-        let run = reviews_keeping(venue_of(&[]), &settings, &asking, 0).unwrap();
-        !run.embedded.vectors.is_empty()
-    };
-    let (table, none) = (EmbedderSpec::Static(None), Sentences::None);
-    assert!(!kept(ScoreName::Projected, table.clone(), none.clone()));
-    assert!(kept(ScoreName::Projected, table.clone(), Sentences::Everybody));
-    assert!(kept(ScoreName::Combined, table, none.clone()));
-    assert!(kept(ScoreName::Projected, EmbedderSpec::Tfidf, none));
 }
