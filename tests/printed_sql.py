@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 TOLERANCE = 1e-9
-WITH_Z = ["ca_z", "ca", "oa", "oa_z", "ds", "ds_z", "neg_z"]
+WITH_Z = ["ca_z", "ca", "oa", "oa_z", "ds", "neg_z"]
 WITHOUT_Z = ["ca", "oa", "ds"]
 # A script cannot stop early.
 ITERATIONS = ["--max-iterations", "8", "--tolerance", "0"]

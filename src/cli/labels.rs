@@ -105,8 +105,8 @@ pub(super) struct ScoreLabelsArgs {
     /// datafusion: bytes that are held before the rest goes to disk, e.g. 4GB
     #[arg(long, value_name = "BYTES", value_parser = by_engine::bytes)]
     memory_limit: Option<usize>,
-    /// ballista: folder that this machine and all executors share, where ds and ds_z keep what they
-    /// count; removed in the end
+    /// ballista: folder that this machine and all executors share, where ds keeps what it counts;
+    /// removed in the end
     #[arg(long, value_name = "FOLDER")]
     shared_folder: Option<PathBuf>,
     /// Print the plan of the scores as SQL, for an engine of your own, and read no label

@@ -1,13 +1,13 @@
 //! Labels past the memory of one machine: the mechanisms as a plan of relational queries.
 //!
-//! What costs memory and time in `ca_z`, `ca`, `oa`, `oa_z`, `ds`, `ds_z`, `neg_z` and majority vote is counting:
+//! What costs memory and time in `ca_z`, `ca`, `oa`, `oa_z`, `ds`, `neg_z` and majority vote is counting:
 //! labels per task, pairs per stratum of Z, histograms and sums of terms per worker and stratum.
 //! [`sql`] writes these counts as queries of built-in functions only (join, group by, count, sum,
 //! case), so that any engine can do them; [`score()`] makes scores of their small results with the
 //! code of [`crate::mechanism`]. An [`Engine`] answers the queries, wherever the labels are.
 //!
 //! What the plan has no queries for: standard errors of `ca` and `ca_z` (their influence functions
-//! visit the tasks of all peers of a worker), `own` and `excess_z`.
+//! visit the tasks of all peers of a worker), `ds_z`, `own` and `excess_z`.
 
 #[cfg(feature = "distributed")]
 mod parquet_files;
@@ -23,13 +23,12 @@ use crate::error::Result;
 use crate::mechanism::MechanismName;
 
 /// Mechanisms that have a plan, in the order of tables.
-pub const PLANNED: [MechanismName; 7] = [
+pub const PLANNED: [MechanismName; 6] = [
     MechanismName::CaZ,
     MechanismName::Ca,
     MechanismName::Oa,
     MechanismName::OaZ,
     MechanismName::Ds,
-    MechanismName::DsZ,
     MechanismName::NegZ,
 ];
 
@@ -124,31 +123,6 @@ pub trait Engine {
     ///
     /// What the engine reports.
     fn right(&mut self) -> Result<Vec<Right>>;
-
-    /// Iteration `number` of the copy mixture, from 1 on, each after the one before: the log-posteriors
-    /// of all attempts that are not among `ended`, by what the iteration began with. The first begins
-    /// with the starts, one of which are the posteriors of the last iteration of
-    /// [`dawid_skene`](Self::dawid_skene), also where there was another fit before.
-    ///
-    /// # Errors
-    ///
-    /// What the engine reports.
-    fn copy_mixture(&mut self, number: usize, ended: &[Attempt]) -> Result<Vec<AttemptFit>>;
-
-    /// What the copy mixture says of the workers by the last iteration, for these attempts.
-    ///
-    /// # Errors
-    ///
-    /// What the engine reports.
-    fn mixed(&mut self, attempts: &[Attempt]) -> Result<Vec<Mixed>>;
-
-    /// How often the most probable class of a task is what the LLM says, by the last iteration of the
-    /// copy mixture, for these attempts. Nothing for an attempt without such a task.
-    ///
-    /// # Errors
-    ///
-    /// What the engine reports.
-    fn like_llm(&mut self, attempts: &[Attempt]) -> Result<Vec<LikeLlm>>;
 }
 
 /// Number of tasks of one size in a stratum.
@@ -242,50 +216,6 @@ pub struct Right {
     pub worker: String,
     /// Mean over the classes, each with the share of its label among all labels; in [0, 1].
     pub share: f64,
-}
-
-/// A start of the copy mixture with one LLM.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Attempt {
-    /// The LLM.
-    pub source: String,
-    /// Number of the start, from 1 on, in the order of the mechanism.
-    pub start: u64,
-}
-
-/// How far an attempt has come.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AttemptFit {
-    /// The attempt.
-    pub attempt: Attempt,
-    /// Its log-posterior.
-    pub objective: f64,
-}
-
-/// What the copy mixture says of one worker with a task of which the LLM says something.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Mixed {
-    /// The attempt.
-    pub attempt: Attempt,
-    /// The worker.
-    pub worker: String,
-    /// Share of the answers that are copies; in (0, 1).
-    pub copied: f64,
-    /// Information in the own answers, times their share.
-    pub score: f64,
-    /// Tasks of which the LLM says something, at least 1.
-    pub tasks: u64,
-}
-
-/// How often the most probable class of a task is what the LLM says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LikeLlm {
-    /// The attempt.
-    pub attempt: Attempt,
-    /// Tasks of which the LLM says something and with one class that is the most probable.
-    pub tasks: u64,
-    /// Of these, where the class is what the LLM says.
-    pub same: u64,
 }
 
 /// Why an engine cannot score labels.

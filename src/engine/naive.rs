@@ -1,11 +1,7 @@
-mod copy_mixture;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::copy_mixture::Mixture;
 use super::{
-    Agreement, Attempt, AttemptFit, Covered, Crowd, Engine, LikeLlm, Mixed, PairCount, PeerSum,
-    Right, SizeCount, Strata, TermSum,
+    Agreement, Covered, Crowd, Engine, PairCount, PeerSum, Right, SizeCount, Strata, TermSum,
 };
 use crate::error::Result;
 
@@ -19,8 +15,6 @@ pub(super) struct Naive {
     pub(super) sources: Vec<String>,
     /// Of Dawid-Skene: how probable a class is on a task.
     pub(super) posteriors: BTreeMap<(String, String), f64>,
-    /// Of the copy mixture.
-    pub(super) mixtures: BTreeMap<Attempt, Mixture>,
     /// Whether it is like a cluster.
     pub(super) forgets: bool,
 }
@@ -275,28 +269,5 @@ impl Engine for Naive {
             worker,
         };
         Ok(self.distinct(|row| &row.1).into_iter().map(right).collect())
-    }
-
-    fn copy_mixture(&mut self, number: usize, ended: &[Attempt]) -> Result<Vec<AttemptFit>> {
-        if number == 1 {
-            self.start_mixtures();
-        }
-        let mut mixtures = std::mem::take(&mut self.mixtures);
-        mixtures.retain(|attempt, _| !ended.contains(attempt));
-        let mut fits = Vec::new();
-        for (attempt, mixture) in &mut mixtures {
-            let objective = self.mix(&attempt.source, mixture);
-            fits.push(AttemptFit { attempt: attempt.clone(), objective });
-        }
-        self.mixtures = mixtures;
-        Ok(fits)
-    }
-
-    fn mixed(&mut self, attempts: &[Attempt]) -> Result<Vec<Mixed>> {
-        Ok(attempts.iter().flat_map(|attempt| self.mixed_workers(attempt)).collect())
-    }
-
-    fn like_llm(&mut self, attempts: &[Attempt]) -> Result<Vec<LikeLlm>> {
-        Ok(attempts.iter().filter_map(|attempt| self.llm_repeated(attempt)).collect())
     }
 }

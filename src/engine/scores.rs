@@ -1,10 +1,7 @@
 //! From the answers of an engine to scores, with the code of the local mechanisms.
 
-mod mixture;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::mixture::mixtures;
 use super::{
     Agreement, Engine, EngineError, MOST_PAIRS_PER_LABEL, PLANNED, PairCount, SizeCount, Strata,
 };
@@ -96,22 +93,6 @@ pub fn score(
                     score.estimate = Some(point(row.share));
                     score.n_used = score.n_tasks;
                 }
-            }
-        }
-        MechanismName::DsZ => {
-            let mut mixtures = mixtures(engine, options.em)?;
-            for source in &sources {
-                let Some(mixture) = mixtures.remove(source) else { continue };
-                for row in &mixture.workers {
-                    if let Some(score) = place(&mut each, &numbers, source, &row.worker) {
-                        score.estimate = Some(point(row.score));
-                        score.lambda = Some(row.copied);
-                        score.n_used = count(row.tasks);
-                    }
-                }
-                let said = convergence_warning(name.as_str(), &mixture.fit).into_iter();
-                warnings.insert(source, said.chain(mixture.llm_is_truth).collect());
-                fit = fit.or(Some(mixture.fit));
             }
         }
         MechanismName::NegZ => {

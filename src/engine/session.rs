@@ -52,8 +52,6 @@ pub struct Session<'a> {
     inputs: Vec<Input>,
     /// Of Dawid-Skene.
     iterations: usize,
-    /// Of the copy mixture.
-    mixtures: usize,
     place: Place,
 }
 
@@ -90,7 +88,6 @@ impl<'a> Session<'a> {
             sources,
             inputs,
             iterations: 0,
-            mixtures: 0,
             place,
         };
         session.register_labels(labels, exact_labels)?;

@@ -152,77 +152,6 @@ proptest! {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
-    /// Tasks without a label of an LLM, labels that only an LLM has, and one LLM or two.
-    #[test]
-    fn the_copy_mixture_of_the_plan_is_that_of_the_local_mechanism(
-        rows in proptest::collection::btree_map((0..6_u8, 0..4_u8), 0..3_u8, 1..24),
-        z in proptest::collection::btree_map((0..2_u8, 0..6_u8), 0..4_u8, 1..12),
-        max_iterations in 1..6_usize,
-    ) {
-        let tasks: std::collections::BTreeSet<u8> = rows.keys().map(|key| key.0).collect();
-        let labels: Vec<_> = rows
-            .iter()
-            .map(|((task, worker), label)| (format!("t{task}"), format!("w{worker}"), format!("l{label}")))
-            .collect();
-        let z: Vec<_> = z
-            .iter()
-            .filter(|((_, task), _)| tasks.contains(task))
-            .map(|((source, task), label)| (format!("s{source}"), format!("t{task}"), format!("l{label}")))
-            .collect();
-        prop_assume!(!z.is_empty());
-        let row = |(task, worker, label): &(String, String, String)| LabelRow::new(task, worker, label);
-        let z_row = |(source, task, label): &(String, String, String)| {
-            ZLabelRow { source: Some(source.clone()), ..ZLabelRow::new(task, label) }
-        };
-        let local = Labels::from_rows(labels.iter().map(row), z.iter().map(z_row)).unwrap();
-        let em = EmSettings { max_iterations, ..EmSettings::default() };
-        let options = MechanismOptions { em, ..MechanismOptions::default() };
-        let mechanism = build(MechanismName::DsZ, &local.z.sources, &options).unwrap();
-        let wanted = mechanism.score(&local.table).unwrap();
-        let sources: Vec<String> = local.z.sources.iter().map(|source| source.name.clone()).collect();
-        let one_llm = sources.len() == 1;
-        let mut engine = Naive { labels, z, sources, ..Naive::default() };
-        let crowd = engine.crowd().unwrap();
-        let got = score(&mut engine, &crowd, MechanismName::DsZ, &options).unwrap();
-        prop_assert_eq!(got.zero_is_chance, mechanism.zero_is_chance());
-        let got = got.scores;
-        assert_close(&values(&got), &values(&wanted), 1e-9);
-        let ends = |scores: &crate::mechanism::Scores| {
-            scores.warnings.iter().filter(|warning| warning.code == "not_converged").count()
-        };
-        prop_assert_eq!(ends(&got), ends(&wanted));
-        prop_assert_eq!(got.fit.unwrap().converged, wanted.fit.unwrap().converged);
-        // Of several LLMs the entry is that of the lowest score; of scores that are equal but for the
-        // last digit it may be another.
-        for (got, wanted) in got.workers.iter().zip(&wanted.workers).filter(|_| one_llm) {
-            prop_assert_eq!((got.n_tasks, got.n_used), (wanted.n_tasks, wanted.n_used));
-            prop_assert_eq!(got.n_z_tasks, wanted.n_z_tasks);
-            assert_close(&[got.lambda], &[wanted.lambda], 1e-9);
-        }
-    }
-}
-
-/// Everybody copies the LLM: the most probable labels are its own.
-#[test]
-fn the_copy_mixture_of_the_plan_says_where_it_takes_the_llm_for_the_truth() {
-    let label = |task: usize| if task.is_multiple_of(3) { "yes" } else { "no" }.to_owned();
-    let labels = (0..12)
-        .flat_map(|task| {
-            (0..3).map(move |worker| (format!("t{task:02}"), format!("w{worker}"), label(task)))
-        })
-        .collect();
-    let z = (0..12).map(|task| ("llm".to_owned(), format!("t{task:02}"), label(task))).collect();
-    let mut engine = Naive { labels, z, sources: vec!["llm".into()], ..Naive::default() };
-    let crowd = engine.crowd().unwrap();
-    let options = MechanismOptions::default();
-    let got = score(&mut engine, &crowd, MechanismName::DsZ, &options).unwrap();
-    let codes: Vec<&str> = got.scores.warnings.iter().map(|warning| warning.code).collect();
-    assert_eq!(codes, ["llm_is_truth"]);
-}
-
 #[test]
 fn what_has_no_plan_or_too_many_pairs_is_refused() {
     let labels = (0..100).map(|worker| ("q".into(), format!("w{worker:02}"), "x".into())).collect();
@@ -232,18 +161,14 @@ fn what_has_no_plan_or_too_many_pairs_is_refused() {
     let mut message = |name| score(&mut engine, &crowd, name, &options).unwrap_err().to_string();
     assert_eq!(
         message(MechanismName::Own),
-        "own has no plan for an engine; there are: ca_z, ca, oa, oa_z, ds, ds_z, neg_z"
+        "own has no plan for an engine; there are: ca_z, ca, oa, oa_z, ds, neg_z"
     );
     // A cluster without a folder keeps nothing between iterations.
-    for name in [MechanismName::Ds, MechanismName::DsZ] {
-        let mut cluster = Naive { forgets: true, ..Naive::default() };
-        let error = score(&mut cluster, &crowd, name, &options).unwrap_err();
-        assert_eq!(error.kind(), crate::error::ErrorKind::Usage);
-        let wanted = format!(
-            "{name} goes on from what it has counted, which a cluster keeps only in a folder"
-        );
-        assert!(error.to_string().starts_with(&wanted), "{error}");
-    }
+    let mut cluster = Naive { forgets: true, ..Naive::default() };
+    let error = score(&mut cluster, &crowd, MechanismName::Ds, &options).unwrap_err();
+    assert_eq!(error.kind(), crate::error::ErrorKind::Usage);
+    let wanted = "ds goes on from what it has counted, which a cluster keeps only in a folder";
+    assert!(error.to_string().starts_with(wanted), "{error}");
     // 100 labels make 100 * 99 pairs.
     assert_eq!(
         message(MechanismName::Oa),

@@ -7,8 +7,8 @@ use std::path::Path;
 use clap::ValueEnum;
 use flate2::read::MultiGzDecoder;
 
+use super::{LearnFromChoice, ScoreLabelsArgs};
 use super::by_engine::EngineChoice;
-use super::{LearnFromChoice, ScoreLabelsArgs, SeveralSourcesChoice};
 use crate::cli::common::Common;
 use crate::cli::exit::{ExitStatus, UsageError};
 use crate::cli::mechanism_choice::chosen;
@@ -92,11 +92,8 @@ impl ScoreLabelsArgs {
             ("learn-from others", self.learn_from == Some(LearnFromChoice::Others)),
             ("posteriors", self.posteriors.is_some()),
         ];
-        let together = self.z_combine == SeveralSourcesChoice::Together
-            && self.planned().contains(&MechanismName::DsZ);
-        let found = refused.iter().find(|(_, given)| *given).map(|(flag, _)| *flag);
-        match found.or(together.then_some("z-combine together")) {
-            Some(flag) => {
+        match refused.iter().find(|(_, given)| *given) {
+            Some((flag, _)) => {
                 let message =
                     format!("--{flag} is not part of the plan of an engine; leave it out");
                 Err(UsageError(message).into())

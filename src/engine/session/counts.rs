@@ -2,10 +2,9 @@
 
 use super::answer::Row;
 use super::{DIALECT, Session};
-use crate::engine::sql::{self, Step, copy_mixture, dawid_skene, quoted};
+use crate::engine::sql::{self, Step, dawid_skene};
 use crate::engine::{
-    Agreement, Attempt, AttemptFit, Covered, Crowd, Engine, LikeLlm, Mixed, PairCount, PeerSum,
-    Right, SizeCount, Strata, TermSum,
+    Agreement, Covered, Crowd, Engine, PairCount, PeerSum, Right, SizeCount, Strata, TermSum,
 };
 use crate::error::Result;
 
@@ -110,50 +109,6 @@ impl Engine for Session<'_> {
         let query = dawid_skene::scores(self.iterations);
         self.rows_as(&query, |row| Right { worker: row.text(1), share: row.float(2) })
     }
-
-    fn copy_mixture(&mut self, number: usize, ended: &[Attempt]) -> Result<Vec<AttemptFit>> {
-        if number == 1 {
-            if self.mixtures > 0 {
-                self.drop_all(&copy_mixture::left(self.mixtures))?;
-            }
-            self.make_all(copy_mixture::start(DIALECT, self.iterations))?;
-        }
-        let kept = (!ended.is_empty()).then(|| format!("NOT ({})", any_of(ended)));
-        self.make_all(copy_mixture::iteration(number, kept.as_deref()))?;
-        let name = format!("mixture_objective_{number}");
-        let fits = self.relation(&name, "source, attempt, objective", |row| AttemptFit {
-            attempt: attempt(row),
-            objective: row.float(2),
-        })?;
-        self.drop_all(&copy_mixture::over(number))?;
-        self.mixtures = number;
-        Ok(fits)
-    }
-
-    fn mixed(&mut self, attempts: &[Attempt]) -> Result<Vec<Mixed>> {
-        let steps = copy_mixture::scores(self.mixtures, Some(&any_of(attempts)));
-        let [matrices, scores] = steps.each_ref().map(|step| step.name.clone());
-        self.make_all(steps)?;
-        let columns = "source, attempt, worker, copied, score, tasks";
-        let mixed = self.relation(&scores, columns, |row| Mixed {
-            attempt: attempt(row),
-            worker: row.text(2),
-            copied: row.float(3),
-            score: row.float(4),
-            tasks: row.count(5),
-        })?;
-        self.drop_all(&[matrices, scores])?;
-        Ok(mixed)
-    }
-
-    fn like_llm(&mut self, attempts: &[Attempt]) -> Result<Vec<LikeLlm>> {
-        let query = copy_mixture::like_llm(self.mixtures, &any_of(attempts));
-        self.rows_as(&query, |row| LikeLlm {
-            attempt: attempt(row),
-            tasks: row.count(2),
-            same: row.count(3),
-        })
-    }
 }
 
 impl Session<'_> {
@@ -174,17 +129,4 @@ impl Session<'_> {
         self.make(step)?;
         self.relation(&step.name, columns, row)
     }
-}
-
-/// The attempt that the first two columns of a row name.
-fn attempt(row: &Row) -> Attempt {
-    Attempt { source: row.text(0), start: row.count(1) }
-}
-
-/// The condition that `q` is one of these attempts.
-fn any_of(attempts: &[Attempt]) -> String {
-    let one = |attempt: &Attempt| {
-        format!("(q.source = {} AND q.attempt = {})", quoted(&attempt.source), attempt.start)
-    };
-    attempts.iter().map(one).collect::<Vec<_>>().join(" OR ")
 }

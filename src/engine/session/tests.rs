@@ -108,16 +108,15 @@ fn under_a_memory_limit_the_numbers_are_the_same() {
     compare_files(&labels, &z, &Place::Here { memory_limit: Some(64 << 20) });
 }
 
-/// Each start stops by itself, and a second fit begins afresh.
+/// A second fit begins afresh.
 #[test]
 fn fits_stop_where_the_local_ones_do() {
     let (labels, z) = (data("data/labels.csv"), [data("data/llm-labels.csv")]);
     let local = Labels::from_files(&labels, &z).unwrap();
     let mut session = Session::open(&labels, &z, false, HERE, &Silent).unwrap();
     let crowd = session.crowd().unwrap();
-    for (name, tolerance) in
-        [(MechanismName::DsZ, 1e-2), (MechanismName::Ds, 1e-2), (MechanismName::DsZ, 0.1)]
-    {
+    let name = MechanismName::Ds;
+    for tolerance in [1e-2, 0.1] {
         let em = EmSettings { tolerance, ..EmSettings::default() };
         let options = MechanismOptions { em, ..MechanismOptions::default() };
         let wanted = build(name, &local.z.sources, &options).unwrap().score(&local.table).unwrap();
@@ -127,9 +126,6 @@ fn fits_stop_where_the_local_ones_do() {
         assert!(got_fit.converged && wanted_fit.converged);
         let steps = |fit: &[f64]| fit.iter().copied().map(Some).collect::<Vec<_>>();
         assert_close(&steps(&got_fit.objective), &steps(&wanted_fit.objective), 1e-9);
-        for (got, wanted) in got.workers.iter().zip(&wanted.workers) {
-            assert_close(&[got.lambda], &[wanted.lambda], 1e-9);
-        }
     }
 }
 

@@ -4,10 +4,8 @@
 //! below all are `labels(task, worker, label)` and `z(task, label, source, sample)`. Counts are
 //! integers, so that engines differ in the last digits of two sums only: terms and shares.
 //!
-//! One file per kind of query: `crowd`, `correlated`, `pairs`, `dawid_skene`,
-//! `copy_mixture`.
+//! One file per kind of query: `crowd`, `correlated`, `pairs`, `dawid_skene`.
 
-pub(super) mod copy_mixture;
 mod correlated;
 mod crowd;
 pub(super) mod dawid_skene;

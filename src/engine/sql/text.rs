@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use super::copy_mixture;
 use super::correlated::{agreements, pairs, prefix, reports, sizes, terms};
 use super::crowd::{first_samples, majority, order_of_samples, workers};
 use super::dawid_skene;
@@ -37,7 +36,7 @@ pub struct TableFile {
 pub struct Script {
     /// The mechanisms.
     pub mechanisms: Vec<MechanismName>,
-    /// `ds`, `ds_z`: so many iterations.
+    /// `ds`: so many iterations.
     pub iterations: usize,
     /// Who reads it.
     pub dialect: Dialect,
@@ -58,7 +57,6 @@ pub fn script(files: &Files, asked: &Script) -> Result<String, EngineError> {
     steps.extend(majority());
     let divides = |name: &MechanismName| *name != MechanismName::Ds;
     let uses = |strata| mechanisms.iter().any(|name| divides(name) && Strata::of(*name) == strata);
-    let mixes = mechanisms.contains(&MechanismName::DsZ);
     let asks = |strata, names: [MechanismName; 2]| {
         mechanisms.iter().any(|name| Strata::of(*name) == strata && names.contains(name))
     };
@@ -81,7 +79,7 @@ pub fn script(files: &Files, asked: &Script) -> Result<String, EngineError> {
             steps.push(output_agreement(strata, dialect));
         }
     }
-    if mixes || mechanisms.contains(&MechanismName::Ds) {
+    if mechanisms.contains(&MechanismName::Ds) {
         steps.extend(dawid_skene::start(dialect));
         for number in 0..=iterations {
             if number > 0 {
@@ -89,13 +87,6 @@ pub fn script(files: &Files, asked: &Script) -> Result<String, EngineError> {
             }
             steps.extend(dawid_skene::confusion(number));
         }
-    }
-    if mixes {
-        steps.extend(copy_mixture::start(dialect, iterations));
-        for number in 1..=iterations {
-            steps.extend(copy_mixture::iteration(number, None));
-        }
-        steps.extend(copy_mixture::scores(iterations, None));
     }
     for step in &steps {
         text += &statement(step, dialect);
@@ -128,7 +119,7 @@ fn introduction(files: &Files, dialect: Dialect) -> String {
          -- Labels are compared as they are written, without the spaces around them. The plan\n\
          -- takes for granted that no name is missing and that nobody labels a task twice; the relation\n\
          -- `second_labels` holds whoever did.\n\
-         -- Standard errors of ca and ca_z, own and excess_z are not part of it: they are computed where\n\
+         -- Standard errors of ca and ca_z, ds_z, own and excess_z are not part of it: they are computed where\n\
          -- the labels fit in memory.\n\n"
     );
     if dialect == Dialect::Ansi {
@@ -258,7 +249,6 @@ fn of_mechanism(name: MechanismName, asked: &Script) -> String {
             "SELECT source, worker, total / (SELECT COUNT(*) FROM workers) AS score FROM {p}_peers"
         ),
         MechanismName::Ds => dawid_skene::scores(iterations),
-        MechanismName::DsZ => copy_mixture::best(iterations),
         _ => {
             format!(
                 "SELECT t.source, t.worker, SUM(w.weight * t.total / t.tasks) AS score\n\
@@ -349,13 +339,6 @@ mod tests {
         let text = script(&files(), &asked(MechanismName::Ds, Dialect::Ansi)).unwrap();
         assert!(
             text.contains("CREATE TABLE ds_posteriors_2 AS") && !text.contains("_3 AS"),
-            "{text}"
-        );
-        let text = script(&files(), &asked(MechanismName::DsZ, Dialect::Spark)).unwrap();
-        assert!(
-            text.contains("CREATE TABLE mixture_posteriors_2 USING parquet AS")
-                && text.contains("LEFT JOIN ds_posteriors_2 AS d")
-                && !text.contains("_3 USING"),
             "{text}"
         );
         let refused = script(&files(), &asked(MechanismName::Own, Dialect::Ansi)).unwrap_err();
