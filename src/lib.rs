@@ -20,9 +20,9 @@
 //!
 //! # Layers
 //!
-//! `data -> stats -> { mechanism, text, metrics } -> experiment -> report -> screen -> cli` and
-//! `data -> llm -> judge -> embed`. A module uses only what stands to its left; only `cli`
-//! prints, reads environment variables or decides exit codes.
+//! `data -> stats -> { mechanism, embed -> text, metrics } -> simulate -> experiment`,
+//! `data -> llm -> judge -> annotate` and `report -> screen -> cli`. A module uses only what stands to
+//! its left; only `cli` prints, reads environment variables or decides exit codes.
 //!
 //! # Features
 //!
@@ -41,6 +41,8 @@
 //! | `html` | the report as one HTML file |
 //! | `cli` | the command line; turns on `html` |
 //! | `parquet` | tables in Parquet files; off by default |
+//! | `distributed` | labels that do not fit in memory, by an engine in this process; off by default |
+//! | `ballista` | the same on a cluster of Ballista; off by default |
 //!
 //! # Missing values
 //!

@@ -25,7 +25,8 @@ use crate::judge::pairs::repeated::{Repeated, Worth};
 use crate::judge::pairs::samre::{Samre, StopRule};
 use crate::judge::pairs::single::Single;
 use crate::judge::pairs::{
-    Cast, Criteria, Debate, Floor, Order, Pair, PairStrategy, Personas, Prompts, Rules, debate,
+    Criteria, Debate, DebateModels, Floor, Order, Pair, PairStrategy, Personas, Prompts, Rules,
+    debate,
 };
 use crate::judge::{InjectionDetector, JudgeError};
 use crate::report::{Input, Report, Table, settings_map};
@@ -269,7 +270,7 @@ impl Pairs {
     }
 
     /// One pair by every method in every order, one after the other.
-    fn judge(&self, pair: &Pair, cast: &Cast) -> Result<Vec<Judged>, JudgeError> {
+    fn judge(&self, pair: &Pair, cast: &DebateModels) -> Result<Vec<Judged>, JudgeError> {
         let mut found = Vec::new();
         for &order in self.orders() {
             let mut costs: Vec<(String, u64)> = Vec::new();
@@ -310,7 +311,7 @@ impl Pairs {
         &self,
         pair: &Pair,
         order: Order,
-        cast: &Cast,
+        cast: &DebateModels,
         costs: Vec<(String, u64)>,
     ) -> Result<Vec<Judged>, JudgeError> {
         let mut worth: Vec<(String, Worth)> =
@@ -334,7 +335,7 @@ impl Pairs {
     /// # Errors
     ///
     /// [`JudgeError`] for a text that a prompt cannot take.
-    pub fn rehearse(&self, known: &Cast, asked: &Asked<'_>) -> Result<Report> {
+    pub fn rehearse(&self, known: &DebateModels, asked: &Asked<'_>) -> Result<Report> {
         let columns = ["method", "calls", "held", "prompt_tokens", "answer_tokens", "price"];
         let columns = &columns[..columns.len() - usize::from(asked.prices.is_none())];
         let mut table = Table::new(columns);
@@ -361,7 +362,7 @@ impl Pairs {
             let roles = [&known.advocate, &known.judge, &known.juror]
                 .map(|model| Arc::new(Rehearsal::new(Arc::clone(model))));
             let [advocate, judge, juror] = roles.clone();
-            let cast = Cast { advocate, judge, juror };
+            let cast = DebateModels { advocate, judge, juror };
             for pair in &one.texts {
                 one.judge(pair, &cast)?;
             }
@@ -407,7 +408,7 @@ impl Pairs {
     /// `timed` says whether the time of an answer means something, as it does for a server.
     pub fn run(
         &self,
-        cast: &Cast,
+        cast: &DebateModels,
         asked: &Asked<'_>,
         timed: bool,
         observer: &dyn Observer,

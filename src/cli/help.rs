@@ -73,7 +73,7 @@ const OUTPUT_FLAGS: [&str; 21] = [
 ];
 
 /// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: [&str; 51] = [
+const ADVANCED_FLAGS: [&str; 52] = [
     "center",
     "z_combine",
     "min_papers",

@@ -15,7 +15,7 @@ use super::progress::open;
 use crate::annotate::pairs::{COMMAND, Method, Pairs, PairsSettings};
 use crate::annotate::{RowFormat, write_json_lines};
 use crate::error::Result;
-use crate::judge::pairs::Cast;
+use crate::judge::pairs::DebateModels;
 use crate::judge::pairs::samre::StopRule;
 use crate::llm::ChatModel;
 
@@ -166,14 +166,19 @@ impl WaysArgs {
     }
 
     /// The models of all roles: that of the connection where no other is named.
-    fn cast(&self, connection: &Connection, llm: &LlmArgs, common: &Common) -> Result<Cast> {
+    fn cast(
+        &self,
+        connection: &Connection,
+        llm: &LlmArgs,
+        common: &Common,
+    ) -> Result<DebateModels> {
         let role = |name: &Option<String>| -> Result<Arc<dyn ChatModel>> {
             match name {
                 None => Ok(Arc::clone(&connection.model)),
                 Some(name) => connection.sibling(llm, name, common),
             }
         };
-        Ok(Cast {
+        Ok(DebateModels {
             advocate: role(&self.advocate_model)?,
             judge: role(&self.judge_model)?,
             juror: role(&self.juror_model)?,

@@ -101,16 +101,20 @@ pub(super) struct ScoreLabelsArgs {
     /// The last two read Parquet, CSV and TSV, folders of Parquet files, and s3://, gs://, az://;
     /// they need a build with the feature distributed or ballista.
     #[arg(long, value_name = "ENGINE", default_value_t)]
+    #[cfg_attr(not(feature = "distributed"), arg(hide = true))]
     engine: EngineChoice,
     /// datafusion: bytes that are held before the rest goes to disk, e.g. 4GB
     #[arg(long, value_name = "BYTES", value_parser = by_engine::bytes)]
+    #[cfg_attr(not(feature = "distributed"), arg(hide = true))]
     memory_limit: Option<usize>,
     /// ballista: folder that this machine and all executors share, where ds keeps what it counts;
     /// removed in the end
     #[arg(long, value_name = "FOLDER")]
+    #[cfg_attr(not(feature = "distributed"), arg(hide = true))]
     shared_folder: Option<PathBuf>,
     /// Print the plan of the scores as SQL, for an engine of your own, and read no label
     #[arg(long, value_enum, value_name = "DIALECT")]
+    #[cfg_attr(not(feature = "distributed"), arg(hide = true))]
     print_sql: Option<DialectChoice>,
     #[command(flatten)]
     exports: ExportArgs,

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::common::Common;
 use super::spending::Spending;
-use crate::data::interruption::{Heeding, Interruption};
+use crate::data::interruption::{Interruption, InterruptionWatch};
 use crate::data::observer::Observer;
 use crate::data::problem::DataError;
 use crate::data::progress::Progress;
@@ -34,7 +34,7 @@ pub(super) struct Bar {
     waiting: Option<(Sender<()>, JoinHandle<()>)>,
     interruption: Interruption,
     /// Set where the work looks at [`Progress::interrupted`].
-    heeding: Option<Heeding>,
+    heeding: Option<InterruptionWatch>,
 }
 
 /// What the work and whoever waits for it share.

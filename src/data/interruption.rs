@@ -19,7 +19,7 @@ pub struct Interruption {
 
 /// While it lives, somebody looks at the token; see [`Interruption::heed`].
 #[derive(Debug)]
-pub struct Heeding(Arc<AtomicUsize>);
+pub struct InterruptionWatch(Arc<AtomicUsize>);
 
 impl Interruption {
     /// Asks to stop. Says whether that is news to somebody who looks at the token; if not, waiting
@@ -55,13 +55,13 @@ impl Interruption {
 
     /// Promises to look at the token until the answer is dropped.
     #[must_use]
-    pub fn heed(&self) -> Heeding {
+    pub fn heed(&self) -> InterruptionWatch {
         self.heeding.fetch_add(1, Ordering::SeqCst);
-        Heeding(Arc::clone(&self.heeding))
+        InterruptionWatch(Arc::clone(&self.heeding))
     }
 }
 
-impl Drop for Heeding {
+impl Drop for InterruptionWatch {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }

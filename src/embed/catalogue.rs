@@ -112,7 +112,7 @@ pub struct Embedded {
 }
 
 /// Somebody who wants to hear of sentences, and the texts in the order they should come in.
-pub struct Hearing<'a> {
+pub struct SentencesWanted<'a> {
     /// Positions of all contents; those whose sentences are wanted come first.
     pub order: Vec<usize>,
     /// How many of them are wanted.
@@ -328,7 +328,7 @@ pub fn embed_contents(
     default: Granularity,
     models: &dyn ModelSource,
     observer: &dyn Observer,
-    hearing: Option<Hearing<'_>>,
+    hearing: Option<SentencesWanted<'_>>,
 ) -> Result<Embedded> {
     let spec = settings.resolved(contents);
     if spec == EmbedderSpec::Given {
@@ -406,7 +406,11 @@ fn described(
 }
 
 /// How many texts and sentences the embedder is asked for.
-fn count_units(texts: &[&str], granularity: Granularity, hearing: Option<&Hearing<'_>>) -> usize {
+fn count_units(
+    texts: &[&str],
+    granularity: Granularity,
+    hearing: Option<&SentencesWanted<'_>>,
+) -> usize {
     let Some(hearing) = hearing else {
         return match granularity {
             Granularity::Text => texts.len(),
@@ -427,10 +431,10 @@ fn embed(
     texts: &[&str],
     granularity: Granularity,
     observer: &dyn Observer,
-    hearing: Option<Hearing<'_>>,
+    hearing: Option<SentencesWanted<'_>>,
 ) -> Result<TextVectors, EmbedError> {
     let progress = observer.stage("embedding", texts.len() as u64);
-    let Some(Hearing { order, wanted, listener }) = hearing else {
+    let Some(SentencesWanted { order, wanted, listener }) = hearing else {
         return embed_texts(embedder, texts, granularity.into(), progress.as_ref());
     };
     let ordered: Vec<&str> = order.iter().map(|&text| texts[text]).collect();

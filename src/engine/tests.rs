@@ -2,7 +2,7 @@ use super::naive::Naive;
 use super::*;
 use crate::data::labels::Label;
 use crate::data::z::{ZSample, ZSource};
-use crate::data::{LabelRow, Labels, ZLabelRow};
+use crate::data::{LabelRow, Labels};
 use crate::mechanism::tests::{Crowd as LabelledCrowd, assert_close, random_crowd, values};
 use crate::mechanism::{
     CorrelatedAgreementOptions, EmSettings, LearnFrom, MechanismOptions, build,

@@ -61,7 +61,7 @@ pub(super) struct JudgesArgs {
 }
 
 /// Verdicts that a model was asked for.
-struct Asked {
+struct ModelVerdicts {
     /// Where they are.
     path: PathBuf,
     /// Where what was said is, if it was kept.
@@ -93,7 +93,7 @@ pub(super) fn run(args: &JudgesArgs, common: &Common) -> Result<ExitStatus> {
         None
     };
     #[cfg(not(feature = "llm"))]
-    let asked: Option<Asked> = None;
+    let asked: Option<ModelVerdicts> = None;
     // What a model was asked about is the pairs.
     let (verdicts, pairs, debates) = match &asked {
         Some(asked) => (
@@ -122,7 +122,7 @@ pub(super) fn run(args: &JudgesArgs, common: &Common) -> Result<ExitStatus> {
     let run = study(&files, &settings, &Terminal::new(common))?;
     let mut report = run.report();
     let mut status = ExitStatus::Done;
-    if let Some(Asked { provenance, ended, .. }) = asked {
+    if let Some(ModelVerdicts { provenance, ended, .. }) = asked {
         report.settings.insert("asked".into(), provenance.into());
         status = ended;
     }

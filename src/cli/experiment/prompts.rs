@@ -77,7 +77,7 @@ pub(super) struct PromptsArgs {
 }
 
 /// Labels that a model was asked for.
-struct Asked {
+struct ModelLabels {
     /// Where they are.
     path: PathBuf,
     /// How they were asked for.
@@ -109,7 +109,7 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
         (asked, args.ask.prices())
     };
     #[cfg(not(feature = "llm"))]
-    let (asked, prices): (Option<Asked>, _) = (None, None);
+    let (asked, prices): (Option<ModelLabels>, _) = (None, None);
     let (labels, gold) = if let Some(asked) = &asked {
         (open(&asked.path, common)?, gold)
     } else {
@@ -146,7 +146,7 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
         report.warnings.splice(0..0, opener.finish()?.1);
     }
     let mut status = ExitStatus::Done;
-    if let Some(Asked { provenance, ended, .. }) = asked {
+    if let Some(ModelLabels { provenance, ended, .. }) = asked {
         report.settings.insert("asked".into(), provenance.into());
         status = ended;
     }

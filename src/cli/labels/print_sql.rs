@@ -7,8 +7,8 @@ use std::path::Path;
 use clap::ValueEnum;
 use flate2::read::MultiGzDecoder;
 
-use super::{LearnFromChoice, ScoreLabelsArgs};
 use super::by_engine::EngineChoice;
+use super::{LearnFromChoice, ScoreLabelsArgs};
 use crate::cli::common::Common;
 use crate::cli::exit::{ExitStatus, UsageError};
 use crate::cli::mechanism_choice::chosen;

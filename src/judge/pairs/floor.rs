@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::words::{count, first_words};
-use super::{Cast, Cost, Debate, Order, Pair, RoleFailure, Rules, Speaker, Turn};
+use super::{Cost, Debate, DebateModels, Order, Pair, RoleFailure, Rules, Speaker, Turn};
 use crate::data::side::Side;
 use crate::judge::feedback::ask_until_readable;
 use crate::judge::{InjectionDetector, JudgeError, Value, Verdict};
@@ -83,7 +83,7 @@ pub(super) struct Judgment {
 pub struct Floor<'a> {
     pair: &'a Pair,
     order: Order,
-    cast: &'a Cast,
+    cast: &'a DebateModels,
     rules: &'a Rules,
     detector: InjectionDetector,
     /// What was argued for the answer at either place, for the jury.
@@ -95,7 +95,7 @@ pub struct Floor<'a> {
 
 impl<'a> Floor<'a> {
     /// Nothing said yet.
-    pub fn new(pair: &'a Pair, order: Order, cast: &'a Cast, rules: &'a Rules) -> Self {
+    pub fn new(pair: &'a Pair, order: Order, cast: &'a DebateModels, rules: &'a Rules) -> Self {
         let names = rules.criteria.fields().iter().map(|field| field.name.as_str());
         let detector = InjectionDetector::new(names);
         let (cases, turns, cost) = ([None, None], Vec::new(), Cost::default());

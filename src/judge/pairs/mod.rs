@@ -1,6 +1,6 @@
 //! Which of two answers is better: one judge, debates between advocates, juries, and controls.
 //!
-//! A [`PairStrategy`] makes a verdict of a pair in one order by asking roles of a [`Cast`] in turn on
+//! A [`PairStrategy`] makes a verdict of a pair in one order by asking roles of a [`DebateModels`] in turn on
 //! a [`Floor`], which renders prompts with every text fenced, repairs answers that cannot be read,
 //! and keeps what was said and what it cost. A score is a sum over the criteria, made here and not
 //! by the model; an answer that cannot be read is a failure and never a score.
@@ -79,7 +79,7 @@ impl Order {
 
 /// Who is asked in which role. Models may be the same.
 #[derive(Clone)]
-pub struct Cast {
+pub struct DebateModels {
     /// Advocates, and who makes one case of their arguments.
     pub advocate: Arc<dyn ChatModel>,
     /// Judges.

@@ -82,7 +82,7 @@ fn held(
 ) -> (Debate, Asked) {
     let model = Arc::new(Script(script, Mutex::default()));
     let shared = || Arc::clone(&model) as Arc<dyn ChatModel>;
-    let cast = Cast { advocate: shared(), judge: shared(), juror: shared() };
+    let cast = DebateModels { advocate: shared(), judge: shared(), juror: shared() };
     let (pair, rules) = (pair(), rules());
     let (debate, _) = debate(strategy, Floor::new(&pair, order, &cast, &rules)).unwrap();
     let asked = model.1.lock().unwrap().clone();
@@ -219,7 +219,7 @@ fn a_jury_votes_beside_the_judge_and_needs_its_quorum() {
         };
         let model: Arc<dyn ChatModel> = Arc::new(Script(script, Mutex::default()));
         let shared = || Arc::clone(&model);
-        let cast = Cast { advocate: shared(), judge: shared(), juror: shared() };
+        let cast = DebateModels { advocate: shared(), judge: shared(), juror: shared() };
         let (pair, rules) = (pair(), Rules { turns: 1, ..rules() });
         let floor = Floor::new(&pair, Order::Ba, &cast, &rules);
         let (judged, mut floor) = debate(&Single, floor).unwrap();
@@ -269,7 +269,7 @@ fn a_rehearsal_goes_through_every_call_and_asks_nobody() {
     let count = |strategy: &dyn PairStrategy| {
         let rehearsal = Arc::new(Rehearsal::new(Arc::new(Unanswering)));
         let shared = || Arc::clone(&rehearsal) as Arc<dyn ChatModel>;
-        let cast = Cast { advocate: shared(), judge: shared(), juror: shared() };
+        let cast = DebateModels { advocate: shared(), judge: shared(), juror: shared() };
         let (pair, rules) = (pair(), rules());
         let (debate, _) = debate(strategy, Floor::new(&pair, Order::Ab, &cast, &rules)).unwrap();
         assert_eq!(debate.failure, None);

@@ -122,7 +122,7 @@ impl Server {
                 Err(error) => return Attempt::Failed(error),
             };
             tried.insert(taken.place);
-            let asked = Asked { host: self.names(&tried), tries };
+            let asked = Attempts { host: self.names(&tried), tries };
             let host = &self.hosts[taken.place];
             let answer = self.send(host, call, &asked).and_then(|received| {
                 read(&received).map_err(|why| self.unread(&received, why, call, &asked))
@@ -174,7 +174,7 @@ impl Server {
         received: &Received,
         unreadable: Unreadable,
         call: &Call,
-        asked: &Asked,
+        asked: &Attempts,
     ) -> Unanswered {
         let host = asked.host.clone();
         match unreadable {
@@ -203,7 +203,7 @@ impl Server {
     }
 
     /// Sends one request and reads the whole reply.
-    fn send(&self, host: &Host, call: &Call, asked: &Asked) -> Result<Received, Unanswered> {
+    fn send(&self, host: &Host, call: &Call, asked: &Attempts) -> Result<Received, Unanswered> {
         let outgoing = Outgoing {
             agent: host.agent.clone(),
             endpoint: host.address.endpoint(call.path),
@@ -245,7 +245,7 @@ impl Server {
         body: &[u8],
         after: Option<Duration>,
         call: &Call,
-        asked: &Asked,
+        asked: &Attempts,
     ) -> Unanswered {
         let error = ChatError::Status {
             host: asked.host.clone(),
@@ -261,12 +261,12 @@ impl Server {
         Unanswered::Lost(error, after)
     }
 
-    fn timeout(&self, asked: &Asked) -> ChatError {
+    fn timeout(&self, asked: &Attempts) -> ChatError {
         let seconds = self.settings.silence.as_secs();
         ChatError::Timeout { host: asked.host.clone(), seconds, tries: asked.tries }
     }
 
-    fn failure(&self, error: ureq::Error, asked: &Asked) -> Unanswered {
+    fn failure(&self, error: ureq::Error, asked: &Attempts) -> Unanswered {
         use ureq::Error as E;
         let host = asked.host.clone();
         if let Some(problem) = distrust(&error) {
@@ -329,7 +329,7 @@ fn agent(settings: &OpenAiSettings, address: &Address) -> Result<ureq::Agent, Ch
 }
 
 /// Who was asked, and how often, for messages.
-struct Asked {
+struct Attempts {
     host: String,
     tries: u32,
 }

@@ -40,7 +40,7 @@ pub(super) struct Kept {
 type Spelling = Vec<(usize, u32)>;
 
 /// A request for choices as tokens.
-struct Asked {
+struct TokenizedChoices {
     /// What all questions share.
     shared: Vec<u32>,
     /// What is read behind it: each question, and each question with the start of an option that
@@ -50,7 +50,7 @@ struct Asked {
     options: Vec<Vec<Vec<Spelling>>>,
 }
 
-impl Asked {
+impl TokenizedChoices {
     fn new(model: &LocalModel, request: &ChatRequest) -> Result<Self, ChatError> {
         let questions = request.questions();
         let prompts = questions.iter().map(|question| {
@@ -106,7 +106,7 @@ impl Asked {
 impl LocalModel {
     /// Answers a request for choices.
     pub(super) fn choices(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
-        let asked = Asked::new(self, request)?;
+        let asked = TokenizedChoices::new(self, request)?;
         let usage = Usage { prompt_tokens: asked.tokens(), completion_tokens: 0, estimated: false };
         let budget = &self.settings.budget;
         let reservation = budget.reserve(usage.total(), &self.settings.interruption)?;
@@ -132,7 +132,7 @@ impl LocalModel {
     /// Log-probabilities of the tokens that are asked for, each after its branch.
     fn read_branches(
         &self,
-        asked: &Asked,
+        asked: &TokenizedChoices,
         kept: &mut Kept,
     ) -> Result<BTreeMap<(usize, u32), f64>, ChatError> {
         let context = self.network.config.context;

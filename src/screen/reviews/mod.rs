@@ -28,7 +28,9 @@ use self::run::Scorers;
 use crate::data::Reviews;
 use crate::data::observer::Observer;
 use crate::data::reviews::ReviewSet;
-use crate::embed::catalogue::{Embedded, Hearing, LocalModels, ModelSource, embed_contents};
+use crate::embed::catalogue::{
+    Embedded, LocalModels, ModelSource, SentencesWanted, embed_contents,
+};
 use crate::embed::settings::{EmbedderSettings, EmbedderSpec, Granularity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::text::pairs::{Paper, papers_of};
@@ -116,7 +118,7 @@ pub fn reviews_with(
             Some(SentenceCollector::new(&papers, set.reviews.len(), |_| true))
         }
     };
-    let hearing = collector.as_mut().map(|collector| Hearing {
+    let hearing = collector.as_mut().map(|collector| SentencesWanted {
         order: collector.order().to_vec(),
         wanted: collector.wanted_texts(),
         listener: collector,
@@ -161,7 +163,7 @@ fn space(
     set: &ReviewSet,
     settings: &ReviewsSettings,
     asking: &Asking<'_>,
-    hearing: Option<Hearing<'_>>,
+    hearing: Option<SentencesWanted<'_>>,
 ) -> Result<(Space, Embedded)> {
     let (embedding, unit, observer) = (&settings.embedding, Granularity::Sentence, asking.observer);
     let contents: Vec<_> = set.contents().collect();

@@ -8,7 +8,7 @@ use super::super::super::annotate::OutputArgs;
 use super::super::super::common::Common;
 use super::super::super::judge::{MethodChoice, WaysArgs, judge};
 use super::super::answers::in_place_of_a_study;
-use super::Asked;
+use super::ModelVerdicts;
 use crate::error::Result;
 
 /// By which ways a model judges, and which model.
@@ -35,7 +35,7 @@ impl AskArgs {
 
     /// Asks a model which side of every pair is better; where the verdicts went. `None` if nothing
     /// was asked, as in a dry run.
-    pub(super) fn ask(&self, pairs: &Path, common: &Common) -> Result<Option<Asked>> {
+    pub(super) fn ask(&self, pairs: &Path, common: &Common) -> Result<Option<ModelVerdicts>> {
         let Self { ways, answers, how, out } = self;
         let own = in_place_of_a_study(answers.as_ref(), "verdicts", out.dry_run, common)?;
         let (ended, provenance) = judge(pairs, ways, (how, out), &own)?;
@@ -43,6 +43,6 @@ impl AskArgs {
             return Ok(None);
         };
         let transcripts = how.transcripts().filter(|path| path.exists()).cloned();
-        Ok(Some(Asked { path, transcripts, provenance, ended }))
+        Ok(Some(ModelVerdicts { path, transcripts, provenance, ended }))
     }
 }

@@ -8,7 +8,7 @@ use super::super::super::annotate::{Output, OutputArgs};
 use super::super::super::common::Common;
 use super::super::super::exports::ExportArgs;
 use super::super::answers::in_place_of_a_study;
-use super::Asked;
+use super::ModelLabels;
 use crate::annotate::RowFormat;
 use crate::annotate::grid::{self, Grid, GridSettings};
 use crate::data::import::Wanted;
@@ -60,7 +60,7 @@ impl AskArgs {
         &self,
         (items, exports): (&Path, &ExportArgs),
         common: &Common,
-    ) -> Result<Option<Asked>> {
+    ) -> Result<Option<ModelLabels>> {
         let Self { prompt, features, wordings, variant, turns, source, answers, out } = self;
         let llm = &out.llm;
         let settings = GridSettings {
@@ -90,6 +90,6 @@ impl AskArgs {
             grid.run(asked, timed, observer)
         })?;
         let Some(path) = answers.clone().filter(|path| path.exists()) else { return Ok(None) };
-        Ok(Some(Asked { path, provenance, ended }))
+        Ok(Some(ModelLabels { path, provenance, ended }))
     }
 }
