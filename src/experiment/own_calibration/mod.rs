@@ -20,7 +20,9 @@ use self::venue::make_venue;
 use self::venues::{Outcome, Trial};
 use crate::data::progress::{NoProgress, Progress};
 use crate::data::reviews::ReviewSet;
-use crate::text::own::{OwnSettings, check_texts, flagged_at, own_scores, plant, tfidf_vectors};
+use crate::text::own::{
+    OwnFlag, OwnScores, OwnSettings, check_texts, own_scores, plant, tfidf_vectors,
+};
 
 pub use self::run::{COMMAND, OwnTrials, OwnTrialsRun, OwnTrialsSettings, TRIALS};
 pub use self::venues::{Calibration, CalibrationSettings, FlagRates, Handed, KindRates};
@@ -52,10 +54,20 @@ fn trial(real: &ReviewSet, settings: &CalibrationSettings, index: u32) -> Trial 
     // Word weights never fail, and every content is a text.
     let vectors = tfidf_vectors(&set, &planted, &NoProgress).ok().flatten();
     let Some(vectors) = vectors else { return Trial { reviewers: Vec::new(), prevalence: None } };
-    let scored = own_scores(&set, &planted, vectors, &own_settings, &|_| false, &NoProgress);
-    let Ok(scored) = scored else { return Trial { reviewers: Vec::new(), prevalence: None } };
-    let looked: Vec<Vec<bool>> =
-        settings.rates.iter().map(|&rate| flagged_at(&scored, rate)).collect();
+    let at = |fdr: f64| {
+        let settings = OwnSettings { fdr, ..own_settings.clone() };
+        own_scores(&set, &planted, vectors.clone(), &settings, &|_| false, &NoProgress).ok()
+    };
+    let Some(all) = settings.rates.iter().map(|&rate| at(rate)).collect::<Option<Vec<_>>>() else {
+        return Trial { reviewers: Vec::new(), prevalence: None };
+    };
+    let Some(scored) = all.first() else {
+        return Trial { reviewers: Vec::new(), prevalence: None };
+    };
+    let flags = |scored: &OwnScores| {
+        scored.reviewers.iter().map(|reviewer| reviewer.flag == OwnFlag::Look).collect()
+    };
+    let looked: Vec<Vec<bool>> = all.iter().map(flags).collect();
     let reviewers = (0..set.reviewers.len()).filter_map(|reviewer| {
         let row = &scored.reviewers[reviewer];
         Some(Outcome {

@@ -320,13 +320,11 @@ fn own_review(run: &ReviewsRun, reviewer: u32, paper: u32) -> Option<&OwnReview>
 fn own_of_review(text: &mut String, run: &ReviewsRun, reviewer: u32, paper: u32) {
     let Some(review) = own_review(run, reviewer, paper) else { return };
     let set = run.set();
-    let first =
-        |values: &Option<Vec<f64>>| number(values.as_ref().and_then(|v| v.first().copied()));
     let _ = writeln!(
         text,
         "  own work: closer than to other papers' by {} to peers, by {} to the LLM",
-        first(&review.features.peers),
-        first(&review.features.z)
+        number(review.features.peers),
+        number(review.features.z)
     );
     if let Some(reason) = review.reason {
         let _ = writeln!(text, "    not judged: {reason}");

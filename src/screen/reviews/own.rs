@@ -148,7 +148,7 @@ fn reason_of_many(why: Option<NotJudged>) -> String {
         Some(NotJudged::NothingToCompare | NotJudged::NoZ | NotJudged::SmallVenue) | None => {
             format!("with {}", reason(why))
         }
-        Some(NotJudged::OtherLanguage { .. } | NotJudged::LikeNothing) => reason(why),
+        Some(NotJudged::OtherLanguage { .. }) => reason(why),
     }
 }
 

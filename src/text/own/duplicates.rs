@@ -1,6 +1,6 @@
 //! Reviews that are nearly the same text: of different reviewers, or of one on several papers.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::data::reviews::ReviewSet;
 
 /// Words of a shingle.
-const SHINGLE: usize = 5;
+pub(super) const SHINGLE: usize = 5;
 
 /// Share of the shingles of the shorter text that the other must have.
 const SIMILARITY: f64 = 0.8;
@@ -38,6 +38,11 @@ pub struct NearDuplicate {
 /// Never compares all pairs: of the shorter text only its rarest shingles are looked up, so many
 /// that a duplicate must have one of them.
 pub fn near_duplicates(set: &ReviewSet) -> Vec<NearDuplicate> {
+    duplicates_and_forms(set).0
+}
+
+/// The same, and the shingles of forms.
+pub(super) fn duplicates_and_forms(set: &ReviewSet) -> (Vec<NearDuplicate>, HashSet<u64>) {
     let mut texts: Vec<Vec<u64>> = set
         .reviews
         .par_iter()
@@ -45,6 +50,7 @@ pub fn near_duplicates(set: &ReviewSet) -> Vec<NearDuplicate> {
         .collect();
     let frequencies = Frequencies::of(&texts);
     let form = (texts.len() / 2).max(FEWEST_OF_A_FORM - 1);
+    let forms = frequencies.above(form);
     texts.par_iter_mut().for_each(|text| {
         text.retain(|&shingle| frequencies.get(shingle) as usize <= form);
         if text.len() < FEWEST_SHINGLES {
@@ -66,7 +72,7 @@ pub fn near_duplicates(set: &ReviewSet) -> Vec<NearDuplicate> {
         .collect();
     let mut found: Vec<NearDuplicate> = found.into_iter().flatten().collect();
     found.sort_by_key(|pair| pair.reviews);
-    found
+    (found, forms)
 }
 
 /// How many texts have each shingle. Most are in one text alone and are not kept, so that this
@@ -79,6 +85,11 @@ impl Frequencies {
         all.par_sort_unstable();
         let runs = all.chunk_by(|a, b| a == b).filter(|run| run.len() > 1);
         Self(runs.map(|run| (run[0], u32::try_from(run.len()).unwrap_or(u32::MAX))).collect())
+    }
+
+    fn above(&self, count: usize) -> HashSet<u64> {
+        let above = self.0.iter().filter(|(_, times)| **times as usize > count);
+        above.map(|(shingle, _)| *shingle).collect()
     }
 
     fn get(&self, shingle: u64) -> u32 {
@@ -141,20 +152,20 @@ fn common(a: &[u64], b: &[u64]) -> usize {
 /// The distinct shingles of a text as numbers, ascending.
 fn shingles(text: &str) -> Vec<u64> {
     let words: Vec<u64> = text.unicode_words().map(|word| hash(&word.to_lowercase())).collect();
-    let mut shingles: Vec<u64> = words.windows(SHINGLE).map(combine).collect();
+    let mut shingles: Vec<u64> = words.windows(SHINGLE).map(hash_words).collect();
     shingles.sort_unstable();
     shingles.dedup();
     shingles
 }
 
 /// FNV-1a: the same on every machine and in every version, unlike the hash of the library.
-fn hash(word: &str) -> u64 {
+pub(super) fn hash(word: &str) -> u64 {
     word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-fn combine(words: &[u64]) -> u64 {
+pub(super) fn hash_words(words: &[u64]) -> u64 {
     words
         .iter()
         .fold(0, |all: u64, word| (all.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15))

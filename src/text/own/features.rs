@@ -4,23 +4,31 @@
 use rayon::prelude::*;
 
 use super::class::Class;
-use super::ghosts::{Ghost, Planted};
+use super::ghosts::Planted;
 use super::settings::{FEWEST_DOUBLE_PAPERS, NEAR_DUPLICATE};
-use super::space::{UnitSpace, UnitSum};
+use super::space::{Placed, UnitSpace, UnitSum};
 use super::venue::VenuePaper;
 use crate::data::progress::Progress;
 use crate::data::reviews::ReviewSet;
 
-/// Coordinates of one text: `peers` and `z` in each space.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
+/// Coordinates of one text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub struct Features {
-    /// One value per space; `None` if nobody else's review can be compared.
-    pub peers: Option<Vec<f64>>,
-    /// One value per space; `None` without a Z to compare with.
-    pub z: Option<Vec<f64>>,
+    /// `None` if nobody else's review can be compared.
+    pub peers: Option<f64>,
+    /// `None` without a Z to compare with.
+    pub z: Option<f64>,
 }
 
-/// A text on the same paper and its cosine in the first space.
+impl Features {
+    /// Of `peers` and `z`, NaN where there is none.
+    pub(super) fn of(point: [f64; 2]) -> Self {
+        let [peers, z] = point.map(|value| (!value.is_nan()).then_some(value));
+        Self { peers, z }
+    }
+}
+
+/// A text on the same paper and its cosine.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Similar {
     /// Position in the reviews, or in the Z, of the set.
@@ -29,73 +37,93 @@ pub struct Similar {
     pub cosine: f64,
 }
 
+/// A text in a slot before it is said who of the peers is believed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stand {
+    /// Reviews of the paper and their cosines.
+    near: Vec<(u32, f64)>,
+    /// Mean cosine with the reviews of other papers.
+    elsewhere: f64,
+    /// Over all Z of the paper, and over those that the text is none of.
+    pub(super) z: Option<f64>,
+    pub(super) z_of_others: Option<f64>,
+}
+
+impl Stand {
+    /// Closeness to the peers, each weighted by how far they are believed; `None` if less than half a
+    /// peer is.
+    pub(super) fn peers(&self, slot: usize, believed: &[f64]) -> Option<f64> {
+        let others = self.near.iter().filter(|(other, _)| *other as usize != slot);
+        let (weight, sum) = others.fold((0.0, 0.0), |(weight, sum), &(other, cosine)| {
+            let belief = believed[other as usize];
+            (weight + belief, sum + belief * cosine)
+        });
+        (weight >= 0.5).then(|| sum / weight - self.elsewhere)
+    }
+}
+
 /// What is compared with what.
 pub(super) struct Comparison<'a> {
     pub(super) planted: &'a Planted,
-    pub(super) spaces: &'a [UnitSpace],
+    pub(super) space: &'a UnitSpace,
     /// Whether a review may be a peer: it is in the language of most.
     pub(super) counts: &'a [bool],
     /// Source of each Z by position in the venue.
     pub(super) source_of_z: Vec<usize>,
-    /// Per space, the sum of the reviews that count.
-    pub(super) reviews: Vec<UnitSum>,
     pub(super) n_reviews: usize,
-    /// Per space and source, the sum of its Z.
-    pub(super) z: Vec<Vec<UnitSum>>,
+    /// Z of each source.
     pub(super) z_counts: Vec<usize>,
     /// Papers with two Z that differ.
     pub(super) double_papers: usize,
-}
-
-/// Which Z a text is compared with, and which are elsewhere.
-#[derive(Debug, Clone, Copy)]
-struct ZRule {
-    /// Leave out this Z, its source, and what nearly equals it.
-    without: Option<usize>,
-    /// Leave the Z of this paper out of those of other papers: the text is one of them.
-    not_of: Option<usize>,
+    reviews: Vec<Placed>,
+    z: Vec<Placed>,
+    sum_of_reviews: UnitSum,
+    /// By source.
+    sums_of_z: Vec<UnitSum>,
 }
 
 impl<'a> Comparison<'a> {
     pub(super) fn new(
         set: &ReviewSet,
         planted: &'a Planted,
-        spaces: &'a [UnitSpace],
+        space: &'a UnitSpace,
         counts: &'a [bool],
     ) -> Self {
         let venue = &planted.venue;
-        let n_sources = set.sources.len();
+        let first_z = venue.reviews.len();
         let source_of_z: Vec<usize> =
             venue.z.iter().map(|&index| set.z[index].source as usize).collect();
-        let mut z_counts = vec![0; n_sources];
+        let mut z_counts = vec![0; set.sources.len()];
         source_of_z.iter().for_each(|&source| z_counts[source] += 1);
-        let first_z = venue.reviews.len();
-        let counted = || (0..first_z).filter(|&review| counts[review]);
-        let reviews = spaces.iter().map(|space| space.sum(counted())).collect();
-        let of_source = |space: &UnitSpace, source: usize| {
-            let z = (0..venue.z.len()).filter(|&z| source_of_z[z] == source);
-            space.sum(z.map(|z| first_z + z))
+        let place = |row: usize, paper: usize| space.place(row, planted.tasks[paper]);
+        let papers = venue.paper_of_review.iter().enumerate();
+        let reviews: Vec<Placed> = papers.map(|(row, &paper)| place(row, paper)).collect();
+        let papers = venue.paper_of_z.iter().enumerate();
+        let z: Vec<Placed> = papers.map(|(z, &paper)| place(first_z + z, paper)).collect();
+        let counted = || reviews.iter().zip(counts).filter(|(_, counts)| **counts);
+        let sum_of_reviews = space.sum(counted().map(|(placed, _)| placed));
+        let of_source = |source: usize| {
+            let of = z.iter().zip(&source_of_z).filter(|(_, of)| **of == source);
+            space.sum(of.map(|(placed, _)| placed))
         };
-        let z = spaces
-            .iter()
-            .map(|space| (0..n_sources).map(|source| of_source(space, source)).collect())
-            .collect();
+        let sums_of_z = (0..set.sources.len()).map(of_source).collect();
         let n_reviews = counted().count();
-        let differ =
-            |a: usize, b: usize| spaces[0].cosine(first_z + a, first_z + b) <= NEAR_DUPLICATE;
+        let differ = |a: usize, b: usize| space.placed_cosine(&z[a], &z[b]) <= NEAR_DUPLICATE;
         let double =
             |paper: &&VenuePaper| paper.z.clone().any(|a| (paper.z.start..a).any(|b| differ(a, b)));
         let double_papers = venue.papers.iter().filter(double).count();
         Self {
             planted,
-            spaces,
+            space,
             counts,
             source_of_z,
-            reviews,
             n_reviews,
-            z,
             z_counts,
             double_papers,
+            reviews,
+            z,
+            sum_of_reviews,
+            sums_of_z,
         }
     }
 
@@ -104,170 +132,142 @@ impl<'a> Comparison<'a> {
         self.double_papers < FEWEST_DOUBLE_PAPERS
     }
 
-    /// Features of all reviews.
-    pub(super) fn of_reviews(&self, progress: &dyn Progress) -> Vec<Features> {
-        let rule = ZRule { without: None, not_of: None };
-        Self::each(0..self.planted.venue.reviews.len(), progress, |slot| Features {
-            peers: self.peers(slot, slot),
-            z: self.z(slot, slot, rule),
+    /// Where all reviews stand.
+    pub(super) fn of_reviews(&self, progress: &dyn Progress) -> Vec<Stand> {
+        each(self.reviews.len(), progress, |slot| {
+            let paper = self.planted.venue.paper_of_review[slot];
+            self.stand(&self.reviews[slot], paper, Some(slot), None)
         })
     }
 
-    /// Features of all ghosts.
-    pub(super) fn of_ghosts(&self, progress: &dyn Progress) -> Vec<Features> {
-        Self::each(0..self.planted.ghosts.len(), progress, |index| {
-            self.of_ghost(&self.planted.ghosts[index])
+    /// Where every Z would stand as a review of its paper.
+    pub(super) fn of_z(&self, progress: &dyn Progress) -> Vec<Stand> {
+        each(self.z.len(), progress, |z| {
+            self.stand(&self.z[z], self.planted.venue.paper_of_z[z], None, Some(z))
         })
     }
 
-    fn each(
-        range: std::ops::Range<usize>,
-        progress: &dyn Progress,
-        of: impl Fn(usize) -> Features + Sync,
-    ) -> Vec<Features> {
-        let one = |index| {
-            if progress.interrupted() {
-                return Features::default();
-            }
-            let features = of(index);
-            progress.advance(1);
-            features
-        };
-        range.into_par_iter().map(one).collect()
-    }
-
-    fn of_ghost(&self, ghost: &Ghost) -> Features {
-        let peers = self.peers(ghost.row, ghost.slot);
-        let all = ZRule { without: None, not_of: None };
-        let z = match ghost.class {
-            Class::Llm if self.assumed_ratio() => {
-                let copy = self.z(ghost.row, ghost.slot, all);
-                copy.map(|values| values.into_iter().map(|value| value * ghost.ratio).collect())
-            }
-            Class::Llm => {
-                let rule = ZRule { without: ghost.z, not_of: None };
-                let Some(z) = self.z(ghost.row, ghost.slot, rule) else {
-                    // No other Z of the paper: nothing shows what another LLM writes here.
-                    return Features::default();
-                };
-                Some(z)
-            }
-            // Where no other source covers the slot: the same source, but not the text itself.
-            Class::OffTopicLlm => self
-                .z(ghost.row, ghost.slot, ZRule { without: ghost.z, not_of: None })
-                .or_else(|| {
-                    let not_of = Some(ghost.home);
-                    self.z(ghost.row, ghost.slot, ZRule { without: None, not_of })
-                }),
-            _ => self.z(ghost.row, ghost.slot, all),
-        };
-        Features { peers, z }
-    }
-
-    /// The reviews that a text in a slot is compared with.
-    fn peers_of(&self, row: usize, slot: usize) -> impl Iterator<Item = usize> {
-        let paper = &self.planted.venue.papers[self.planted.venue.paper_of_review[slot]];
-        paper.reviews.clone().filter(move |&other| {
-            other != slot
-                && self.counts[other]
-                && self.spaces[0].cosine(row, other) <= NEAR_DUPLICATE
-        })
-    }
-
-    fn peers(&self, row: usize, slot: usize) -> Option<Vec<f64>> {
-        let venue = &self.planted.venue;
-        let same = venue.papers[venue.paper_of_review[slot]].reviews.clone();
-        let same: Vec<usize> = same.filter(|&review| self.counts[review]).collect();
-        let elsewhere = self.n_reviews - same.len();
-        // Before peers are looked for, which takes a cosine for each.
-        if elsewhere == 0 {
-            return None;
-        }
-        let peers: Vec<usize> = self.peers_of(row, slot).collect();
-        if peers.is_empty() {
-            return None;
-        }
-        let contrast = |(space, sum): (&UnitSpace, &UnitSum)| {
-            let near = mean_cosine(space, row, &peers);
-            let all = space.sum_of_cosines(row, sum);
-            let here: f64 = same.iter().map(|&review| space.cosine(row, review)).sum();
-            near - (all - here) / elsewhere as f64
-        };
-        Some(self.spaces.iter().zip(&self.reviews).map(contrast).collect())
-    }
-
-    fn z(&self, row: usize, slot: usize, rule: ZRule) -> Option<Vec<f64>> {
-        let venue = &self.planted.venue;
-        let first_z = venue.reviews.len();
-        let used: Vec<usize> = venue.papers[venue.paper_of_review[slot]]
-            .z
-            .clone()
-            .filter(|&z| {
-                rule.without.is_none_or(|without| {
-                    self.source_of_z[z] != self.source_of_z[without]
-                        && self.spaces[0].cosine(first_z + z, first_z + without) <= NEAR_DUPLICATE
-                })
-            })
-            .collect();
-        let elsewhere = |z: usize| {
-            let home = rule.not_of.and_then(|paper| self.z_of(paper, self.source_of_z[z]));
-            (home, self.z_counts[self.source_of_z[z]] - 1 - usize::from(home.is_some()))
-        };
-        let used: Vec<usize> = used.into_iter().filter(|&z| elsewhere(z).1 > 0).collect();
-        if used.is_empty() {
-            return None;
-        }
-        let contrast = |(space, sums): (&UnitSpace, &Vec<UnitSum>)| {
-            let of = |&z: &usize| {
-                let here = space.cosine(row, first_z + z);
-                let (home, count) = elsewhere(z);
-                let home = home.map_or(0.0, |home| space.cosine(row, first_z + home));
-                let all = space.sum_of_cosines(row, &sums[self.source_of_z[z]]);
-                here - (all - here - home) / count as f64
+    /// Where the copies in every slot stand, one per Z of its paper.
+    pub(super) fn of_copies(&self, progress: &dyn Progress) -> Vec<Vec<Stand>> {
+        each(self.planted.copies.len(), progress, |slot| {
+            let paper = self.planted.venue.paper_of_review[slot];
+            let z = self.planted.venue.papers[paper].z.clone();
+            let of = |(z, &row): (usize, &usize)| {
+                let placed = self.space.place(row, self.planted.tasks[paper]);
+                self.stand(&placed, paper, Some(slot), Some(z))
             };
-            used.iter().map(of).sum::<f64>() / used.len() as f64
-        };
-        Some(self.spaces.iter().zip(&self.z).map(contrast).collect())
+            z.zip(&self.planted.copies[slot]).map(of).collect()
+        })
     }
 
-    /// The Z of a paper by a source.
-    fn z_of(&self, paper: usize, source: usize) -> Option<usize> {
-        self.planted.venue.papers[paper].z.clone().find(|&z| self.source_of_z[z] == source)
+    /// Where the ghosts that are about another paper stand.
+    pub(super) fn of_others(&self, progress: &dyn Progress) -> Vec<Stand> {
+        each(self.planted.others.len(), progress, |index| {
+            let ghost = &self.planted.others[index];
+            let paper = self.planted.venue.paper_of_review[ghost.slot];
+            let placed = self.space.place(ghost.row, self.planted.tasks[paper]);
+            let mut stand = self.stand(&placed, paper, Some(ghost.slot), ghost.z);
+            if ghost.class == Class::OffTopicLlm && stand.z_of_others.is_some() {
+                stand.z = stand.z_of_others;
+            }
+            stand
+        })
+    }
+
+    /// A text in a slot of a paper; `is` says which Z it is, if it is one.
+    fn stand(
+        &self,
+        placed: &Placed,
+        paper: usize,
+        slot: Option<usize>,
+        is: Option<usize>,
+    ) -> Stand {
+        let here = self.planted.venue.papers[paper].reviews.clone();
+        let cosines: Vec<(usize, f64)> = here
+            .filter(|&other| self.counts[other])
+            .map(|other| (other, self.space.placed_cosine(placed, &self.reviews[other])))
+            .collect();
+        let elsewhere = self.n_reviews - cosines.len();
+        let mut stand = Stand::default();
+        if elsewhere > 0 {
+            let all = self.space.sum_of_cosines(placed, &self.sum_of_reviews);
+            let here: f64 = cosines.iter().map(|(_, cosine)| cosine).sum();
+            stand.elsewhere = (all - here) / elsewhere as f64;
+            let near = cosines.into_iter();
+            let near = near.filter(|&(o, cosine)| Some(o) != slot && cosine <= NEAR_DUPLICATE);
+            stand.near = near
+                .filter_map(|(other, cosine)| Some((u32::try_from(other).ok()?, cosine)))
+                .collect();
+        }
+        let z = self.planted.venue.papers[paper].z.clone();
+        let contrasts: Vec<(usize, f64)> =
+            z.filter_map(|z| Some((z, self.contrast(placed, z, is)?))).collect();
+        let mean = |values: Vec<f64>| crate::stats::rank::mean(&values);
+        stand.z = mean(contrasts.iter().map(|(_, contrast)| *contrast).collect());
+        let other = |z: usize| {
+            is.is_none_or(|is| {
+                self.source_of_z[z] != self.source_of_z[is]
+                    && self.space.placed_cosine(&self.z[z], &self.z[is]) <= NEAR_DUPLICATE
+            })
+        };
+        let of_others = contrasts.iter().filter(|(z, _)| other(*z)).map(|(_, contrast)| *contrast);
+        stand.z_of_others = mean(of_others.collect());
+        stand
+    }
+
+    /// Cosine with a Z less the mean with the Z of that source on other papers, but for the one that the
+    /// text is itself; `None` if there is no other.
+    fn contrast(&self, placed: &Placed, z: usize, is: Option<usize>) -> Option<f64> {
+        let source = self.source_of_z[z];
+        let itself = is.filter(|&is| is != z && self.source_of_z[is] == source);
+        let left = self.z_counts[source] - 1 - usize::from(itself.is_some());
+        let here = self.space.placed_cosine(placed, &self.z[z]);
+        let itself = itself.map_or(0.0, |is| self.space.placed_cosine(placed, &self.z[is]));
+        let all = self.space.sum_of_cosines(placed, &self.sums_of_z[source]);
+        (left > 0).then(|| here - (all - here - itself) / left as f64)
     }
 
     /// The most similar review and Z of the same paper, near-duplicates included.
     pub(super) fn most_similar(&self, slot: usize) -> (Option<Similar>, Option<Similar>) {
         let venue = &self.planted.venue;
         let paper = &venue.papers[venue.paper_of_review[slot]];
-        let best = |rows: Vec<(usize, usize)>| {
-            let similar = rows
-                .into_iter()
-                .map(|(row, index)| Similar { index, cosine: self.spaces[0].cosine(slot, row) });
-            similar.reduce(|best, next| if next.cosine > best.cosine { next } else { best })
+        let cosine = |other: &Placed| self.space.placed_cosine(&self.reviews[slot], other);
+        let best = |all: &mut dyn Iterator<Item = Similar>| {
+            all.reduce(|best, next| if next.cosine > best.cosine { next } else { best })
         };
         let reviews = paper.reviews.clone().filter(|&other| other != slot);
-        let first_z = venue.reviews.len();
+        let similar = |index: usize, other: &Placed| Similar { index, cosine: cosine(other) };
         (
-            best(reviews.map(|other| (other, venue.reviews[other])).collect()),
-            best(paper.z.clone().map(|z| (first_z + z, venue.z[z])).collect()),
+            best(&mut reviews.map(|other| similar(venue.reviews[other], &self.reviews[other]))),
+            best(&mut paper.z.clone().map(|z| similar(venue.z[z], &self.z[z]))),
         )
     }
 
     /// Median over the papers with several Z of the mean cosine of two of them, as a share of 1.
     pub(super) fn likeness_of_sources(&self) -> Option<f64> {
-        let venue = &self.planted.venue;
-        let first_z = venue.reviews.len();
         let of_paper = |paper: &VenuePaper| {
             let pairs = paper.z.clone().flat_map(|a| (paper.z.start..a).map(move |b| (a, b)));
             let cosines: Vec<f64> =
-                pairs.map(|(a, b)| self.spaces[0].cosine(first_z + a, first_z + b)).collect();
+                pairs.map(|(a, b)| self.space.placed_cosine(&self.z[a], &self.z[b])).collect();
             crate::stats::rank::mean(&cosines)
         };
-        let values: Vec<f64> = venue.papers.iter().filter_map(of_paper).collect();
+        let values: Vec<f64> = self.planted.venue.papers.iter().filter_map(of_paper).collect();
         crate::stats::rank::median(&values)
     }
 }
 
-fn mean_cosine(space: &UnitSpace, row: usize, others: &[usize]) -> f64 {
-    others.iter().map(|&other| space.cosine(row, other)).sum::<f64>() / others.len() as f64
+fn each<T: Default + Send>(
+    count: usize,
+    progress: &dyn Progress,
+    of: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
+    let one = |index| {
+        if progress.interrupted() {
+            return T::default();
+        }
+        let found = of(index);
+        progress.advance(1);
+        found
+    };
+    (0..count).into_par_iter().map(one).collect()
 }

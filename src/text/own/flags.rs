@@ -1,59 +1,110 @@
 //! Who is worth a look, so that few of them are false alarms.
 
-use super::result::OwnScores;
-use super::settings::CAP_ASSUMED;
-use crate::stats::flag::CAP;
+use statrs::distribution::{ContinuousCDF, Normal};
 
-/// P(own) of all judged reviewers, in order, to ask who would be flagged.
-#[derive(Debug, Clone)]
-pub(super) struct FlagRule {
-    ascending: Vec<f64>,
-    /// Sum of the first so many values.
-    sums: Vec<f64>,
-    fdr: f64,
-    cap: f64,
+use super::model::{Model, Slot, honest_side};
+use crate::stats::interval::benjamini_hochberg;
+
+/// Nobody is worth a look whose P(own) is above this many times the rate of false alarms asked for: a
+/// mean alone would let clear cases vouch for unclear ones.
+const CAP: f64 = 3.0;
+
+/// False discovery rate at which those who are worth a look stand apart from people.
+const APART: f64 = 0.1;
+
+/// Least intraclass correlation that the mean of a person's texts is tested with.
+const LEAST_CORRELATION: f64 = 0.1;
+
+/// The P(own) up to which those who stand apart are flagged: of the largest set of lowest values whose
+/// mean is at most `fdr`, nobody above [`CAP`] times that. `None` if nobody is.
+pub(super) fn cut_off(candidates: impl Iterator<Item = (f64, bool)>, fdr: f64) -> Option<f64> {
+    let mut apart: Vec<f64> = candidates.filter(|(_, apart)| *apart).map(|(own, _)| own).collect();
+    apart.sort_by(f64::total_cmp);
+    let (mut sum, mut found) = (0.0, None);
+    for (index, &own) in apart.iter().enumerate() {
+        sum += own;
+        // Equal values are in the set together.
+        let is_last = apart.get(index + 1) != Some(&own);
+        if is_last && own <= CAP * fdr && sum <= fdr * (index + 1) as f64 {
+            found = Some(own);
+        }
+    }
+    found
 }
 
-impl FlagRule {
-    /// `assumed` says that what another LLM writes is assumed, not known.
-    pub(super) fn new(own: &[f64], fdr: f64, assumed: bool) -> Self {
-        let mut ascending = own.to_vec();
-        ascending.sort_by(f64::total_cmp);
-        let mut sums = vec![0.0];
-        for value in &ascending {
-            sums.push(sums[sums.len() - 1] + value);
-        }
-        let cap = fdr * if assumed { CAP_ASSUMED } else { CAP };
-        Self { ascending, sums, fdr, cap }
-    }
-
-    /// Whether somebody with this P(own), one of those it was made of, is flagged: the mean of all
-    /// that are no higher is at most the rate, and the value itself is not above the cap.
-    ///
-    /// Running means never fall, so this is the largest set of lowest values; equal values are in
-    /// it together or not at all.
-    pub(super) fn flags(&self, own: f64) -> bool {
-        let count = self.ascending.partition_point(|&value| value <= own);
-        own <= self.cap && self.sums[count] <= self.fdr * count as f64
-    }
-
-    /// Whether somebody new would be, if they were `own`; `instead_of` leaves one value out.
-    pub(super) fn would_flag(&self, own: f64, instead_of: Option<f64>) -> bool {
-        let mut count = self.ascending.partition_point(|&value| value <= own);
-        let mut sum = self.sums[count];
-        if let Some(value) = instead_of.filter(|&value| value <= own) {
-            count -= 1;
-            sum -= value;
-        }
-        own <= self.cap && sum + own <= self.fdr * (count + 1) as f64
-    }
+/// Who stands apart from people: closer to Z, or to nothing at all, than the middle and the spread of
+/// people say, both taken from the side away from cheaters. No ghost is asked, so nothing is assumed of
+/// an LLM.
+#[derive(Debug)]
+pub(super) struct Apart {
+    pub(super) people: Vec<bool>,
+    pub(super) slots: Vec<bool>,
 }
 
-/// Who would be flagged at another rate of false alarms, one per reviewer; nobody who is not judged.
-pub fn flagged_at(scores: &OwnScores, fdr: f64) -> Vec<bool> {
-    let own = || scores.reviewers.iter().map(|reviewer| reviewer.posterior.map(|p| p.own));
-    let rule = FlagRule::new(&own().flatten().collect::<Vec<_>>(), fdr, scores.assumed_ratio);
-    own().map(|own| own.is_some_and(|own| rule.flags(own))).collect()
+impl Apart {
+    /// Of `settled` slots more is known, so they and whose they are take no part: clear cases must not
+    /// vouch for unclear ones.
+    pub(super) fn new(
+        model: &Model,
+        slots: &[Slot],
+        people: &[Vec<usize>],
+        settled: &[bool],
+    ) -> Self {
+        let rho = model.correlation;
+        let order: Vec<(usize, f64)> = people
+            .iter()
+            .flat_map(|of| {
+                let weight = 1.0 / (1.0 + (of.len() as f64 - 1.0) * rho);
+                of.iter().map(move |&slot| (slot, weight))
+            })
+            .collect();
+        // In honest deviations; 0 where nothing is known.
+        let deviations = |value: &dyn Fn(usize) -> f64| -> Vec<f64> {
+            let known = order.iter().map(|&(slot, weight)| (value(slot), weight));
+            let known: Vec<(f64, f64)> = known.filter(|(value, _)| !value.is_nan()).collect();
+            let (middle, spread) = honest_side(&known);
+            let mut all = vec![0.0; slots.len()];
+            for &(slot, _) in &order {
+                let value = (value(slot) - middle) / spread;
+                all[slot] = if value.is_nan() { 0.0 } else { value };
+            }
+            all
+        };
+        let x = |slot: usize| model.beyond_slot(&slots[slot], slots[slot].x);
+        let up = deviations(&|slot| x(slot)[1]);
+        let (far, away) = (deviations(&|slot| -x(slot)[0]), deviations(&|slot| -x(slot)[1]));
+        let down = deviations(&|slot| far[slot] + away[slot]);
+        let normal = Normal::standard();
+        let tail = |value: f64| normal.sf(value);
+        let of_slot = |slot: usize| (2.0 * tail(up[slot]).min(tail(down[slot]))).min(1.0);
+        let of_person = |of: &Vec<usize>| match of[..] {
+            [] => None,
+            _ if of.iter().any(|&slot| settled[slot]) => None,
+            [slot] => Some(of_slot(slot)),
+            _ => {
+                let n = of.len() as f64;
+                let scale = (n / (1.0 + (n - 1.0) * rho.max(LEAST_CORRELATION))).sqrt();
+                let direction = |values: &[f64]| {
+                    let mean = of.iter().map(|&slot| values[slot]).sum::<f64>() / n;
+                    let mut tails: Vec<f64> = of.iter().map(|&slot| tail(values[slot])).collect();
+                    tails.sort_by(f64::total_cmp);
+                    // Simes (1986).
+                    let ranked = tails.iter().zip(1..).map(|(p, rank)| p * n / f64::from(rank));
+                    ranked.fold(tail(mean * scale), f64::min)
+                };
+                Some((4.0 * direction(&up).min(direction(&down))).min(1.0))
+            }
+        };
+        let found = |values: &[Option<f64>]| {
+            let adjusted = benjamini_hochberg(values).into_iter();
+            adjusted.map(|p| p.is_some_and(|p| p <= APART)).collect()
+        };
+        let mut all = vec![None; slots.len()];
+        let open = order.iter().map(|&(slot, _)| slot).filter(|&slot| !settled[slot]);
+        open.for_each(|slot| all[slot] = Some(of_slot(slot)));
+        let of_people: Vec<Option<f64>> = people.iter().map(of_person).collect();
+        Self { people: found(&of_people), slots: found(&all) }
+    }
 }
 
 #[cfg(test)]
@@ -61,18 +112,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn apart(values: &[f64], fdr: f64) -> Option<f64> {
+        cut_off(values.iter().map(|&own| (own, true)), fdr)
+    }
+
     #[test]
     fn a_set_by_hand() {
-        // Means 0, .03, .05, .0875; the cap at .05 is .2.
-        let rule = FlagRule::new(&[0.2, 0.06, 0.09, 0.0], 0.05, false);
-        assert_eq!([0.0, 0.06, 0.09, 0.2].map(|own| rule.flags(own)), [true, true, true, false]);
-        // With an assumed ratio nobody above .05 is flagged.
-        let rule = FlagRule::new(&[0.2, 0.06, 0.09, 0.0], 0.05, true);
-        assert_eq!([0.0, 0.06].map(|own| rule.flags(own)), [true, false]);
-        // Somebody new with .09 in place of .06: (0 + .09 + .09) / 3 is too much.
-        let rule = FlagRule::new(&[0.2, 0.06, 0.09, 0.0], 0.05, false);
-        assert!(rule.would_flag(0.05, None));
-        assert!(!rule.would_flag(0.09, Some(0.06)));
+        // Means 0, .03, .05, .0625: the last is too much, and .16 above the cap of .15.
+        assert_eq!(apart(&[0.1, 0.06, 0.09, 0.0], 0.05), Some(0.09));
+        assert_eq!(apart(&[0.16, 0.0, 0.0, 0.0], 0.05), Some(0.0));
+        // Who is no different from people does not count.
+        let few = [(0.0, false), (0.06, true), (0.09, true)];
+        assert_eq!(cut_off(few.into_iter(), 0.05), None);
+        assert_eq!(apart(&[], 0.05), None);
     }
 
     proptest! {
@@ -81,20 +133,12 @@ mod tests {
             values in prop::collection::vec(0.0..0.2_f64, 1..12),
             fdr in 0.05..0.3_f64,
         ) {
-            let rule = FlagRule::new(&values, fdr, false);
-            let mut sorted = values.clone();
-            sorted.sort_by(f64::total_cmp);
-            let largest = (0..=sorted.len())
-                .rev()
-                .find(|&count| sorted[..count].iter().sum::<f64>() <= fdr * count as f64)
-                .unwrap();
-            let flagged = values.iter().filter(|&&value| rule.flags(value)).count();
-            prop_assert_eq!(flagged, largest);
-            let mut others = values.clone();
-            let own = others.pop().unwrap();
-            let without = FlagRule::new(&others, fdr, false);
-            prop_assert_eq!(without.would_flag(own, None), rule.flags(own));
-            prop_assert_eq!(rule.would_flag(own, Some(own)), rule.flags(own));
+            let holds = |&bar: &f64| {
+                let set: Vec<f64> = values.iter().copied().filter(|&p| p <= bar).collect();
+                bar <= 3.0 * fdr && set.iter().sum::<f64>() <= fdr * set.len() as f64 + 1e-12
+            };
+            let best = values.iter().copied().filter(holds).reduce(f64::max);
+            prop_assert_eq!(apart(&values, fdr), best);
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Ghosts: what handing in somebody else's text would look like in the slots of a venue.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use rand::RngExt;
 use rayon::prelude::*;
-use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::class::Class;
 use super::cut::{Sentences, count_words};
-use super::settings::{OTHER_LLM_MEAN, OTHER_LLM_SD, OwnSettings};
+use super::settings::OwnSettings;
 use super::venue::Venue;
 use super::z_check::TextChecks;
 use crate::data::reviews::ReviewSet;
@@ -21,20 +21,29 @@ pub enum TextOrigin {
     Review(usize),
     /// A position in [`ReviewSet::z`].
     Z(usize),
+    /// The task of a paper, by its number.
+    Task(u32),
 }
 
 /// The ghosts of a venue, and all texts whose vectors [`super::own_scores`] needs.
 ///
-/// Texts come in the order of [`Self::origins`]: the reviews, the Z that are used, and the cut
-/// texts of ghosts. This order depends on names alone, not on that of the files.
+/// Texts come in the order of [`Self::origins`]: the reviews, the Z that are used, the tasks, and the
+/// cut texts of ghosts. This order depends on names alone, not on that of the files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planted {
     pub(super) venue: Venue,
-    pub(super) ghosts: Vec<Ghost>,
+    /// Per slot a ghost for each Z of its paper: that Z, cut to the words of the review.
+    pub(super) copies: Vec<Vec<usize>>,
+    /// Ghosts that are about another paper.
+    pub(super) others: Vec<Ghost>,
+    /// The row of the task of each paper of the venue.
+    pub(super) tasks: Vec<Option<usize>>,
     /// Words of each review, `None` without a text.
     pub(super) words: Vec<Option<usize>>,
     /// Language of each review, if another one than that of most.
     pub(super) languages: Vec<Option<&'static str>>,
+    /// Papers with a task, in the order of the rows.
+    papers_with_task: Vec<u32>,
     cuts: Vec<CutText>,
 }
 
@@ -45,20 +54,17 @@ struct CutText {
     bytes: usize,
 }
 
-/// One text in one slot.
+/// A text about another paper in a slot.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ghost {
+    /// [`Class::OffTopic`] or [`Class::OffTopicLlm`].
     pub(super) class: Class,
     /// The review in whose place it stands, a position in [`Venue::reviews`].
     pub(super) slot: usize,
     /// Its text among all texts.
     pub(super) row: usize,
-    /// The paper that it was written about.
-    pub(super) home: usize,
     /// The Z that it is, a position in [`Venue::z`].
     pub(super) z: Option<usize>,
-    /// What the z of a copy is multiplied by, if it has to stand for an LLM that is not held.
-    pub(super) ratio: f64,
 }
 
 impl Planted {
@@ -67,6 +73,7 @@ impl Planted {
         let mut origins: Vec<TextOrigin> = (self.venue.reviews.iter().copied())
             .map(TextOrigin::Review)
             .chain(self.venue.z.iter().copied().map(TextOrigin::Z))
+            .chain(self.papers_with_task.iter().copied().map(TextOrigin::Task))
             .collect();
         origins.extend(self.cuts.iter().map(|cut| origins[cut.row]).collect::<Vec<_>>());
         origins
@@ -78,6 +85,7 @@ impl Planted {
         let whole = |origin: &TextOrigin| match *origin {
             TextOrigin::Review(index) => set.reviews[index].content.text.as_deref(),
             TextOrigin::Z(index) => set.z[index].content.text.as_deref(),
+            TextOrigin::Task(paper) => set.task_text(paper),
         };
         let mut texts: Vec<&str> = self.origins().iter().map(whole).collect::<Option<_>>()?;
         let first_cut = texts.len() - self.cuts.len();
@@ -89,140 +97,117 @@ impl Planted {
 
     /// How many of the texts are whole ones, which come first: those to learn word weights from.
     pub fn whole_texts(&self) -> usize {
-        self.venue.reviews.len() + self.venue.z.len()
+        self.venue.reviews.len() + self.venue.z.len() + self.papers_with_task.len()
     }
 }
 
 /// Plants ghosts into the slots of `set`, of which `checks` says what [`super::check_texts`] does.
 ///
-/// In every slot stand, as far as there is Z: each Z of the paper word for word (`copy`), the same
-/// text as an LLM's that is not held (`llm`), a review of another paper, and a Z of another paper.
-/// Texts are cut at the sentence end closest to the number of words of the review in the slot.
-/// Draws depend on the seed and the names of paper and reviewer alone.
+/// In every slot stands each Z of the paper, whole and cut at the sentence end closest to the number
+/// of words of the review in the slot. In every slot, in a large venue in a sample of them, stand a
+/// review of another paper and a Z of another paper, cut likewise. Draws depend on the seed and the
+/// names of paper and reviewer alone.
 pub fn plant(set: &ReviewSet, checks: &TextChecks, settings: &OwnSettings) -> Planted {
     let venue = Venue::new(set, &checks.unusable);
     let languages = venue.reviews.iter().map(|&index| checks.languages[index]).collect();
-    let words: Vec<Option<usize>> = venue
-        .reviews
-        .par_iter()
-        .map(|&index| set.reviews[index].content.text.as_deref().map(count_words))
-        .collect();
-    let gardener = Gardener { set, venue: &venue, words: &words, settings };
-    let planned: Vec<Plan> =
-        gardener.slots().par_iter().flat_map_iter(|&slot| gardener.plan(slot)).collect();
+    let text = |row: usize| match row.checked_sub(venue.reviews.len()) {
+        None => set.reviews[venue.reviews[row]].content.text.as_deref(),
+        Some(z) => set.z[venue.z[z]].content.text.as_deref(),
+    };
+    let first_z = venue.reviews.len();
+    let words: Vec<Option<usize>> =
+        (0..first_z).into_par_iter().map(|row| text(row).map(count_words)).collect();
+    let ends: Vec<Option<Sentences>> =
+        (0..venue.z.len()).into_par_iter().map(|z| text(first_z + z).map(Sentences::new)).collect();
+
+    let number =
+        |paper: &super::venue::VenuePaper| set.reviews[venue.reviews[paper.reviews.start]].paper;
+    let papers_with_task: Vec<u32> =
+        venue.papers.iter().map(number).filter(|&paper| set.task_text(paper).is_some()).collect();
+    let mut next = first_z + venue.z.len();
+    let first_cut = next + papers_with_task.len();
+    let tasks = venue.papers.iter().map(|paper| {
+        set.task_text(number(paper))?;
+        next += 1;
+        Some(next - 1)
+    });
+    let tasks = tasks.collect();
 
     let mut cuts = Vec::new();
     let mut known: HashMap<(usize, usize), usize> = HashMap::new();
-    let first_cut = venue.reviews.len() + venue.z.len();
-    let ghosts = planned
-        .into_iter()
-        .map(|Plan { mut ghost, bytes }| {
-            if let Some(bytes) = bytes {
-                let row = ghost.row;
-                ghost.row = *known.entry((row, bytes)).or_insert_with(|| {
-                    cuts.push(CutText { row, bytes });
-                    first_cut + cuts.len() - 1
-                });
-            }
-            ghost
+    let mut row_of = |row: usize, bytes: Option<usize>| {
+        let Some(bytes) = bytes else { return row };
+        *known.entry((row, bytes)).or_insert_with(|| {
+            cuts.push(CutText { row, bytes });
+            first_cut + cuts.len() - 1
+        })
+    };
+    let copies = (0..first_z).map(|slot| {
+        let z = venue.papers[venue.paper_of_review[slot]].z.clone();
+        z.map(|z| {
+            let bytes = ends[z].as_ref().zip(words[slot]).and_then(|(ends, n)| ends.cut_at(n));
+            row_of(first_z + z, bytes)
+        })
+        .collect()
+    });
+    let copies = copies.collect();
+
+    let random = |slot: usize| {
+        let review = &set.reviews[venue.reviews[slot]];
+        let (paper, reviewer) =
+            (set.papers.name(review.paper), set.reviewers.name(review.reviewer));
+        stream(settings.seed, &format!("own\u{0}{paper}\u{0}{reviewer}"), 0)
+    };
+    let planned: Vec<(Ghost, Option<usize>)> = sample(first_z, settings.ghost_slots, &random)
+        .into_par_iter()
+        .flat_map_iter(|slot| {
+            let mut random = random(slot);
+            // The key of the sample; drawn here too, so that the other draws do not depend on it.
+            let _: u64 = random.random();
+            let paper = &venue.papers[venue.paper_of_review[slot]];
+            let review = outside(&paper.reviews, first_z, &mut random);
+            let z = outside(&paper.z, venue.z.len(), &mut random);
+            let cut = |row: usize| Sentences::new(text(row)?).cut_at(words[slot]?);
+            let review =
+                review.map(|row| (Ghost { class: Class::OffTopic, slot, row, z: None }, cut(row)));
+            let z = z.map(|z| {
+                let row = first_z + z;
+                (Ghost { class: Class::OffTopicLlm, slot, row, z: Some(z) }, cut(row))
+            });
+            review.into_iter().chain(z)
         })
         .collect();
-    Planted { venue, ghosts, words, languages, cuts }
+    let others = planned.into_iter().map(|(ghost, bytes)| {
+        let row = row_of(ghost.row, bytes);
+        Ghost { row, ..ghost }
+    });
+    let others = others.collect();
+    Planted { venue, copies, others, tasks, words, languages, papers_with_task, cuts }
 }
 
-/// A ghost, and the bytes to which its text is cut.
-struct Plan {
-    ghost: Ghost,
-    bytes: Option<usize>,
-}
-
-struct Gardener<'a> {
-    set: &'a ReviewSet,
-    venue: &'a Venue,
-    words: &'a [Option<usize>],
-    settings: &'a OwnSettings,
-}
-
-impl Gardener<'_> {
-    fn random(&self, slot: usize) -> impl rand::Rng + use<> {
-        let review = &self.set.reviews[self.venue.reviews[slot]];
-        let paper = self.set.papers.name(review.paper);
-        let reviewer = self.set.reviewers.name(review.reviewer);
-        stream(self.settings.seed, &format!("own\u{0}{paper}\u{0}{reviewer}"), 0)
+/// So many of the slots, or all of them if there are fewer.
+fn sample<R: rand::Rng>(
+    slots: usize,
+    wanted: usize,
+    random: &(impl Fn(usize) -> R + Sync),
+) -> Vec<usize> {
+    if slots <= wanted {
+        return (0..slots).collect();
     }
-
-    /// The slots that get ghosts: all, or a sample of a large venue.
-    fn slots(&self) -> Vec<usize> {
-        let all = 0..self.venue.reviews.len();
-        let wanted = self.settings.ghost_slots;
-        if all.len() <= wanted {
-            return all.collect();
-        }
-        let mut keyed: Vec<(u64, usize)> =
-            all.into_par_iter().map(|slot| (self.random(slot).random(), slot)).collect();
-        keyed.sort_unstable();
-        let mut slots: Vec<usize> = keyed[..wanted].iter().map(|&(_, slot)| slot).collect();
-        slots.sort_unstable();
-        slots
-    }
-
-    fn plan(&self, slot: usize) -> Vec<Plan> {
-        let venue = self.venue;
-        let mut random = self.random(slot);
-        // The key of the sample; drawn here too, so that the other draws do not depend on it.
-        let _: u64 = random.random();
-        let number = venue.paper_of_review[slot];
-        let paper = &venue.papers[number];
-        let mut plans = Vec::new();
-        let mut add = |class, row: usize, home, z: Option<usize>, ratio, bytes| {
-            plans.push(Plan { ghost: Ghost { class, slot, row, home, z, ratio }, bytes });
-        };
-        let first_z = venue.reviews.len();
-        let bytes: Vec<Option<usize>> =
-            paper.z.clone().map(|z| self.cut(first_z + z, slot)).collect();
-        for (z, &bytes) in paper.z.clone().zip(&bytes) {
-            add(Class::Copy, first_z + z, number, Some(z), 1.0, bytes);
-            let ratio = OTHER_LLM_MEAN + OTHER_LLM_SD * standard_normal(&mut random);
-            add(Class::Llm, first_z + z, number, Some(z), ratio.max(0.0), bytes);
-        }
-        if let Some(row) = outside(&paper.reviews, venue.reviews.len(), &mut random) {
-            let home = venue.paper_of_review[row];
-            add(Class::OffTopic, row, home, None, 1.0, self.cut(row, slot));
-        }
-        if let Some(z) = outside(&paper.z, venue.z.len(), &mut random) {
-            let (row, home) = (first_z + z, venue.paper_of_z[z]);
-            add(Class::OffTopicLlm, row, home, Some(z), 1.0, self.cut(row, slot));
-        }
-        plans
-    }
-
-    /// Bytes of a text up to the sentence end that is closest to the words of the review in a slot;
-    /// `None` where the whole text stays, or nothing is known.
-    fn cut(&self, row: usize, slot: usize) -> Option<usize> {
-        let words = self.words[slot]?;
-        let text = match row.checked_sub(self.venue.reviews.len()) {
-            None => self.set.reviews[self.venue.reviews[row]].content.text.as_deref(),
-            Some(z) => self.set.z[self.venue.z[z]].content.text.as_deref(),
-        };
-        Sentences::new(text?).cut_at(words)
-    }
+    let mut keyed: Vec<(u64, usize)> =
+        (0..slots).into_par_iter().map(|slot| (random(slot).random(), slot)).collect();
+    keyed.sort_unstable();
+    let mut slots: Vec<usize> = keyed[..wanted].iter().map(|&(_, slot)| slot).collect();
+    slots.sort_unstable();
+    slots
 }
 
 /// A position below `count` and outside `range`, all equally likely; `None` if there is none.
-fn outside(
-    range: &std::ops::Range<usize>,
-    count: usize,
-    random: &mut impl rand::Rng,
-) -> Option<usize> {
+fn outside(range: &Range<usize>, count: usize, random: &mut impl rand::Rng) -> Option<usize> {
     let left = count - range.len();
     if left == 0 {
         return None;
     }
     let position = random.random_range(0..left);
     Some(if position < range.start { position } else { position + range.len() })
-}
-
-fn standard_normal(random: &mut impl rand::Rng) -> f64 {
-    // Away from 0 and 1, where the quantile is infinite.
-    Normal::standard().inverse_cdf(random.random_range(1e-12..1.0 - 1e-12))
 }

@@ -23,8 +23,8 @@
 //! embedding that needs no model and is best of those measured.
 
 mod class;
+mod copied;
 mod cut;
-mod density;
 mod duplicates;
 mod error;
 mod features;
@@ -33,12 +33,13 @@ mod ghosts;
 mod language;
 mod model;
 mod other_paper;
-mod rates;
 mod result;
+mod scene;
 mod scores;
 mod settings;
 mod space;
 mod venue;
+mod verdict;
 mod z_check;
 
 pub use class::Class;
@@ -46,7 +47,6 @@ pub use cut::count_words;
 pub use duplicates::{NearDuplicate, near_duplicates};
 pub use error::OwnError;
 pub use features::{Features, Similar};
-pub use flags::flagged_at;
 pub use ghosts::{Planted, TextOrigin, plant};
 pub use other_paper::OtherPaper;
 pub use result::{

@@ -1,195 +1,700 @@
-//! Which class each reviewer belongs to: EM over reviewers with fixed ghost densities.
+//! The model: a slot has a class, a person has a habit and an effect of their own, and how close an LLM
+//! of which nobody has a text comes to Z is not known but integrated over.
 
+use nalgebra::{Matrix2, Vector2};
 use rayon::prelude::*;
 
 use super::class::Class;
-use super::density::{Center, Density, Pattern};
-use super::features::Features;
-use super::settings::{PSEUDO_COUNTS, START};
+use crate::stats::rank::median;
 
-/// Steps after which EM stops.
-const MOST_STEPS: usize = 200;
+/// Coordinates `peers`, `z`; NaN where a slot has none.
+pub(super) type Point = [f64; 2];
 
-/// Change of a posterior below which EM stops.
-const TOLERANCE: f64 = 1e-8;
+/// Added to every variance: cosines are not told apart below a standard deviation of .014.
+const FLOOR: f64 = 2e-4;
 
-/// Reviews by reviewer that may be judged; a reviewer without any has an empty list.
-pub(super) type Reviews = Vec<Vec<usize>>;
+/// z of another LLM's text of the paper, as a share of that of the whole Z in its own place: mean and
+/// standard deviation where it is assumed, and where the venue has two Z and shows it.
+const ASSUMED_CLOSENESS: [f64; 2] = [0.45, 0.12];
+const MEASURED_CLOSENESS: [f64; 2] = [1.0, 0.18];
 
-/// The densities and shares of all classes, own work first.
+/// Nodes of the closeness in standard deviations, and their weights.
+pub(super) const CLOSENESS: [(f64, f64); 5] =
+    [(-1.7, 0.1), (-0.8, 0.24), (0.0, 0.32), (0.8, 0.24), (1.7, 0.1)];
+
+/// Nodes and weights of the Gauss-Hermite rule for a standard normal (Abramowitz, Stegun 1964, table
+/// 25.10), in one dimension.
+const HERMITE: [(f64, f64); 7] = [
+    (-3.750_439_717_725_742, 5.482_688_559_722_2e-4),
+    (-2.366_759_410_734_541, 3.075_712_396_758_65e-2),
+    (-1.154_405_394_739_968, 0.240_123_178_605_013),
+    (0.0, 0.457_142_857_142_857_1),
+    (1.154_405_394_739_968, 0.240_123_178_605_013),
+    (2.366_759_410_734_541, 3.075_712_396_758_65e-2),
+    (3.750_439_717_725_742, 5.482_688_559_722_2e-4),
+];
+
+/// Slots from which on the nodes stand where this person does: fixed ones are too coarse for them.
+const MANY_SLOTS: usize = 20;
+
+/// Share of cheaters who always cheat; the others do so with one of the shares between.
+const ALWAYS: f64 = 0.6;
+const SOMETIMES: [f64; 3] = [0.25, 0.5, 0.75];
+
+/// Intraclass correlation before anything is seen, with the weight of so many pairs, and its bounds.
+const CORRELATION: (f64, f64) = (0.3, 10.0);
+const CORRELATIONS: (f64, f64) = (0.02, 0.7);
+
+/// Prior counts of people who cheat and who do not, and of each kind.
+const PRIOR_COUNTS: [f64; 2] = [0.5, 10.0];
+const PRIOR_OF_KIND: f64 = 0.5;
+
+/// P(own) at the start of slots that lie so many robust deviations out, and of others.
+const START: [f64; 2] = [0.02, 0.9];
+const OUTLYING: f64 = 2.5;
+
+/// Slots that a ridge on the slope of z on the closeness of Z to the peers is worth.
+const RIDGE: f64 = 10.0;
+
+const MOST_STEPS: usize = 100;
+const TOLERANCE: f64 = 1e-6;
+
+/// Places of the kinds in [`Slot::kinds`]: copies, the closeness nodes of an LLM, other papers.
+const PLACES: usize = 3 + CLOSENESS.len();
+
+/// The kind of a place, a position in [`Class::GHOSTS`], and its weight within the kind.
+const fn kind_of(place: usize) -> (usize, f64) {
+    match place {
+        0 => (0, 1.0),
+        6 => (2, 1.0),
+        7 => (3, 1.0),
+        node => (1, CLOSENESS[node - 1].1),
+    }
+}
+
+/// A symmetric matrix of two rows: both variances, and the covariance between.
+pub(super) type Covariance = [f64; 3];
+
+/// Student t density with 8 degrees of freedom of the difference from a center.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Student {
+    inverse: Covariance,
+    both: f64,
+    /// Inverse scale and constant of each coordinate alone.
+    alone: [(f64, f64); 2],
+}
+
+impl Student {
+    pub(super) fn new(covariance: Covariance) -> Self {
+        // The scale matrix of a t density of this covariance.
+        let [a, b, c] = covariance.map(|value| value * 6.0 / 8.0);
+        let determinant = a * b - c * c;
+        let alone = |scale: f64| (1.0 / scale, 0.386_699_020_961_393_3 / scale.sqrt());
+        Self {
+            inverse: [b / determinant, a / determinant, -c / determinant],
+            both: 1.0 / (2.0 * std::f64::consts::PI * determinant.sqrt()),
+            alone: [alone(a), alone(b)],
+        }
+    }
+
+    /// Density at a difference; of one coordinate if the other is NaN, 1 without any.
+    pub(super) fn at(&self, [x, y]: Point) -> f64 {
+        let one = |value: f64, (inverse, constant): (f64, f64)| {
+            let shape = 1.0 + value * value * inverse / 8.0;
+            constant / (shape * shape * shape * shape * shape.sqrt())
+        };
+        match (x.is_nan(), y.is_nan()) {
+            (false, false) => {
+                let [a, b, c] = self.inverse;
+                let shape = 1.0 + (a * x * x + b * y * y + 2.0 * c * x * y) / 8.0;
+                let squared = shape * shape;
+                self.both / (squared * squared * shape)
+            }
+            (false, true) => one(x, self.alone[0]),
+            (true, false) => one(y, self.alone[1]),
+            (true, true) => 1.0,
+        }
+    }
+}
+
+/// What the kinds of ghosts look like in one slot.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    /// What was handed in.
+    pub(super) x: Point,
+    pub(super) copies: [Point; 2],
+    /// Peers of an LLM's text, and the z to which its closeness is relative.
+    pub(super) llm: Point,
+}
+
+/// The densities of all kinds but own work.
+#[derive(Debug, Clone)]
+pub(super) struct Kinds {
+    pub(super) copy: Option<Student>,
+    pub(super) llm: Option<Student>,
+    pub(super) llm_covariance: Covariance,
+    pub(super) others: [Option<(Point, Student)>; 2],
+    /// Mean and standard deviation of the closeness of an unknown LLM.
+    pub(super) closeness: [f64; 2],
+}
+
+impl Kinds {
+    pub(super) fn closeness(assumed: bool) -> [f64; 2] {
+        if assumed { ASSUMED_CLOSENESS } else { MEASURED_CLOSENESS }
+    }
+
+    /// Where an LLM's text of this closeness stands, in deviations.
+    pub(super) fn llm_at(&self, slot: &Slot, deviations: f64) -> Point {
+        let [mean, deviation] = self.closeness;
+        [slot.llm[0], slot.llm[1] * (mean + deviation * deviations)]
+    }
+
+    /// Density of a point in a slot by place.
+    fn densities(&self, slot: &Slot, x: Point) -> [f64; PLACES] {
+        let at = |student: &Option<Student>, center: Point| {
+            student.map_or(0.0, |student| student.at(minus(x, center)))
+        };
+        let mut all = [0.0; PLACES];
+        all[0] = 0.5 * (at(&self.copy, slot.copies[0]) + at(&self.copy, slot.copies[1]));
+        for (value, (node, _)) in all[1..].iter_mut().zip(CLOSENESS) {
+            *value = at(&self.llm, self.llm_at(slot, node));
+        }
+        for (value, other) in all[6..].iter_mut().zip(&self.others) {
+            *value = other.map_or(0.0, |(center, student)| student.at(minus(x, center)));
+        }
+        all
+    }
+
+    fn known(&self) -> [bool; 4] {
+        let others = self.others.map(|other| other.is_some());
+        [self.copy.is_some(), self.llm.is_some(), others[0], others[1]]
+    }
+}
+
+pub(super) fn minus([a, b]: Point, [c, d]: Point) -> Point {
+    [a - c, b - d]
+}
+
+/// Center and covariance of weighted points, each coordinate of those that have it.
+pub(super) fn moments(
+    points: impl Iterator<Item = (Point, f64)> + Clone,
+) -> Option<(Point, Covariance)> {
+    let means = [0, 1].map(|at| weighted_mean(points.clone().map(|(point, w)| (point[at], w))));
+    if means == [None, None] {
+        return None;
+    }
+    let center = means.map(|mean| mean.unwrap_or(0.0));
+    Some((center, products(points.map(|(point, w)| (minus(point, center), w)))?))
+}
+
+/// Weighted means of the products of deviations, with the floor; `None` without any.
+fn products(points: impl Iterator<Item = (Point, f64)> + Clone) -> Option<Covariance> {
+    let mean = |of: fn(Point) -> f64| weighted_mean(points.clone().map(|(x, w)| (of(x), w)));
+    let (a, b) = (mean(|x| x[0] * x[0]), mean(|x| x[1] * x[1]));
+    if a.or(b).is_none() {
+        return None;
+    }
+    let [a, b] = [a, b].map(|variance| variance.unwrap_or(0.0) + FLOOR);
+    // Each from the points that have it, so that it could be too large.
+    let most = 0.98 * (a * b).sqrt();
+    Some([a, b, mean(|x| x[0] * x[1]).unwrap_or(0.0).clamp(-most, most)])
+}
+
+/// Mean of the values that are numbers.
+fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let known = values.filter(|(value, _)| !value.is_nan());
+    let (sum, weight) = known.fold((0.0, 0.0), |(sum, all), (value, w)| (sum + w * value, all + w));
+    (weight > 0.0).then(|| sum / weight)
+}
+
+/// Medians of both coordinates, and the covariance.
+pub(super) fn median_moments(points: &[Point]) -> Option<(Point, Covariance)> {
+    let (_, covariance) = moments(points.iter().map(|&point| (point, 1.0)))?;
+    Some((medians(points), covariance))
+}
+
+pub(super) fn medians(points: &[Point]) -> Point {
+    [0, 1].map(|at| {
+        let known = points.iter().map(|point| point[at]).filter(|value| !value.is_nan());
+        median(&known.collect::<Vec<_>>()).unwrap_or(f64::NAN)
+    })
+}
+
+/// What is fitted.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
-    pub(super) classes: Vec<Class>,
-    pub(super) densities: Vec<Density>,
-    /// Logarithms of the shares.
-    pub(super) log_shares: Vec<f64>,
+    pub(super) kinds: Kinds,
+    pub(super) center: Point,
+    pub(super) covariance: Covariance,
+    /// Mean and deviation of how close Z is to the peers in a slot, and how far z of own work rises with
+    /// one deviation of it: where people say what the LLM says, everybody does.
+    closeness_of_z: (f64, f64, f64),
+    /// Intraclass correlation of one person's own work.
+    pub(super) correlation: f64,
+    /// Share of people who cheat at times or always.
+    cheaters: f64,
+    /// By kind of [`Class::GHOSTS`].
+    shares: [f64; 4],
 }
 
-/// The densities of ghost classes, fitted to ghosts that pass a filter. Classes without enough
-/// ghosts are left out.
-pub(super) fn ghost_densities<'a>(
-    ghosts: &(impl Iterator<Item = (Class, &'a Features)> + Clone),
-    spaces: usize,
-) -> Vec<(Class, Density)> {
-    Class::GHOSTS
-        .into_iter()
-        .filter_map(|class| {
-            let members = ghosts.clone().filter(move |(of, _)| *of == class);
-            let members = members.map(|(_, features)| (features, 1.0));
-            Some((class, Density::fit(members, spaces, Center::Median)?))
-        })
-        .collect()
+/// What is said of a person.
+#[derive(Debug, Clone)]
+pub(super) struct Judged {
+    /// P(every slot is own work).
+    pub(super) own: f64,
+    /// Logarithms of `own`, and of 1 - `own`, exact where one of them is 0.
+    pub(super) logs: [f64; 2],
+    /// P(the person's kind, and a slot is of it), by kind.
+    pub(super) kinds: [f64; 4],
+    /// P(own) of each slot.
+    pub(super) slots: Vec<f64>,
+    /// P(kind) of each slot.
+    pub(super) slot_kinds: Vec<[f64; 4]>,
+    /// Per habit its probability and that of each slot to be something else under it.
+    habits: Vec<(f64, Vec<f64>)>,
+    cheats: f64,
 }
 
-/// The density of own work given each reviewer's P(own).
-pub(super) fn own_density(
-    reviews: &Reviews,
-    features: &[Features],
-    own: &[f64],
-    spaces: usize,
-) -> Option<Density> {
-    let members = reviews
-        .iter()
-        .zip(own)
-        .flat_map(|(reviews, &own)| reviews.iter().map(move |&review| (&features[review], own)));
-    Density::fit(members, spaces, Center::Mean)
+impl Judged {
+    /// Low and high end of the 95 % interval of the share of slots that are not own work.
+    pub(super) fn share_interval(&self) -> (f64, f64) {
+        let n = self.slots.len();
+        let mut all = vec![0.0; n + 1];
+        for (weight, slots) in &self.habits {
+            let mut counts = vec![0.0; n + 1];
+            counts[0] = *weight;
+            for (index, &p) in slots.iter().enumerate() {
+                for count in (0..=index).rev() {
+                    counts[count + 1] += counts[count] * p;
+                    counts[count] *= 1.0 - p;
+                }
+            }
+            all.iter_mut().zip(counts).for_each(|(sum, value)| *sum += value);
+        }
+        let quantile = |level: f64| {
+            let mut sum = 0.0;
+            let at = all.iter().position(|value| {
+                sum += value;
+                sum >= level
+            });
+            at.unwrap_or(n) as f64 / n as f64
+        };
+        (quantile(0.025), quantile(0.975))
+    }
+}
+
+/// How often somebody cheats who does, with the prior probabilities, but for always.
+fn habits(slots: usize) -> Vec<(f64, f64)> {
+    let n = slots as f64;
+    let few = [1.0, 2.0, 4.0].map(|count| count / n);
+    let few = few.into_iter().filter(|&share| slots > 4 && share < SOMETIMES[0]);
+    let all: Vec<f64> = few.chain(SOMETIMES).collect();
+    let each = (1.0 - ALWAYS) / all.len() as f64;
+    all.into_iter().map(|share| (share, each)).collect()
 }
 
 impl Model {
-    /// Fits the density of own work and all shares; `None` where there are too few reviews for it,
-    /// or no ghost class.
+    /// Fits everything to `people`, each with positions in `slots`. `start` is P(own) of every slot,
+    /// where it is known from a fit before. `None` if nothing can be told apart.
     pub(super) fn fit(
-        ghosts: Vec<(Class, Density)>,
-        reviews: &Reviews,
-        features: &[Features],
-        spaces: usize,
-    ) -> Option<Self> {
-        if ghosts.is_empty() {
+        kinds: Kinds,
+        slots: &[Slot],
+        people: &[Vec<usize>],
+        before: Option<&(Self, Vec<f64>)>,
+    ) -> Option<(Self, Vec<f64>)> {
+        if !kinds.known().contains(&true) || people.is_empty() {
             return None;
         }
-        let judged: Vec<usize> = (0..reviews.len()).filter(|&i| !reviews[i].is_empty()).collect();
-        let kinds = ghosts.len();
-        let classes = [Class::Own].into_iter().chain(ghosts.iter().map(|(class, _)| *class));
-        let first = own_density(reviews, features, &vec![START; reviews.len()], spaces)?;
-        let mut model = Self {
-            classes: classes.collect(),
-            densities: [first].into_iter().chain(ghosts.into_iter().map(|(_, d)| d)).collect(),
-            log_shares: Vec::new(),
-        };
-        let mut start = vec![(1.0 - START) / kinds as f64; kinds + 1];
-        start[0] = START;
-        let mut posteriors = vec![start; judged.len()];
-        let (mut known, mut fixed) = (None, Vec::new());
-        for _ in 0..MOST_STEPS {
-            let mut own = vec![0.0; reviews.len()];
-            judged.iter().zip(&posteriors).for_each(|(&i, posterior)| own[i] = posterior[0]);
-            model.densities[0] = own_density(reviews, features, &own, spaces)?;
-            model.log_shares = log_shares(&posteriors, kinds);
-            // Ghosts stay where they are, so their densities are needed once.
-            let now = Pattern::EACH.map(|pattern| model.densities[0].knows(pattern));
-            if known.replace(now) != Some(now) {
-                fixed = features.par_iter().map(|text| model.ghost_part(text)).collect();
+        let known = kinds.known().map(|known| f64::from(u8::from(known)));
+        let total: f64 = known.iter().sum();
+        let (mut model, mut own) = match before {
+            Some((model, own)) => (Self { kinds, ..model.clone() }, own.clone()),
+            None => {
+                let model = Self {
+                    kinds,
+                    center: [0.0; 2],
+                    covariance: [0.0; 3],
+                    closeness_of_z: (0.0, 1.0, 0.0),
+                    correlation: CORRELATION.0,
+                    cheaters: 0.1,
+                    shares: known.map(|known| known / total),
+                };
+                (model, start(slots, people))
             }
-            let joint = |&reviewer: &usize| {
-                let mut joint = model.log_shares.clone();
-                for &review in &reviews[reviewer] {
-                    if let Some((pattern, ghosts)) = &fixed[review]
-                        && let Some(own) =
-                            model.densities[0].log_density(&features[review], *pattern)
-                    {
-                        joint[0] += own.0;
-                        joint[1..].iter_mut().zip(ghosts).for_each(|(sum, value)| *sum += value);
-                    }
+        };
+        let densities: Vec<[f64; PLACES]> =
+            slots.par_iter().map(|slot| model.kinds.densities(slot, slot.x)).collect();
+        model.update_own(slots, people, &own)?;
+        for _ in 0..MOST_STEPS {
+            let judged: Vec<Judged> = people
+                .par_iter()
+                .map(|of| {
+                    let points = of.iter().map(|&slot| {
+                        (model.beyond_slot(&slots[slot], slots[slot].x), densities[slot])
+                    });
+                    model.judge_points(&points.collect::<Vec<_>>())
+                })
+                .collect();
+            let mut change = 0.0_f64;
+            for (of, judged) in people.iter().zip(&judged) {
+                for (&slot, &now) in of.iter().zip(&judged.slots) {
+                    change = change.max((own[slot] - now).abs());
+                    own[slot] = now;
                 }
-                posterior(&joint)
+            }
+            model.update_own(slots, people, &own)?;
+            let cheats: f64 = judged.iter().map(|judged| judged.cheats).sum();
+            let [of_cheaters, of_others] = PRIOR_COUNTS;
+            model.cheaters =
+                (cheats + of_cheaters) / (people.len() as f64 + of_cheaters + of_others);
+            let count = |kind: usize| {
+                let sum: f64 = judged.iter().map(|judged| judged.kinds[kind]).sum();
+                known[kind] * (sum + PRIOR_OF_KIND)
             };
-            let next: Vec<Vec<f64>> = judged.par_iter().map(joint).collect();
-            let change = next.iter().flatten().zip(posteriors.iter().flatten());
-            let change = change.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            posteriors = next;
+            let counts = [0, 1, 2, 3].map(count);
+            let sum: f64 = counts.iter().sum();
+            model.shares = counts.map(|count| count / sum);
             if change < TOLERANCE {
                 break;
             }
         }
-        Some(model)
+        Some((model, own))
     }
 
-    /// The features of a text that are used, and its log-density by ghost class.
-    fn ghost_part(&self, features: &Features) -> Option<(Pattern, Vec<f64>)> {
-        let pattern = self.pattern(features)?;
-        let values = self.densities[1..].iter();
-        let values = values.map(|density| Some(density.log_density(features, pattern)?.0));
-        Some((pattern, values.collect::<Option<_>>()?))
+    /// Center, covariance and correlation of own work, given P(own) of every slot.
+    fn update_own(&mut self, slots: &[Slot], people: &[Vec<usize>], own: &[f64]) -> Option<()> {
+        let correlation = self.correlation;
+        let weighted: Vec<(usize, f64)> = people
+            .iter()
+            .flat_map(|of| {
+                let each = 1.0 / (1.0 + (of.len() as f64 - 1.0) * correlation);
+                of.iter().map(move |&slot| (slot, each * own[slot].max(1e-9)))
+            })
+            .collect();
+        self.closeness_of_z = slope(slots, &weighted);
+        let beyond = |&(slot, w): &(usize, f64)| (self.beyond_slot(&slots[slot], slots[slot].x), w);
+        let points: Vec<(Point, f64)> = weighted.iter().map(beyond).collect();
+        (self.center, self.covariance) = moments(points.iter().copied())?;
+        // What is beyond the middle on the side of Z may not be own work after all: where it spreads
+        // further than the other side, that side speaks for both.
+        let center = self.center;
+        let away = points.iter().map(|&(x, w)| (minus(x, center), w));
+        if let Some(honest) = products(away.filter(|(away, _)| away[1] <= 0.0))
+            && honest[1] < self.covariance[1]
+        {
+            self.covariance = honest;
+        }
+        let (mut sum, mut pairs) = (0.0, 0.0);
+        for of in people.iter().filter(|of| of.len() > 1) {
+            let away = |&slot: &usize| {
+                (own[slot], minus(self.beyond_slot(&slots[slot], slots[slot].x), self.center))
+            };
+            let (product, weight) = pair_sums(of.iter().map(away), self.covariance);
+            // Each person with the weight of their slots, not of their pairs.
+            let each = 2.0 / (of.len() as f64 - 1.0);
+            sum += each * product;
+            pairs += each * weight;
+        }
+        let (prior, count) = CORRELATION;
+        let (low, high) = CORRELATIONS;
+        self.correlation = ((sum + prior * count) / (pairs + count)).clamp(low, high);
+        Some(())
     }
 
-    /// The features over which every class has a density, of those that a text has.
-    fn pattern(&self, features: &Features) -> Option<Pattern> {
-        let one;
-        let wanted: &[Pattern] = match Pattern::of(features)? {
-            Pattern::Both => &Pattern::EACH,
-            other => {
-                one = [other];
-                &one
+    /// What is said of somebody who has these points in these slots.
+    pub(super) fn judge<'a>(&self, points: impl Iterator<Item = (&'a Slot, Point)>) -> Judged {
+        let points =
+            points.map(|(slot, x)| (self.beyond_slot(slot, x), self.kinds.densities(slot, x)));
+        self.judge_points(&points.collect::<Vec<_>>())
+    }
+
+    /// A point less what everybody's z has in this slot.
+    pub(super) fn beyond_slot(&self, slot: &Slot, x: Point) -> Point {
+        let (mean, deviation, slope) = self.closeness_of_z;
+        let close = (slot.llm[0] - mean) / deviation;
+        [x[0], x[1] - if close.is_nan() { 0.0 } else { slope * close }]
+    }
+
+    fn judge_points(&self, points: &[(Point, [f64; PLACES])]) -> Judged {
+        let n = points.len();
+        let nodes = self.nodes(points);
+        let slot_covariance =
+            if n == 1 { self.covariance } else { scaled(self.covariance, 1.0 - self.correlation) };
+        let student = Student::new(slot_covariance);
+        let habits = habits(n);
+        let m = nodes.len();
+        // Products over slots, all divided by one number now and then so that none vanishes: of own work
+        // by node, of kinds by place, of mixtures by place, habit and node.
+        let mut own = vec![1.0; m];
+        let mut always = [1.0; PLACES];
+        let mut mixed = vec![1.0; PLACES * habits.len() * m];
+        let used: Vec<usize> = (0..PLACES).filter(|&place| self.share(place) > 0.0).collect();
+        let mut slot_own = vec![0.0; n * m];
+        let mut slot_kinds = vec![[0.0; PLACES]; n];
+        for (index, (x, densities)) in points.iter().enumerate() {
+            let of_slot = &mut slot_own[index * m..(index + 1) * m];
+            for (value, (center, _)) in of_slot.iter_mut().zip(&nodes) {
+                *value = student.at(minus(*x, *center));
             }
+            let largest = of_slot.iter().chain(densities).copied().fold(1e-300, f64::max);
+            of_slot.iter_mut().for_each(|value| *value /= largest);
+            let kinds = densities.map(|value| value / largest);
+            slot_kinds[index] = kinds;
+            own.iter_mut().zip(&*of_slot).for_each(|(product, value)| *product *= value);
+            for &place in &used {
+                always[place] *= kinds[place];
+                for (habit, &(share, _)) in habits.iter().enumerate() {
+                    let from = (place * habits.len() + habit) * m;
+                    let (of_kind, of_own) = (share * kinds[place], 1.0 - share);
+                    for (product, value) in mixed[from..from + m].iter_mut().zip(&*of_slot) {
+                        *product *= of_own * value + of_kind;
+                    }
+                }
+            }
+            if index % 8 == 7 {
+                let all = own.iter().chain(&always).chain(&mixed);
+                let largest = all.copied().fold(1e-300, f64::max);
+                let all = own.iter_mut().chain(&mut always).chain(&mut mixed);
+                all.for_each(|product| *product /= largest);
+            }
+        }
+
+        let every_own: f64 = own.iter().zip(&nodes).map(|(product, (_, w))| product * w).sum();
+        let never = (1.0 - self.cheaters) * every_own;
+        let lucky: f64 = habits
+            .iter()
+            .map(|&(share, prior)| prior * (1.0 - share).powi(i32::try_from(n).unwrap_or(i32::MAX)))
+            .sum();
+        let lucky = self.cheaters * lucky * every_own;
+        let mut total = never;
+        let mut by_habit = vec![(0.0, vec![0.0; n]); habits.len()];
+        let mut each_kind = vec![[0.0; 4]; n];
+        let (mut all_of_kind, mut kinds) = ([0.0; 4], [0.0; 4]);
+        for &place in &used {
+            let kind = kind_of(place).0;
+            let prior = self.cheaters * self.share(place);
+            let mass = prior * ALWAYS * always[place];
+            all_of_kind[kind] += mass;
+            kinds[kind] += mass;
+            for (habit, &(share, of_habit)) in habits.iter().enumerate() {
+                let from = (place * habits.len() + habit) * m;
+                let weights: Vec<f64> = mixed[from..from + m]
+                    .iter()
+                    .zip(&nodes)
+                    .map(|(product, (_, weight))| prior * of_habit * product * weight)
+                    .collect();
+                let mass: f64 = weights.iter().sum();
+                by_habit[habit].0 += mass;
+                kinds[kind] += mass;
+                for index in 0..n {
+                    let cheat = share * slot_kinds[index][place];
+                    if cheat == 0.0 {
+                        continue;
+                    }
+                    let of_slot = &slot_own[index * m..(index + 1) * m];
+                    let sum: f64 = of_slot
+                        .iter()
+                        .zip(&weights)
+                        .map(|(own, weight)| weight * cheat / ((1.0 - share) * own + cheat))
+                        .sum();
+                    by_habit[habit].1[index] += sum;
+                    each_kind[index][kind] += sum;
+                }
+            }
+        }
+        let cheat_mass: f64 = kinds.iter().sum();
+        total += cheat_mass;
+        let always_mass: f64 = all_of_kind.iter().sum();
+        let not_own = (cheat_mass - lucky).max(0.0);
+        let normal = |value: f64| value / total;
+        let slot_kinds: Vec<[f64; 4]> = each_kind
+            .into_iter()
+            .map(|mut slot| {
+                slot.iter_mut().zip(all_of_kind).for_each(|(p, all)| *p = normal(*p + all));
+                slot
+            })
+            .collect();
+        let slots =
+            slot_kinds.iter().map(|kinds| (1.0 - kinds.iter().sum::<f64>()).max(0.0)).collect();
+        let given = |(mass, slots): (f64, Vec<f64>)| {
+            let slots = slots.into_iter();
+            (normal(mass), slots.map(|p| if mass > 0.0 { p / mass } else { 0.0 }).collect())
         };
-        let known = |p: &Pattern| self.densities.iter().all(|density| density.knows(*p));
-        wanted.iter().copied().find(known)
-    }
-
-    /// Log-density of a text by class, and whether no class makes it likely; `None` where it lacks
-    /// the features.
-    pub(super) fn densities_of(&self, features: &Features) -> Option<(Vec<f64>, bool)> {
-        let pattern = self.pattern(features)?;
-        let mut unlikely = true;
-        let values = self.densities.iter().map(|density| {
-            let (value, low) = density.log_density(features, pattern)?;
-            unlikely &= low;
-            Some(value)
-        });
-        let values = values.collect::<Option<Vec<f64>>>()?;
-        Some((values, unlikely))
-    }
-
-    /// Logarithm of share times likelihood of some reviews, by class.
-    pub(super) fn log_joint(&self, reviews: &[usize], features: &[Features]) -> Vec<f64> {
-        let mut joint = self.log_shares.clone();
-        for &review in reviews {
-            self.add(&features[review], &mut joint);
+        let mut habits: Vec<(f64, Vec<f64>)> = by_habit.into_iter().map(given).collect();
+        habits.extend([(normal(never), vec![0.0; n]), (normal(always_mass), vec![1.0; n])]);
+        let own = never + lucky;
+        let of_kinds = |mass: f64| if cheat_mass > 0.0 { mass * not_own / cheat_mass } else { 0.0 };
+        Judged {
+            own: normal(own),
+            logs: [normal(own).max(1e-300).ln(), normal(not_own).max(1e-300).ln()],
+            kinds: kinds.map(|mass| normal(of_kinds(mass))),
+            slots,
+            slot_kinds,
+            habits,
+            cheats: normal(cheat_mass),
         }
-        joint
     }
 
-    pub(super) fn add(&self, features: &Features, joint: &mut [f64]) {
-        if let Some((values, _)) = self.densities_of(features) {
-            joint.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+    /// Share of the people who cheat that a place has.
+    fn share(&self, place: usize) -> f64 {
+        let (kind, weight) = kind_of(place);
+        self.shares[kind] * weight
+    }
+
+    /// Centers of own work that a person can have, and their weights.
+    fn nodes(&self, points: &[(Point, [f64; PLACES])]) -> Vec<(Point, f64)> {
+        let n = points.len();
+        if n == 1 {
+            return vec![(self.center, 1.0)];
         }
+        let rho = self.correlation;
+        let [a, b, c] = self.covariance;
+        let matrix = Matrix2::new(a, c, c, b);
+        let (mut at, mut width) = (Vector2::zeros(), rho);
+        if n >= MANY_SLOTS {
+            // Normal approximation of where the person stands, from the slots near the others' middle.
+            let medians = medians(&points.iter().map(|(x, _)| *x).collect::<Vec<_>>());
+            let away = minus(medians, self.center).map(|v| if v.is_nan() { 0.0 } else { v });
+            let count = n as f64;
+            let kept = 1.0 - rho + count * rho;
+            at = Vector2::from(away) * (count * rho / kept);
+            width = rho * (1.0 - rho) / kept;
+        }
+        let factor = match (matrix * width).cholesky() {
+            Some(cholesky) => cholesky.l(),
+            None => Matrix2::zeros(),
+        };
+        let inverse = matrix.try_inverse().unwrap_or_else(Matrix2::zeros);
+        let mut nodes = Vec::with_capacity(HERMITE.len().pow(2));
+        for (g, w) in HERMITE {
+            for (h, v) in HERMITE {
+                let away = at + factor * Vector2::new(g, h);
+                let mut weight = w * v;
+                if n >= MANY_SLOTS {
+                    // The normal density of the effect by that which the nodes are drawn from.
+                    let prior = (-away.dot(&(inverse * away)) / (2.0 * rho)).exp() / rho;
+                    weight *= prior / ((-(g * g + h * h) / 2.0).exp() / width);
+                }
+                nodes.push(([self.center[0] + away[0], self.center[1] + away[1]], weight));
+            }
+        }
+        nodes
+    }
+
+    /// P(some slot is not own work) of somebody with so many slots before anything is seen.
+    pub(super) fn prior(&self, slots: usize) -> f64 {
+        let n = i32::try_from(slots).unwrap_or(i32::MAX);
+        let lucky: f64 = habits(slots).iter().map(|(share, p)| p * (1.0 - share).powi(n)).sum();
+        self.cheaters * (1.0 - lucky)
+    }
+
+    /// The kind that a list by kind has most of.
+    pub(super) fn largest(kinds: &[f64; 4]) -> Class {
+        let best = (0..4).reduce(|best, next| if kinds[next] > kinds[best] { next } else { best });
+        Class::GHOSTS[best.unwrap_or(0)]
     }
 }
 
-/// Shares with Dirichlet pseudo-counts.
-fn log_shares(posteriors: &[Vec<f64>], kinds: usize) -> Vec<f64> {
-    let pseudo = |class: usize| PSEUDO_COUNTS[usize::from(class > 0)];
-    let total = posteriors.len() as f64 + PSEUDO_COUNTS[0] + kinds as f64 * PSEUDO_COUNTS[1];
-    (0..=kinds)
-        .map(|class| {
-            let count: f64 = posteriors.iter().map(|posterior| posterior[class]).sum();
-            ((count + pseudo(class)) / total).ln()
+pub(super) fn scaled(covariance: Covariance, factor: f64) -> Covariance {
+    covariance.map(|value| value * factor)
+}
+
+/// Weighted mean and deviation of the closeness of Z to the peers, and the slope of z on it in
+/// deviations, shrunk by [`RIDGE`].
+fn slope(slots: &[Slot], weighted: &[(usize, f64)]) -> (f64, f64, f64) {
+    let both = weighted.iter().map(|&(slot, w)| ([slots[slot].llm[0], slots[slot].x[1]], w));
+    let both = both.filter(|(x, _)| !x[0].is_nan() && !x[1].is_nan());
+    let weight: f64 = both.clone().map(|(_, w)| w).sum();
+    match moments(both) {
+        Some((center, [variance, _, product])) => {
+            let deviation = variance.sqrt();
+            (center[0], deviation, product / deviation * weight / (weight + RIDGE))
+        }
+        None => (0.0, 1.0, 0.0),
+    }
+}
+
+/// Sum over pairs of weight times the mean over coordinates of the product of deviations by the
+/// variance, and the sum of the weights, by sums.
+fn pair_sums(points: impl Iterator<Item = (f64, Point)>, [a, b, _]: Covariance) -> (f64, f64) {
+    let (mut sums, mut squares, mut weights, mut weights_squared) = ([0.0; 2], [0.0; 2], 0.0, 0.0);
+    for (weight, away) in points {
+        weights += weight;
+        weights_squared += weight * weight;
+        for at in 0..2 {
+            let value = if away[at].is_nan() { 0.0 } else { weight * away[at] };
+            sums[at] += value;
+            squares[at] += value * value;
+        }
+    }
+    let pairs = |at: usize, variance: f64| (sums[at] * sums[at] - squares[at]) / (2.0 * variance);
+    ((pairs(0, a) + pairs(1, b)) / 2.0, (weights * weights - weights_squared) / 2.0)
+}
+
+/// P(own) before the first step: low for slots that lie far out on the side of ghosts, and for all slots
+/// of people of whose slots half do.
+fn start(slots: &[Slot], people: &[Vec<usize>]) -> Vec<f64> {
+    let weights: Vec<(usize, f64)> = people
+        .iter()
+        .flat_map(|of| {
+            let each = 1.0 / (1.0 + (of.len() as f64 - 1.0) * CORRELATION.0);
+            of.iter().map(move |&slot| (slot, each))
         })
-        .collect()
+        .collect();
+    let bound = |value: &dyn Fn(Point) -> f64| {
+        let known = weights.iter().map(|&(slot, weight)| (value(slots[slot].x), weight));
+        let known: Vec<(f64, f64)> = known.filter(|(value, _)| !value.is_nan()).collect();
+        let (middle, spread) = honest_side(&known);
+        middle + OUTLYING * spread
+    };
+    let (most_z, fewest_peers) = (bound(&|x| x[1]), -bound(&|x| -x[0]));
+    let far = |slot: usize| slots[slot].x[1] > most_z || slots[slot].x[0] < fewest_peers;
+    let mut own = vec![START[1]; slots.len()];
+    for of in people {
+        let count = of.iter().filter(|&&slot| far(slot)).count();
+        let all = 2 * count >= of.len();
+        of.iter().filter(|&&slot| all || far(slot)).for_each(|&slot| own[slot] = START[0]);
+    }
+    own
 }
 
-/// Probabilities from logarithms up to a constant.
-pub(super) fn posterior(log_joint: &[f64]) -> Vec<f64> {
-    let largest = log_joint.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let values: Vec<f64> = log_joint.iter().map(|value| (value - largest).exp()).collect();
-    let sum: f64 = values.iter().sum();
-    values.into_iter().map(|value| value / sum).collect()
+/// Middle and robust deviation, from weighted values, of those who are honest, where cheaters have large
+/// values: the deviation is that of the side away from them, the middle that of those near it.
+pub(super) fn honest_side(values: &[(f64, f64)]) -> (f64, f64) {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut middle = weighted_median(&sorted).unwrap_or(0.0);
+    let mut spread = 0.0;
+    for _ in 0..20 {
+        let below = sorted.iter().rev().skip_while(|(value, _)| *value > middle);
+        let below: Vec<(f64, f64)> = below.map(|&(value, w)| (middle - value, w)).collect();
+        spread = 1.4826 * weighted_median(&below).unwrap_or(0.0);
+        let kept = sorted.partition_point(|(value, _)| *value <= middle + 2.0 * spread);
+        let next = weighted_median(&sorted[..kept]).unwrap_or(middle);
+        if (next - middle).abs() < 1e-9 {
+            break;
+        }
+        middle = next;
+    }
+    (middle, spread.max(1e-12))
 }
 
-/// ln p - ln (1 - p) of the first class, exact where p is next to 0 or 1.
-pub(super) fn log_odds(log_joint: &[f64]) -> f64 {
-    let others = &log_joint[1..];
-    let largest = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let sum: f64 = others.iter().map(|value| (value - largest).exp()).sum();
-    log_joint[0] - largest - sum.ln()
+/// The middle of ascending values with weights: half of the weight lies below it, the mean of two that
+/// it lies between.
+fn weighted_median(sorted: &[(f64, f64)]) -> Option<f64> {
+    let half = sorted.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
+    let mut sum = 0.0;
+    for (index, &(value, weight)) in sorted.iter().enumerate() {
+        sum += weight;
+        if sum > half + 1e-9 {
+            return Some(value);
+        }
+        if sum >= half - 1e-9 {
+            return Some(sorted.get(index + 1).map_or(value, |next| f64::midpoint(value, next.0)));
+        }
+    }
+    None
 }
+
+#[cfg(test)]
+mod tests;

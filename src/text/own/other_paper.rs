@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::features::Comparison;
-use super::space::LANES;
+use super::space::{LANES, Placed, UnitSum};
 use crate::data::progress::Progress;
 use crate::data::reviews::ReviewSet;
 
@@ -48,6 +48,8 @@ pub(super) struct OtherPapers<'a> {
     reviewer_of: &'a [usize],
     /// The reviews of each reviewer that count.
     by_reviewer: Vec<Vec<usize>>,
+    /// Sum of the reviews that count, then of the Z of each source, tasks left in.
+    sums: Vec<UnitSum>,
 }
 
 impl<'a> OtherPapers<'a> {
@@ -62,7 +64,20 @@ impl<'a> OtherPapers<'a> {
                 by_reviewer[reviewer].push(review);
             }
         }
-        Self { comparison, set, reviewer_of, by_reviewer }
+        let first_z = reviewer_of.len();
+        let kind = |row: usize| match row.checked_sub(first_z) {
+            None => comparison.counts[row].then_some(PEOPLE),
+            Some(z) => Some(1 + comparison.source_of_z[z]),
+        };
+        let rows: Vec<Placed> = (0..first_z + comparison.source_of_z.len())
+            .map(|row| comparison.space.place(row, None))
+            .collect();
+        let of_kind = |wanted: usize| {
+            let rows = rows.iter().enumerate().filter(|(row, _)| kind(*row) == Some(wanted));
+            comparison.space.sum(rows.map(|(_, placed)| placed))
+        };
+        let sums = (0..=comparison.z_counts.len()).map(of_kind).collect();
+        Self { comparison, set, reviewer_of, by_reviewer, sums }
     }
 
     /// For each of `suspects` the closest other paper, of equals the first by name; `None` where
@@ -91,16 +106,16 @@ impl<'a> OtherPapers<'a> {
 
     /// The same for up to [`LANES`] reviews; `level` is the closeness from which on one is close.
     fn of_block(&self, slots: &[usize], level: Option<f64>) -> Vec<Option<OtherPaper>> {
-        let Comparison { planted, spaces, .. } = self.comparison;
+        let Comparison { planted, space, .. } = self.comparison;
         let venue = &planted.venue;
-        let block = spaces[0].block(slots);
+        let block = space.block(slots);
         let all: Vec<Vec<Sum>> = slots.iter().map(|&slot| self.sums(slot)).collect();
         let mut closest: Vec<Option<(u32, f64)>> = vec![None; slots.len()];
         let mut here: Vec<Option<f64>> = vec![None; slots.len()];
         let mut on_paper = vec![vec![Sum::default(); self.kinds()]; slots.len()];
         for (position, paper) in venue.papers.iter().enumerate() {
             for (row, kind) in self.texts_on(position) {
-                let cosines = spaces[0].cosines(row, &block);
+                let cosines = space.cosines(row, &block);
                 for (lane, &slot) in slots.iter().enumerate() {
                     if self.is_by_another(row, kind, slot) {
                         on_paper[lane][kind].add(cosines[lane]);
@@ -135,7 +150,7 @@ impl<'a> OtherPapers<'a> {
         let mut on_paper = vec![Sum::default(); self.kinds()];
         for (row, kind) in self.texts_on(self.comparison.planted.venue.paper_of_review[slot]) {
             if self.is_by_another(row, kind, slot) {
-                on_paper[kind].add(self.comparison.spaces[0].cosine(slot, row));
+                on_paper[kind].add(self.comparison.space.cosine(slot, row));
             }
         }
         closeness(&on_paper, &self.sums(slot))
@@ -162,17 +177,14 @@ impl<'a> OtherPapers<'a> {
 
     /// Cosines of a review with all texts by others, by kind.
     fn sums(&self, slot: usize) -> Vec<Sum> {
-        let Comparison { spaces, reviews, n_reviews, z, z_counts, .. } = self.comparison;
-        let space = &spaces[0];
+        let Comparison { space, n_reviews, z_counts, .. } = self.comparison;
         let own = &self.by_reviewer[self.reviewer_of[slot]];
         let of_own: f64 = own.iter().map(|&other| space.cosine(slot, other)).sum();
-        let people = Sum {
-            cosines: space.sum_of_cosines(slot, &reviews[0]) - of_own,
-            count: n_reviews - own.len(),
-        };
-        let sources = z[0].iter().zip(z_counts);
-        let sources =
-            sources.map(|(sum, &count)| Sum { cosines: space.sum_of_cosines(slot, sum), count });
+        let placed = space.place(slot, None);
+        let sum = |kind: usize| space.sum_of_cosines(&placed, &self.sums[kind]);
+        let people = Sum { cosines: sum(PEOPLE) - of_own, count: n_reviews - own.len() };
+        let sources = z_counts.iter().enumerate();
+        let sources = sources.map(|(source, &count)| Sum { cosines: sum(1 + source), count });
         std::iter::once(people).chain(sources).collect()
     }
 }

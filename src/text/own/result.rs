@@ -31,8 +31,6 @@ pub enum NotJudged {
     /// None of the reviewer's papers has a Z that can be used: a copy of an LLM's review would not be
     /// seen.
     NoZ,
-    /// It is like nothing that was expected: neither like people nor like any ghost.
-    LikeNothing,
     /// The venue has too few reviews or ghosts for a scale.
     SmallVenue,
 }
@@ -48,7 +46,6 @@ impl std::fmt::Display for NotJudged {
             }
             Self::NothingToCompare => f.write_str("no Z and no other review on any paper"),
             Self::NoZ => f.write_str("no usable LLM review of any of their papers"),
-            Self::LikeNothing => f.write_str("unlike people and unlike every kind of cheating"),
             Self::SmallVenue => f.write_str("too few reviews in all for a scale"),
         }
     }
@@ -131,8 +128,6 @@ pub enum Closest {
 pub struct OwnReview {
     /// Where it stands.
     pub features: Features,
-    /// Log-density of each of [`OwnScores::classes`]; empty without features.
-    pub log_densities: Vec<f64>,
     /// P(own) of this review alone; missing if not judged.
     pub p_own: Option<f64>,
     /// What it is, most probably.
@@ -185,7 +180,7 @@ pub struct GhostPoint {
 /// The estimated share of reviewers whose work is not their own.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Prevalence {
-    /// Mean of 1 - P(own) over the judged.
+    /// Mean of 1 - P(own) over the judged, which the interval holds.
     pub share: f64,
     /// Its 95 % interval, low end first.
     pub interval: (f64, f64),
@@ -213,7 +208,7 @@ pub struct PlantedRates {
     pub by_class: Vec<GhostRate>,
     /// Mean over kinds of the share found on all papers.
     pub ghosts: Option<f64>,
-    /// Share of people who would be flagged.
+    /// Expected share of people who are flagged.
     pub people: Option<f64>,
 }
 
@@ -224,12 +219,8 @@ pub struct OwnScores {
     pub reviewers: Vec<OwnReviewer>,
     /// One per review of the set, in its order.
     pub reviews: Vec<OwnReview>,
-    /// The ghosts, for figures.
+    /// The ghosts, for figures; those of LLMs where one of middling closeness would stand.
     pub ghosts: Vec<GhostPoint>,
-    /// Classes of [`OwnReview::log_densities`]; empty where there is no scale.
-    pub classes: Vec<Class>,
-    /// Estimated share of each class, in the same order.
-    pub class_shares: Vec<f64>,
     /// Share of reviewers whose work is not their own; missing if nobody is judged.
     pub prevalence: Option<Prevalence>,
     /// How well this venue lets cheating be seen.
@@ -280,13 +271,8 @@ pub enum OwnWarning {
         /// Estimated share.
         share: f64,
     },
-    /// Some who are worth a look have one review that could be judged.
-    LookedAtForOneReview {
-        /// How many.
-        count: usize,
-        /// Of how many who are worth a look.
-        looked_at: usize,
-    },
+    /// Most copies of Z that are planted here read as own work.
+    Blind,
     /// Nobody could be judged.
     NoScale,
 }
@@ -299,9 +285,9 @@ impl OwnWarning {
                 "own_one_z",
                 double_papers,
                 format!(
-                    "{double_papers} papers have two different Z: how another LLM writes is \
-                     assumed (its closeness to Z is .42 of a copy's, standard deviation .08), and \
-                     fewer people are flagged; a second Z per paper replaces this"
+                    "{double_papers} papers have two different Z: how close another LLM comes to Z is \
+                     assumed (.45 of a copy's closeness, standard deviation .12); a second Z per \
+                     paper shows it"
                 ),
             ),
             Self::AlikeZ { cosine } => Warning::new(
@@ -340,13 +326,12 @@ impl OwnWarning {
                     100.0 * share
                 ),
             ),
-            Self::LookedAtForOneReview { count, looked_at } => Warning::new(
-                "own_one_review",
-                count,
-                format!(
-                    "{count} of the {looked_at} reviewers to look at are judged by one review: \
-                     where all are, 4 to 14 % of the flagged were honest in tests that asked for 5 %"
-                ),
+            Self::Blind => Warning::new(
+                "own_blind",
+                1,
+                "most copies of the LLM reviews that are planted here read as people's own work, so \
+                 only words copied one by one are looked at and nobody is clear: other LLM reviews, or \
+                 the texts of the tasks (--tasks), may help",
             ),
             Self::NoScale => Warning::new(
                 "own_no_scale",

@@ -1,20 +1,18 @@
 //! From vectors to what is said about reviewers.
 
 use super::class::Class;
-use super::duplicates::near_duplicates;
+use super::copied::copied;
+use super::duplicates::duplicates_and_forms;
 use super::error::OwnError;
-use super::features::{Comparison, Features};
-use super::flags::FlagRule;
+use super::features::Comparison;
 use super::ghosts::Planted;
-use super::model::{Model, Reviews, ghost_densities, log_odds, posterior};
+use super::model::Model;
 use super::other_paper::{OtherPaper, OtherPapers};
-use super::rates::{Fitted, prevalence};
-use super::result::{
-    GhostPoint, NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores, OwnWarning, PlantedRates,
-    Posterior,
-};
-use super::settings::{ENOUGH_PAPERS, ENOUGH_REVIEWERS, OwnSettings};
+use super::result::{NotJudged, OwnFlag, OwnReview, OwnScores, OwnWarning};
+use super::scene::{Scene, Stands};
+use super::settings::OwnSettings;
 use super::space::UnitSpace;
+use super::verdict::{Asked, Verdict};
 use crate::data::progress::Progress;
 use crate::data::reviews::ReviewSet;
 use crate::embed::tfidf::{StopWords, Tfidf};
@@ -27,6 +25,9 @@ const MANY: f64 = 0.3;
 
 /// Cosine of two Z of a paper above which they are nearly one text.
 const ALIKE: f64 = 0.7;
+
+/// How often it is asked anew how far each peer is believed.
+const PASSES: usize = 3;
 
 /// Word weights of all texts of a planted set; rare words are rare in its whole texts.
 ///
@@ -65,108 +66,91 @@ pub fn own_scores(
 ) -> Result<OwnScores, OwnError> {
     check(planted, &vectors, settings)?;
     let venue = &planted.venue;
-    let languages = &planted.languages;
-    let counts: Vec<bool> = languages.iter().map(Option::is_none).collect();
-    let spaces = vec![UnitSpace::new(vectors, venue.reviews.len(), &counts)];
-    let comparison = Comparison::new(set, planted, &spaces, &counts);
-    let features = comparison.of_reviews(progress);
-    let ghost_features = comparison.of_ghosts(progress);
+    let counts: Vec<bool> = planted.languages.iter().map(Option::is_none).collect();
+    // Only of word weights it was measured how close an unknown LLM comes to Z.
+    let is_measured = matches!(vectors, Vectors::Sparse(_));
+    let space = UnitSpace::new(vectors, venue.reviews.len(), &counts);
+    let comparison = Comparison::new(set, planted, &space, &counts);
+    let stands = Stands {
+        reviews: comparison.of_reviews(progress),
+        z: comparison.of_z(progress),
+        copies: comparison.of_copies(progress),
+        others: comparison.of_others(progress),
+        assumed: comparison.assumed_ratio(),
+        is_measured,
+    };
     if progress.interrupted() {
         return Err(OwnError::Interrupted);
     }
 
-    let mut reasons: Vec<Option<NotJudged>> = (0..features.len())
-        .map(|review| early_reason(planted, settings, languages[review], review, &features[review]))
-        .collect();
     let reviewer_of = reviewers_of(set, planted);
-    let judged = |reasons: &[Option<NotJudged>]| -> Reviews {
-        let mut reviews = vec![Vec::new(); venue.reviewers.len()];
-        for review in (0..reasons.len()).filter(|&review| reasons[review].is_none()) {
-            reviews[reviewer_of[review]].push(review);
+    let mut believed = vec![1.0; venue.reviews.len()];
+    let mut scene = Scene::new(planted, &stands, &believed);
+    let mut reasons: Vec<Option<NotJudged>> =
+        (0..believed.len()).map(|review| early_reason(planted, settings, &scene, review)).collect();
+    let mut people = vec![Vec::new(); venue.reviewers.len()];
+    for review in (0..reasons.len()).filter(|&review| reasons[review].is_none()) {
+        people[reviewer_of[review]].push(review);
+    }
+    let mut fitted: Option<(Model, Vec<f64>)> = None;
+    for pass in 0..PASSES {
+        if pass > 0 {
+            scene = Scene::new(planted, &stands, &believed);
         }
-        reviews
-    };
-    let kinds = planted.ghosts.iter().map(|ghost| ghost.class).zip(&ghost_features);
-    let densities = ghost_densities(&kinds, spaces.len());
-    let model = Model::fit(densities, &judged(&reasons), &features, spaces.len());
-    let log_densities: Vec<Vec<f64>> = (0..features.len())
-        .map(|review| {
-            let found = model.as_ref().and_then(|model| model.densities_of(&features[review]));
-            let (values, unlikely) = found.unwrap_or_default();
-            let missing = if values.is_empty() {
-                Some(NotJudged::SmallVenue)
-            } else {
-                unlikely.then_some(NotJudged::LikeNothing)
-            };
-            reasons[review] = reasons[review].or(missing);
-            values
-        })
-        .collect();
+        let judged: Vec<Vec<usize>> =
+            people.iter().filter(|reviews| !reviews.is_empty()).cloned().collect();
+        fitted = Model::fit(scene.kinds.clone(), &scene.slots, &judged, fitted.as_ref());
+        let Some((_, own)) = &fitted else { break };
+        judged.iter().flatten().for_each(|&review| believed[review] = own[review]);
+    }
+    let model = fitted.map(|(model, _)| model);
+    if model.is_none() {
+        reasons.iter_mut().for_each(|reason| *reason = reason.or(Some(NotJudged::SmallVenue)));
+    }
 
-    let reviews = judged(&reasons);
-    let assembled = Assembled {
+    let (near_duplicates, forms) = duplicates_and_forms(set);
+    let mut of_set = copied(set, &forms);
+    let copied = venue.reviews.iter().map(|&review| of_set[review].take()).collect();
+    let names: Vec<&str> =
+        venue.reviewers.iter().map(|&reviewer| set.reviewers.name(reviewer)).collect();
+    let asked = Asked {
         planted,
         settings,
-        reviews: &reviews,
-        features: &features,
+        scene: &scene,
+        people: &people,
         reasons: &reasons,
         reviewer_of: &reviewer_of,
-        ghost_features: &ghost_features,
-        spaces: spaces.len(),
-        assumed: comparison.assumed_ratio(),
-        double_papers: comparison.double_papers,
+        names,
     };
-    let outcome = assembled.outcome(model.as_ref());
-    let mut warnings = outcome.warnings;
-    if let Some(cosine) = comparison.likeness_of_sources().filter(|&cosine| cosine > ALIKE) {
-        warnings.push(OwnWarning::AlikeZ { cosine });
-    }
-    let reviewers = (outcome.reviewers.as_slice(), wanted);
-    let other_papers = other_papers(set, &comparison, &assembled, reviewers, progress);
+    let verdict = Verdict::new(&asked, model.as_ref(), copied);
+    let other_papers = other_papers(set, &comparison, &reviewer_of, &verdict, wanted, progress);
     if progress.interrupted() {
         return Err(OwnError::Interrupted);
     }
-    let mut own_reviews: Vec<Option<OwnReview>> = vec![None; features.len()];
-    for (review, (features, log_densities)) in
-        features.iter().cloned().zip(log_densities).enumerate()
-    {
-        let other_paper = other_papers[review];
-        let (peer, z) = comparison.most_similar(review);
-        let reason = reasons[review];
-        own_reviews[venue.reviews[review]] = Some(OwnReview {
-            features,
-            log_densities,
-            p_own: None,
-            reads_as: None,
-            flag: OwnFlag::NotJudged,
-            reason,
-            copied: None,
-            passages: Vec::new(),
-            peer,
-            z,
-            other_paper,
-        });
+    let mut reviews: Vec<Option<OwnReview>> = vec![None; believed.len()];
+    for (position, mut review) in verdict.reviews.into_iter().enumerate() {
+        (review.peer, review.z) = comparison.most_similar(position);
+        review.other_paper = other_papers[position];
+        reviews[venue.reviews[position]] = Some(review);
     }
-    let ghosts = planted.ghosts.iter().zip(&ghost_features);
-    let ghosts = ghosts.map(|(ghost, features)| GhostPoint {
-        class: ghost.class,
-        review: venue.reviews[ghost.slot],
-        features: features.clone(),
-    });
+    let mut reviewers = vec![None; venue.reviewers.len()];
+    for (person, &number) in verdict.people.into_iter().zip(&venue.reviewers) {
+        reviewers[number as usize] = Some(person);
+    }
+    let mut warnings = warnings(&comparison, verdict.prevalence.map(|found| found.share));
+    if verdict.is_blind {
+        warnings.push(OwnWarning::Blind);
+    }
+    let reviewers: Vec<_> = reviewers.into_iter().flatten().collect();
     Ok(OwnScores {
-        reviewers: outcome.reviewers,
-        reviews: own_reviews.into_iter().flatten().collect(),
-        ghosts: ghosts.collect(),
-        class_shares: model
-            .as_ref()
-            .map(|model| model.log_shares.iter().map(|share| share.exp()).collect())
-            .unwrap_or_default(),
-        classes: model.map(|model| model.classes).unwrap_or_default(),
-        prevalence: outcome.prevalence,
-        planted: outcome.rates,
-        near_duplicates: near_duplicates(set),
-        assumed_ratio: comparison.assumed_ratio(),
-        unseen: 0,
+        unseen: reviewers.iter().filter(|reviewer| reviewer.is_unseen).count(),
+        reviewers,
+        reviews: reviews.into_iter().flatten().collect(),
+        ghosts: scene.points(planted),
+        prevalence: verdict.prevalence,
+        planted: verdict.rates,
+        near_duplicates,
+        assumed_ratio: stands.assumed,
         warnings,
     })
 }
@@ -176,30 +160,32 @@ pub fn own_scores(
 fn other_papers(
     set: &ReviewSet,
     comparison: &Comparison<'_>,
-    assembled: &Assembled<'_>,
-    (reviewers, wanted): (&[OwnReviewer], &dyn Fn(u32) -> bool),
+    reviewer_of: &[usize],
+    verdict: &Verdict,
+    wanted: &dyn Fn(u32) -> bool,
     progress: &dyn Progress,
 ) -> Vec<Option<OtherPaper>> {
-    let venue = &assembled.planted.venue;
-    let reviewer = |review: usize| set.reviews[venue.reviews[review]].reviewer;
+    let venue = &comparison.planted.venue;
+    let of = |review: usize| &verdict.people[reviewer_of[review]];
     let judged = |flags: &'static [OwnFlag]| {
         (0..venue.reviews.len()).filter(move |&review| {
-            assembled.reasons[review].is_none()
-                && flags.contains(&reviewers[reviewer(review) as usize].flag)
+            verdict.reviews[review].p_own.is_some() && flags.contains(&of(review).flag)
         })
     };
     let is_off_topic = |review: &usize| {
-        let reads_as = reviewers[reviewer(*review) as usize].reads_as;
-        matches!(reads_as, Some(Class::OffTopic | Class::OffTopicLlm))
+        let reads_as = [of(*review).reads_as, verdict.reviews[*review].reads_as];
+        let off_topic = [Some(Class::OffTopic), Some(Class::OffTopicLlm)];
+        reads_as.iter().any(|reads_as| off_topic.contains(reads_as))
     };
     let suspects = judged(&[OwnFlag::Look, OwnFlag::Unsure]).filter(is_off_topic);
-    let suspects: Vec<usize> = suspects.filter(|review| wanted(reviewer(*review))).collect();
+    let number = |review: usize| set.reviews[venue.reviews[review]].reviewer;
+    let suspects: Vec<usize> = suspects.filter(|&review| wanted(number(review))).collect();
     let mut all = vec![None; venue.reviews.len()];
     if suspects.is_empty() {
         return all;
     }
     let clear: Vec<usize> = judged(&[OwnFlag::Clear]).collect();
-    let looking = OtherPapers::new(comparison, set, assembled.reviewer_of);
+    let looking = OtherPapers::new(comparison, set, reviewer_of);
     let found = looking.closest(&suspects, &clear, progress);
     suspects.into_iter().zip(found).for_each(|(review, found)| all[review] = found);
     all
@@ -230,202 +216,40 @@ fn reviewers_of(set: &ReviewSet, planted: &Planted) -> Vec<usize> {
 fn early_reason(
     planted: &Planted,
     settings: &OwnSettings,
-    language: Option<&'static str>,
+    scene: &Scene,
     review: usize,
-    features: &Features,
 ) -> Option<NotJudged> {
     let fewest = settings.min_words;
-    if let Some(language) = language {
+    if let Some(language) = planted.languages[review] {
         Some(NotJudged::OtherLanguage { language })
     } else if let Some(words) = planted.words[review].filter(|&words| words < fewest) {
         Some(NotJudged::TooFewWords { words, fewest })
-    } else if features.peers.is_none() && features.z.is_none() {
+    } else if scene.slots[review].x.iter().all(|value| value.is_nan()) {
         Some(NotJudged::NothingToCompare)
     } else {
         None
     }
 }
 
-/// All that is known when reviewers are judged.
-struct Assembled<'a> {
-    planted: &'a Planted,
-    settings: &'a OwnSettings,
-    reviews: &'a Reviews,
-    features: &'a [Features],
-    reasons: &'a [Option<NotJudged>],
-    reviewer_of: &'a [usize],
-    ghost_features: &'a [Features],
-    spaces: usize,
-    /// Whether it is assumed how another LLM writes.
-    assumed: bool,
-    double_papers: usize,
-}
-
-struct Outcome {
-    reviewers: Vec<OwnReviewer>,
-    prevalence: Option<super::result::Prevalence>,
-    rates: PlantedRates,
-    warnings: Vec<OwnWarning>,
-}
-
-impl Assembled<'_> {
-    fn outcome(&self, model: Option<&Model>) -> Outcome {
-        let joints: Vec<Option<Vec<f64>>> = self
-            .reviews
-            .iter()
-            .map(|reviews| {
-                let model = model.filter(|_| !reviews.is_empty())?;
-                Some(model.log_joint(reviews, self.features))
-            })
-            .collect();
-        let own: Vec<f64> =
-            joints.iter().map(|joint| joint.as_ref().map_or(0.0, |j| posterior(j)[0])).collect();
-        let judged: Vec<f64> =
-            own.iter().zip(&joints).filter(|(_, j)| j.is_some()).map(|(own, _)| *own).collect();
-        let rule = FlagRule::new(&judged, self.settings.fdr, self.assumed);
-        let first_reasons = self.first_reasons();
-        let venue = &self.planted.venue;
-        let small = judged.len() < ENOUGH_REVIEWERS || venue.papers.len() < ENOUGH_PAPERS;
-        let mut reviewers: Vec<Option<OwnReviewer>> = vec![None; self.reviews.len()];
-        for (position, &number) in self.planted.venue.reviewers.iter().enumerate() {
-            reviewers[number as usize] = Some(match (&joints[position], model) {
-                (Some(joint), Some(model)) => {
-                    let reviews = &self.reviews[position];
-                    let judged = judged_reviewer(model, joint, (&rule, small), reviews.len());
-                    let has_z = reviews.iter().any(|&review| self.features[review].z.is_some());
-                    // What reads as about another paper needs no Z; not to have copied one does.
-                    if has_z || judged.flag == OwnFlag::Look {
-                        judged
-                    } else {
-                        not_judged(Some(NotJudged::NoZ))
-                    }
-                }
-                _ => not_judged(first_reasons[position]),
-            });
-        }
-        let is_judged = |&(&number, _): &(&u32, &f64)| {
-            let reviewer = reviewers[number as usize].as_ref();
-            reviewer.is_some_and(|reviewer| reviewer.flag != OwnFlag::NotJudged)
-        };
-        let of_judged = self.planted.venue.reviewers.iter().zip(&own).filter(is_judged);
-        let prevalence = prevalence(&of_judged.map(|(_, own)| *own).collect::<Vec<f64>>());
-        let rates = model.map_or(
-            PlantedRates { by_class: Vec::new(), ghosts: None, people: None },
-            |model| {
-                let fitted = Fitted {
-                    model,
-                    reviews: self.reviews,
-                    features: self.features,
-                    ghosts: &self.planted.ghosts,
-                    ghost_features: self.ghost_features,
-                    reviewer_of: self.reviewer_of,
-                    own: &own,
-                    rule: &rule,
-                    spaces: self.spaces,
-                };
-                fitted.rates()
-            },
-        );
-        let reviewers: Vec<OwnReviewer> = reviewers.into_iter().flatten().collect();
-        let mut warnings = self.warnings(prevalence.map(|found| found.share));
-        warnings.extend(looked_at_for_one_review(&reviewers));
-        Outcome { reviewers, prevalence, rates, warnings }
+fn warnings(comparison: &Comparison<'_>, share: Option<f64>) -> Vec<OwnWarning> {
+    let venue = &comparison.planted.venue;
+    let mut warnings = Vec::new();
+    if comparison.assumed_ratio() {
+        warnings.push(OwnWarning::OneZ { double_papers: comparison.double_papers });
     }
-
-    /// Why no review of a reviewer is judged: the most frequent reason, of equals the first.
-    fn first_reasons(&self) -> Vec<Option<NotJudged>> {
-        let mut all: Vec<Vec<NotJudged>> = vec![Vec::new(); self.reviews.len()];
-        for (review, reason) in self.reasons.iter().enumerate() {
-            all[self.reviewer_of[review]].extend(*reason);
-        }
-        let kind = std::mem::discriminant::<NotJudged>;
-        let often = |reasons: &Vec<NotJudged>| {
-            let count = |r: &NotJudged| reasons.iter().filter(|o| kind(o) == kind(r)).count();
-            reasons.iter().copied().min_by_key(|reason| (std::cmp::Reverse(count(reason)), *reason))
-        };
-        all.iter().map(often).collect()
+    if venue.repeated_z > 0 {
+        warnings.push(OwnWarning::RepeatedZ { count: venue.repeated_z });
     }
-
-    fn warnings(&self, share: Option<f64>) -> Vec<OwnWarning> {
-        let venue = &self.planted.venue;
-        let mut warnings = Vec::new();
-        if self.assumed {
-            warnings.push(OwnWarning::OneZ { double_papers: self.double_papers });
-        }
-        if venue.repeated_z > 0 {
-            warnings.push(OwnWarning::RepeatedZ { count: venue.repeated_z });
-        }
-        let unusable = venue.unusable_z.iter();
-        warnings.extend(unusable.map(|&(reason, count)| OwnWarning::UnusableZ { reason, count }));
-        match share {
-            None => warnings.push(OwnWarning::NoScale),
-            Some(share) if share >= MAJORITY => warnings.push(OwnWarning::NearMajority { share }),
-            Some(share) if share >= MANY => warnings.push(OwnWarning::ManyCheaters { share }),
-            Some(_) => {}
-        }
-        warnings
+    let unusable = venue.unusable_z.iter();
+    warnings.extend(unusable.map(|&(reason, count)| OwnWarning::UnusableZ { reason, count }));
+    match share {
+        None => warnings.push(OwnWarning::NoScale),
+        Some(share) if share >= MAJORITY => warnings.push(OwnWarning::NearMajority { share }),
+        Some(share) if share >= MANY => warnings.push(OwnWarning::ManyCheaters { share }),
+        Some(_) => {}
     }
-}
-
-/// That somebody is worth a look for one review, if anybody is.
-fn looked_at_for_one_review(reviewers: &[OwnReviewer]) -> Option<OwnWarning> {
-    let looked = || reviewers.iter().filter(|reviewer| reviewer.flag == OwnFlag::Look);
-    let count = looked().filter(|reviewer| reviewer.n_papers == 1).count();
-    (count > 0).then(|| OwnWarning::LookedAtForOneReview { count, looked_at: looked().count() })
-}
-
-fn not_judged(reason: Option<NotJudged>) -> OwnReviewer {
-    OwnReviewer {
-        score: None,
-        posterior: None,
-        reads_as: None,
-        share: None,
-        flag: OwnFlag::NotJudged,
-        reason,
-        is_unseen: false,
-        n_papers: 0,
-        n_look: 0,
-        copied: None,
+    if let Some(cosine) = comparison.likeness_of_sources().filter(|&cosine| cosine > ALIKE) {
+        warnings.push(OwnWarning::AlikeZ { cosine });
     }
-}
-
-fn judged_reviewer(
-    model: &Model,
-    joint: &[f64],
-    (rule, small): (&FlagRule, bool),
-    n_papers: usize,
-) -> OwnReviewer {
-    let all = posterior(joint);
-    let of = |class: Class| {
-        let at = model.classes.iter().position(|other| *other == class);
-        at.map_or(0.0, |at| all[at])
-    };
-    let own = all[0];
-    let largest =
-        (0..all.len()).reduce(|best, next| if all[next] > all[best] { next } else { best });
-    let flag = if rule.flags(own) {
-        OwnFlag::Look
-    } else if own < 0.5 || small {
-        // Copiers of a venue too small for a scale can stand among people.
-        OwnFlag::Unsure
-    } else {
-        OwnFlag::Clear
-    };
-    OwnReviewer {
-        score: Some(log_odds(joint)),
-        posterior: Some(Posterior {
-            own,
-            copy: of(Class::Copy),
-            llm: of(Class::Llm),
-            off_topic: of(Class::OffTopic) + of(Class::OffTopicLlm),
-        }),
-        reads_as: largest.map(|index| model.classes[index]),
-        share: None,
-        flag,
-        reason: None,
-        is_unseen: false,
-        n_papers,
-        n_look: 0,
-        copied: None,
-    }
+    warnings
 }

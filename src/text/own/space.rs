@@ -31,6 +31,16 @@ pub(super) struct UnitBlock {
     rows: Vec<usize>,
 }
 
+/// A row as it stands in a place: the unit vector less its part along the task's, scaled to length 1.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placed {
+    row: usize,
+    task: Option<usize>,
+    along: f64,
+    /// 0 where nothing but the task is left.
+    scale: f64,
+}
+
 /// The sum of some unit vectors, before the mean is taken off.
 #[derive(Debug)]
 pub(super) struct UnitSum {
@@ -121,25 +131,58 @@ impl UnitSpace {
         products
     }
 
-    pub(super) fn sum(&self, rows: impl Iterator<Item = usize>) -> UnitSum {
-        let mut values = vec![0.0; self.rows.dims()];
-        let (mut weight, mut along_mean) = (0.0, 0.0);
-        for row in rows {
-            let inverse = self.inverse_length[row];
-            add(&self.rows, row, inverse, &mut values);
-            weight += inverse;
-            along_mean += self.along_mean[row] * inverse;
-        }
-        UnitSum { values, weight, along_mean }
+    /// A row in the place of a review whose task is another row: what the task says is taken out.
+    pub(super) fn place(&self, row: usize, task: Option<usize>) -> Placed {
+        let along = task.map_or(0.0, |task| self.cosine(row, task));
+        let left = 1.0 - along * along;
+        let scale = if left > NO_DIRECTION { 1.0 / left.sqrt() } else { 0.0 };
+        Placed { row, task, along, scale }
     }
 
-    /// Sum of the cosines of a row with all rows of a sum.
-    pub(super) fn sum_of_cosines(&self, row: usize, sum: &UnitSum) -> f64 {
-        let product = along(&self.rows, row, &sum.values)
-            - self.along_mean[row] * sum.weight
-            - sum.along_mean
-            + self.mean_squared * sum.weight;
-        product * self.inverse_length[row]
+    /// Cosine of two rows in their places.
+    pub(super) fn placed_cosine(&self, a: &Placed, b: &Placed) -> f64 {
+        let left = if a.task == b.task {
+            self.cosine(a.row, b.row) - a.along * b.along
+        } else {
+            let with = |row: usize| {
+                self.cosine(row, b.row)
+                    - b.task.map_or(0.0, |task| b.along * self.cosine(row, task))
+            };
+            with(a.row) - a.task.map_or(0.0, |task| a.along * with(task))
+        };
+        (left * a.scale * b.scale).clamp(-1.0, 1.0)
+    }
+
+    /// The sum of rows in their places.
+    pub(super) fn sum<'a>(&self, rows: impl Iterator<Item = &'a Placed>) -> UnitSum {
+        let values = vec![0.0; self.rows.dims()];
+        let mut sum = UnitSum { values, weight: 0.0, along_mean: 0.0 };
+        let mut push = |row: usize, times: f64| {
+            let factor = times * self.inverse_length[row];
+            add(&self.rows, row, factor, &mut sum.values);
+            sum.weight += factor;
+            sum.along_mean += self.along_mean[row] * factor;
+        };
+        for placed in rows {
+            push(placed.row, placed.scale);
+            if let Some(task) = placed.task {
+                push(task, -placed.along * placed.scale);
+            }
+        }
+        sum
+    }
+
+    /// Sum of the cosines of a row in its place with all rows of a sum.
+    pub(super) fn sum_of_cosines(&self, placed: &Placed, sum: &UnitSum) -> f64 {
+        let of = |row: usize| {
+            let product = along(&self.rows, row, &sum.values)
+                - self.along_mean[row] * sum.weight
+                - sum.along_mean
+                + self.mean_squared * sum.weight;
+            product * self.inverse_length[row]
+        };
+        let task = placed.task.map_or(0.0, |task| placed.along * of(task));
+        placed.scale * (of(placed.row) - task)
     }
 }
 

@@ -65,8 +65,7 @@ fn means<'a>(
 ) -> BTreeMap<usize, (f64, f64)> {
     let mut sums: BTreeMap<usize, (f64, f64, f64)> = BTreeMap::new();
     for (review, features) in texts {
-        let first = |values: &Option<Vec<f64>>| values.as_ref().and_then(|v| v.first().copied());
-        let Some((z, peers)) = first(&features.z).zip(first(&features.peers)) else { continue };
+        let Some((z, peers)) = features.z.zip(features.peers) else { continue };
         let sum = sums.entry(run.set().reviews[review].reviewer as usize).or_default();
         *sum = (sum.0 + z, sum.1 + peers, sum.2 + 1.0);
     }

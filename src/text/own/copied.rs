@@ -1,0 +1,278 @@
+//! Which words of a review stand in a Z of its paper word for word: that needs no model.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use rayon::prelude::*;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::duplicates::{hash, hash_words};
+use super::result::Passage;
+use crate::data::reviews::ReviewSet;
+use crate::embed::sentences::sentences;
+
+/// Words in a row that two texts share only if one is copied from the other.
+const RUN: usize = 8;
+
+/// Words of a whole sentence of which that is true.
+const SENTENCE: usize = 6;
+
+/// A review with a smaller share is its writer's: what stands in it too is no sign of copying.
+const VOUCHES: f64 = 0.2;
+
+/// What is copied in one review.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Copied {
+    /// Share of its words, from 0 to 1.
+    pub(super) share: f64,
+    pub(super) passages: Vec<Passage>,
+}
+
+/// The words of a text as numbers, and where they and the sentences stand.
+struct Words {
+    hashes: Vec<u64>,
+    bytes: Vec<Range<usize>>,
+    /// Of words, those of each sentence.
+    sentences: Vec<Range<usize>>,
+}
+
+impl Words {
+    fn of(text: &str) -> Self {
+        let start = text.as_ptr() as usize;
+        let mut words = Self { hashes: Vec::new(), bytes: Vec::new(), sentences: Vec::new() };
+        for sentence in sentences(text) {
+            let offset = sentence.as_ptr() as usize - start;
+            let first = words.hashes.len();
+            for (at, word) in sentence.unicode_word_indices() {
+                words.hashes.push(hash(&word.to_lowercase()));
+                words.bytes.push(offset + at..offset + at + word.len());
+            }
+            words.sentences.push(first..words.hashes.len());
+        }
+        words
+    }
+
+    /// Every run of words and every whole sentence that is long enough, with their numbers.
+    fn pieces(&self) -> impl Iterator<Item = (Range<usize>, u64)> {
+        let runs = (RUN..=self.hashes.len()).map(|end| end - RUN..end);
+        let sentences = self.sentences.iter().filter(|s| (SENTENCE..RUN).contains(&s.len()));
+        // A run and a sentence of the same words are two things.
+        runs.chain(sentences.cloned()).map(|words| {
+            let number = hash_words(&self.hashes[words.clone()]);
+            (words, number)
+        })
+    }
+}
+
+/// What is copied in every review of the set; `None` without a text, or where no Z of the paper has one.
+///
+/// Pieces that stand in the text of the task, in more than half of the reviews (`forms`, see
+/// [`super::duplicates`]), or in a review of the paper of whose own words less than [`VOUCHES`] stand in
+/// a Z, are nobody's.
+pub(super) fn copied(set: &ReviewSet, forms: &HashSet<u64>) -> Vec<Option<Copied>> {
+    let mut papers: Vec<(Vec<usize>, Vec<usize>)> = vec![Default::default(); set.papers.len()];
+    for (index, review) in set.reviews.iter().enumerate() {
+        papers[review.paper as usize].0.push(index);
+    }
+    for (index, z) in set.z.iter().enumerate() {
+        papers[z.paper as usize].1.push(index);
+    }
+    let found: Vec<(usize, Copied)> = papers
+        .par_iter()
+        .enumerate()
+        .flat_map_iter(|(paper, (reviews, z))| of_paper(set, paper, reviews, z, forms))
+        .collect();
+    let mut all = vec![None; set.reviews.len()];
+    found.into_iter().for_each(|(review, copied)| all[review] = Some(copied));
+    all
+}
+
+fn of_paper(
+    set: &ReviewSet,
+    paper: usize,
+    reviews: &[usize],
+    z: &[usize],
+    forms: &HashSet<u64>,
+) -> Vec<(usize, Copied)> {
+    // The first Z by name that has a piece.
+    let mut of_z: HashMap<u64, usize> = HashMap::new();
+    let mut order = z.to_vec();
+    order.sort_by_key(|&z| set.sources.name(set.z[z].source));
+    let mut any = false;
+    for z in order {
+        let Some(text) = set.z[z].content.text.as_deref() else { continue };
+        any = true;
+        Words::of(text).pieces().for_each(|(_, piece)| {
+            of_z.entry(piece).or_insert(z);
+        });
+    }
+    if !any {
+        return Vec::new();
+    }
+    if let Some(task) = u32::try_from(paper).ok().and_then(|paper| set.task_text(paper)) {
+        Words::of(task).pieces().for_each(|(_, piece)| {
+            of_z.remove(&piece);
+        });
+    }
+    let texts: Vec<(usize, Words)> = reviews
+        .iter()
+        .filter_map(|&review| {
+            Some((review, Words::of(set.reviews[review].content.text.as_deref()?)))
+        })
+        .collect();
+    let first: Vec<Copied> = texts.iter().map(|(_, words)| in_text(words, &of_z, forms)).collect();
+    // Pieces of reviews that are their writers'; those of others are not looked for in them.
+    let mut owners: HashMap<u64, usize> = HashMap::new();
+    for (index, ((_, words), copied)) in texts.iter().zip(&first).enumerate() {
+        if copied.share < VOUCHES && copied.share > 0.0 {
+            for (_, piece) in words.pieces().filter(|(_, piece)| of_z.contains_key(piece)) {
+                // Two vouch for anybody, one for all but itself.
+                owners.entry(piece).and_modify(|o| *o = usize::MAX).or_insert(index);
+            }
+        }
+    }
+    texts
+        .iter()
+        .zip(first)
+        .enumerate()
+        .map(|(index, ((review, words), copied))| {
+            if copied.share == 0.0 || owners.is_empty() {
+                return (*review, copied);
+            }
+            let mut of_z = of_z.clone();
+            of_z.retain(|piece, _| owners.get(piece).is_none_or(|&owner| owner == index));
+            (*review, in_text(words, &of_z, forms))
+        })
+        .collect()
+}
+
+fn in_text(words: &Words, of_z: &HashMap<u64, usize>, forms: &HashSet<u64>) -> Copied {
+    let mut source: Vec<Option<usize>> = vec![None; words.hashes.len()];
+    for (range, piece) in words.pieces() {
+        if let Some(&z) = of_z.get(&piece) {
+            source[range].iter_mut().for_each(|of| *of = of.or(Some(z)));
+        }
+    }
+    let mut is_form = vec![false; words.hashes.len()];
+    for (start, shingle) in words.hashes.windows(super::duplicates::SHINGLE).enumerate() {
+        if !forms.is_empty() && forms.contains(&hash_words(shingle)) {
+            is_form[start..start + super::duplicates::SHINGLE].fill(true);
+        }
+    }
+    source.iter_mut().zip(&is_form).filter(|(_, form)| **form).for_each(|(of, _)| *of = None);
+    let all = is_form.iter().filter(|form| !**form).count();
+    let count = source.iter().flatten().count();
+    let mut passages = Vec::new();
+    let mut end = 0;
+    for run in source.chunk_by(|a, b| a == b) {
+        let start = end;
+        end += run.len();
+        if let Some(z) = run[0] {
+            let (start, end) = (words.bytes[start].start, words.bytes[end - 1].end);
+            passages.push(Passage { start, end, z });
+        }
+    }
+    Copied { share: count as f64 / all.max(1) as f64, passages }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::content::Content;
+    use crate::data::reviews::{Review, ZReview};
+    use proptest::prelude::*;
+
+    fn content(text: &str) -> Content {
+        Content { text: Some(text.into()), ..Content::default() }
+    }
+
+    fn set(reviews: &[&str], z: &[&str], task: Option<&str>) -> ReviewSet {
+        let mut set = ReviewSet::default();
+        let paper = set.papers.intern("p");
+        for (index, text) in reviews.iter().enumerate() {
+            let reviewer = set.reviewers.intern(&format!("r{index}"));
+            set.reviews.push(Review { paper, reviewer, content: content(text) });
+        }
+        for (index, text) in z.iter().enumerate() {
+            let source = set.sources.intern(&format!("llm{index}"));
+            set.z.push(ZReview { paper, source, content: content(text) });
+        }
+        set.tasks = vec![task.map(content)];
+        set
+    }
+
+    fn shares(set: &ReviewSet) -> Vec<f64> {
+        copied(set, &HashSet::new()).into_iter().map(|found| found.unwrap().share).collect()
+    }
+
+    const Z: &str =
+        "One two three four five six seven eight nine ten. The bound is not tight enough.";
+
+    #[test]
+    fn runs_and_whole_sentences_count_by_hand() {
+        // Eight of Z's ten words after two of the writer's own; seven words in a row are none; a sentence
+        // of six is one.
+        let set = set(
+            &[
+                "Well now three, FOUR five six seven eight nine ten",
+                "three four five six seven eight nine",
+                "I agree on this. The bound is not tight enough.",
+            ],
+            &[Z],
+            None,
+        );
+        assert_eq!(shares(&set), [0.8, 0.0, 0.6]);
+        let found = copied(&set, &HashSet::new());
+        let Passage { start, end, z } = found[0].as_ref().unwrap().passages[0];
+        let text = set.reviews[0].content.text.as_deref().unwrap();
+        assert_eq!((&text[start..end], z), ("three, FOUR five six seven eight nine ten", 0));
+    }
+
+    #[test]
+    fn tasks_forms_and_people_vouch_and_copiers_do_not_vouch_for_each_other() {
+        let quoted = "One two three four five six seven eight nine ten.";
+        assert_eq!(shares(&set(&[quoted], &[Z], Some(quoted))), [0.0]);
+        assert_eq!(shares(&set(&[quoted, quoted], &[Z], None)), [1.0, 1.0]);
+        // Somebody says this among fifty words of their own.
+        let own: Vec<String> = (0..50).map(|n| format!("w{n}")).collect();
+        let own = format!("{} {quoted}", own.join(" "));
+        let found = shares(&set(&[quoted, &own], &[Z], None));
+        assert!(found[0] == 0.0 && (found[1] - 10.0 / 60.0).abs() < 1e-12, "{found:?}");
+        let words = Words::of("One two three four five six seven eight nine ten");
+        let forms = words.hashes.windows(5).map(hash_words).collect();
+        assert_eq!(copied(&set(&[quoted], &[Z], None), &forms)[0].as_ref().unwrap().share, 0.0);
+    }
+
+    #[test]
+    fn without_a_z_or_a_text_nothing_is_said() {
+        assert_eq!(copied(&set(&["a b"], &[], None), &HashSet::new()), [None]);
+        let mut set = set(&["a b"], &[Z], None);
+        set.reviews[0].content.text = None;
+        assert_eq!(copied(&set, &HashSet::new()), [None]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_share_is_that_of_a_search_word_by_word(
+            review in prop::collection::vec(0..3_u8, 0..40),
+            z in prop::collection::vec(0..3_u8, 0..40),
+        ) {
+            let text = |words: &[u8]| {
+                words.iter().map(|w| format!("w{w}")).collect::<Vec<_>>().join(" ")
+            };
+            let mut expected = vec![false; review.len()];
+            for from in 0..review.len().saturating_sub(RUN - 1) {
+                if z.windows(RUN).any(|run| run == &review[from..from + RUN]) {
+                    expected[from..from + RUN].fill(true);
+                }
+            }
+            // One sentence each, which counts if it is the whole of Z.
+            if review == z && review.len() >= SENTENCE {
+                expected.fill(true);
+            }
+            let share = expected.iter().filter(|e| **e).count() as f64 / review.len().max(1) as f64;
+            let found = shares(&set(&[&text(&review)], &[&text(&z)], None))[0];
+            prop_assert!((found - share).abs() < 1e-12, "{} {}", found, share);
+        }
+    }
+}

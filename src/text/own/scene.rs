@@ -1,0 +1,153 @@
+//! What everything looks like to somebody who believes each review so far: the slots, and the densities of
+//! the kinds of ghosts.
+
+use super::class::Class;
+use super::features::{Features, Stand};
+use super::ghosts::Planted;
+use super::model::{Kinds, Point, Slot, Student, median_moments, medians, minus, moments};
+use super::result::GhostPoint;
+use crate::stats::rank::mean;
+
+/// Fewest ghosts of a kind with a density.
+const FEWEST: usize = 5;
+
+/// Least standard deviation of the peers of an unknown LLM's text, and that of its z.
+const UNKNOWN_LLM: [f64; 2] = [0.02, 0.06];
+
+/// Share of a copy's z that an LLM's text has on a paper with one Z, in a venue that has two elsewhere.
+const ONE_OF_TWO: f64 = 0.45;
+
+/// Where all texts stand.
+pub(super) struct Stands {
+    pub(super) reviews: Vec<Stand>,
+    pub(super) z: Vec<Stand>,
+    pub(super) copies: Vec<Vec<Stand>>,
+    pub(super) others: Vec<Stand>,
+    /// Whether most papers have one Z.
+    pub(super) assumed: bool,
+    /// Whether it was measured for these vectors how close an unknown LLM comes.
+    pub(super) is_measured: bool,
+}
+
+/// All slots, one per review, and what stands in them.
+pub(super) struct Scene {
+    pub(super) slots: Vec<Slot>,
+    pub(super) kinds: Kinds,
+    /// Per slot the texts about another paper that stand in it, by [`Class::OffTopic`] and
+    /// [`Class::OffTopicLlm`].
+    pub(super) others: Vec<[Option<Point>; 2]>,
+}
+
+fn number(value: Option<f64>) -> f64 {
+    value.unwrap_or(f64::NAN)
+}
+
+/// Mean of those that are known, by coordinate.
+fn mean_point(points: &[Point]) -> Point {
+    [0, 1].map(|at| {
+        let known = points.iter().map(|point| point[at]).filter(|value| !value.is_nan());
+        number(mean(&known.collect::<Vec<_>>()))
+    })
+}
+
+impl Scene {
+    pub(super) fn new(planted: &Planted, stands: &Stands, believed: &[f64]) -> Self {
+        let venue = &planted.venue;
+        let point = |stand: &Stand, slot: usize| -> Point {
+            [number(stand.peers(slot, believed)), number(stand.z)]
+        };
+        let (mut copies, mut llm) = (Vec::new(), Vec::new());
+        let mut slots: Vec<Slot> = (0..venue.reviews.len())
+            .map(|slot| {
+                let z = venue.papers[venue.paper_of_review[slot]].z.clone();
+                let cut: Vec<Point> =
+                    stands.copies[slot].iter().map(|stand| point(stand, slot)).collect();
+                let whole: Vec<Point> =
+                    stands.z[z].iter().map(|stand| point(stand, slot)).collect();
+                let (cut_mean, whole) = (mean_point(&cut), mean_point(&whole));
+                let of_others: Vec<Point> = (stands.copies[slot].iter().zip(&cut))
+                    .map(|(stand, point)| [point[0], number(stand.z_of_others)])
+                    .collect();
+                let mut close = if stands.assumed { whole[1] } else { mean_point(&of_others)[1] };
+                if close.is_nan() {
+                    close = ONE_OF_TWO * whole[1];
+                }
+                let center = [cut_mean[0], close];
+                llm.extend(of_others.iter().map(|&point| minus(point, center)));
+                copies.extend(cut);
+                let x = point(&stands.reviews[slot], slot);
+                Slot { x, copies: [cut_mean, whole], llm: center }
+            })
+            .collect();
+        // Where a slot has no ghost of its own, those of the venue stand for it.
+        let all = |of: &dyn Fn(&Slot) -> Point| medians(&slots.iter().map(of).collect::<Vec<_>>());
+        let usual = [all(&|s| s.copies[0]), all(&|s| s.copies[1]), all(&|s| s.llm)];
+        for slot in &mut slots {
+            let [cut, whole] = &mut slot.copies;
+            for (center, usual) in [cut, whole, &mut slot.llm].into_iter().zip(usual) {
+                for at in 0..2 {
+                    if center[at].is_nan() {
+                        center[at] = usual[at];
+                    }
+                }
+            }
+        }
+
+        let mut others = vec![[None; 2]; slots.len()];
+        for (ghost, stand) in planted.others.iter().zip(&stands.others) {
+            others[ghost.slot][usize::from(ghost.class == Class::OffTopicLlm)] =
+                Some(point(stand, ghost.slot));
+        }
+        let of_class = [0, 1].map(|class| {
+            let points: Vec<Point> = others.iter().filter_map(|of| of[class]).collect();
+            let (center, covariance) = median_moments(&points)?;
+            let usable = points.len() >= FEWEST && center.iter().any(|value| !value.is_nan());
+            usable.then(|| (center, Student::new(covariance)))
+        });
+        let has_z = copies.iter().filter(|point| !point[1].is_nan()).count() >= FEWEST;
+        let covariance = |points: &[Point]| {
+            let moments = moments(points.iter().map(|&point| (point, 1.0)));
+            moments.map(|(_, covariance)| covariance).filter(|_| has_z)
+        };
+        let copy = covariance(&copies).map(Student::new);
+        let bases: Vec<Point> = copies.iter().map(|point| [point[0], f64::NAN]).collect();
+        let [peers, z] = UNKNOWN_LLM;
+        let llm_covariance = if stands.assumed {
+            let bases = covariance(&bases).filter(|_| stands.is_measured);
+            bases.map(|base| [base[0].max(peers * peers), z * z, 0.0])
+        } else {
+            covariance(&llm)
+        };
+        let kinds = Kinds {
+            copy,
+            llm: llm_covariance.map(Student::new),
+            llm_covariance: llm_covariance.unwrap_or([1.0, 1.0, 0.0]),
+            others: of_class,
+            closeness: Kinds::closeness(stands.assumed),
+        };
+        Self { slots, kinds, others }
+    }
+
+    /// The ghosts, for figures.
+    pub(super) fn points(&self, planted: &Planted) -> Vec<GhostPoint> {
+        let mut points = Vec::new();
+        for (slot, others) in self
+            .slots
+            .iter()
+            .zip(&self.others)
+            .zip(&planted.venue.reviews)
+            .map(|((slot, others), &review)| ((slot, review), others))
+        {
+            let (slot, review) = slot;
+            let copy = self.kinds.copy.map(|_| slot.copies[0]);
+            let llm = self.kinds.llm.map(|_| self.kinds.llm_at(slot, 0.0));
+            let all = [copy, llm, others[0], others[1]];
+            for (class, point) in Class::GHOSTS.into_iter().zip(all) {
+                if let Some(point) = point {
+                    points.push(GhostPoint { class, review, features: Features::of(point) });
+                }
+            }
+        }
+        points
+    }
+}

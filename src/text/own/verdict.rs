@@ -1,0 +1,423 @@
+//! From probabilities to flags, and how well cheating could be seen here.
+
+use rand::RngExt;
+use rayon::prelude::*;
+use statrs::distribution::{ContinuousCDF, Normal};
+
+use super::class::Class;
+use super::copied::Copied;
+use super::features::Features;
+use super::flags::{Apart, cut_off};
+use super::ghosts::Planted;
+use super::model::{CLOSENESS, Judged, Model, Point, Slot};
+use super::result::{
+    GhostRate, NotJudged, OwnFlag, OwnReview, OwnReviewer, PlantedRates, Posterior, Prevalence,
+    Share,
+};
+use super::scene::Scene;
+use super::settings::{
+    CLEAR, COPIED, ENOUGH_PAPERS, ENOUGH_REVIEWERS, OwnSettings, SEEN, SHORT_ANSWER,
+};
+use crate::stats::rank::mean;
+use crate::stats::seed::stream;
+
+/// What is asked about.
+pub(super) struct Asked<'a> {
+    pub(super) planted: &'a Planted,
+    pub(super) settings: &'a OwnSettings,
+    pub(super) scene: &'a Scene,
+    /// Reviews that are judged, by person.
+    pub(super) people: &'a [Vec<usize>],
+    pub(super) reasons: &'a [Option<NotJudged>],
+    /// Person of each review.
+    pub(super) reviewer_of: &'a [usize],
+    pub(super) names: Vec<&'a str>,
+}
+
+/// What is said of all people and reviews, in the order of the venue.
+pub(super) struct Verdict {
+    pub(super) people: Vec<OwnReviewer>,
+    pub(super) reviews: Vec<OwnReview>,
+    pub(super) prevalence: Option<Prevalence>,
+    pub(super) rates: PlantedRates,
+    pub(super) is_blind: bool,
+}
+
+/// P(own) up to which people, reviews, and people by their worst review are flagged.
+struct CutOffs {
+    people: Option<f64>,
+    reviews: Option<f64>,
+    worst: Option<f64>,
+}
+
+/// What the model says of one person.
+struct Person {
+    judged: Judged,
+    is_apart: bool,
+    reviews_apart: Vec<bool>,
+}
+
+impl Person {
+    /// P(own) of the worst review that stands apart, as one test of so many, and whether one does.
+    fn worst(&self) -> (f64, bool) {
+        let reviews = self.judged.slots.iter().zip(&self.reviews_apart);
+        let apart = reviews.filter(|(_, apart)| **apart).map(|(own, _)| *own).reduce(f64::min);
+        let tests = self.judged.slots.len() as f64;
+        (apart.map_or(1.0, |own| (tests * own).min(1.0)), apart.is_some())
+    }
+}
+
+/// How much of what is planted in one person's place is seen.
+#[derive(Clone, Copy, Default)]
+struct Planting {
+    /// Whether an LLM's text would be seen, on one paper and on all.
+    is_seen: bool,
+    /// By kind, share found on one paper and on all; `None` where nothing could be planted.
+    found: [Option<[f64; 2]>; 4],
+}
+
+impl Verdict {
+    pub(super) fn new(
+        asked: &Asked<'_>,
+        model: Option<&Model>,
+        copied: Vec<Option<Copied>>,
+    ) -> Self {
+        let judged: Vec<Option<Person>> = match model {
+            Some(model) => {
+                let settled: Vec<bool> = copied
+                    .iter()
+                    .map(|copied| is_copied(copied.as_ref().map(|copied| copied.share)))
+                    .collect();
+                let apart = Apart::new(model, &asked.scene.slots, asked.people, &settled);
+                let person = |person| asked.person(model, &apart, person);
+                (0..asked.people.len()).into_par_iter().map(person).collect()
+            }
+            None => asked.people.iter().map(|_| None).collect(),
+        };
+        let count = judged.iter().flatten().count();
+        let is_small = count < ENOUGH_REVIEWERS || asked.planted.venue.papers.len() < ENOUGH_PAPERS;
+        let is_blind = model.is_some_and(|model| asked.is_blind(model));
+        let cut_offs = if is_blind {
+            CutOffs { people: None, reviews: None, worst: None }
+        } else {
+            cut_offs(&judged, asked.settings.fdr)
+        };
+        let bar = cut_offs.people.unwrap_or(asked.settings.fdr);
+        let plantings: Vec<Planting> = match model {
+            Some(model) => (0..judged.len())
+                .into_par_iter()
+                .map(|person| asked.planting(model, person, bar))
+                .collect(),
+            None => vec![Planting::default(); judged.len()],
+        };
+        let cannot_clear = is_small || is_blind;
+        let mut people = Vec::with_capacity(judged.len());
+        let mut reviews: Vec<OwnReview> =
+            (0..asked.reasons.len()).map(|review| asked.review(review, &copied)).collect();
+        let mut of_person = vec![Vec::new(); judged.len()];
+        for (review, &person) in asked.reviewer_of.iter().enumerate() {
+            of_person[person].push(review);
+        }
+        for (index, person) in judged.iter().enumerate() {
+            let planting = plantings[index];
+            if let Some(person) = person {
+                let may_look = !asked.is_short_answer(index) || reads_as_copy(&person.judged.kinds);
+                for (at, &review) in asked.people[index].iter().enumerate() {
+                    let own = person.judged.slots[at];
+                    let is_flagged = cut_offs.reviews.is_some_and(|bar| own <= bar)
+                        && person.reviews_apart[at]
+                        && may_look;
+                    let is_clear = own >= CLEAR && planting.is_seen && !cannot_clear;
+                    let found = &mut reviews[review];
+                    found.p_own = Some(own);
+                    found.reads_as = Some(reads_as(own, &person.judged.slot_kinds[at]));
+                    found.flag = raised(is_flagged, is_clear, found.copied);
+                    if is_copied(found.copied) {
+                        found.reads_as = Some(Class::Copy);
+                    }
+                }
+            }
+            people.push(asked.reviewer(
+                index,
+                person.as_ref().map(|person| (person, planting)),
+                &of_person[index].iter().map(|&review| &reviews[review]).collect::<Vec<_>>(),
+                &cut_offs,
+                cannot_clear,
+            ));
+        }
+        let is_judged = |person: &OwnReviewer| person.flag != OwnFlag::NotJudged;
+        let counted: Vec<(&Judged, f64)> = judged
+            .iter()
+            .zip(&people)
+            .filter(|(_, said)| is_judged(said))
+            .filter_map(|(person, _)| {
+                let judged = &person.as_ref()?.judged;
+                Some((judged, model?.prior(judged.slots.len())))
+            })
+            .collect();
+        let rates = rates(&judged, &plantings, bar);
+        Self { people, reviews, prevalence: prevalence(&counted), rates, is_blind }
+    }
+}
+
+impl Asked<'_> {
+    fn person(&self, model: &Model, apart: &Apart, person: usize) -> Option<Person> {
+        let reviews = &self.people[person];
+        if reviews.is_empty() {
+            return None;
+        }
+        let slots = || reviews.iter().map(|&review| &self.scene.slots[review]);
+        Some(Person {
+            judged: model.judge(slots().map(|slot| (slot, slot.x))),
+            is_apart: apart.people[person],
+            reviews_apart: reviews.iter().map(|&review| apart.slots[review]).collect(),
+        })
+    }
+
+    /// Whether most copies would read as own work.
+    fn is_blind(&self, model: &Model) -> bool {
+        if model.kinds.copy.is_none() {
+            return false;
+        }
+        let judged = self.people.iter().flatten();
+        let own = judged.map(|&review| {
+            let slot = &self.scene.slots[review];
+            model.judge(std::iter::once((slot, slot.copies[0]))).own
+        });
+        let (mut count, mut all) = (0, 0);
+        own.for_each(|own| {
+            all += 1;
+            count += usize::from(own > 0.5);
+        });
+        2 * count > all
+    }
+
+    /// Whether somebody has one short answer and few Z to compare it with.
+    fn is_short_answer(&self, person: usize) -> bool {
+        let (fewest_words, enough_z) = SHORT_ANSWER;
+        let [review] = self.people[person][..] else { return false };
+        let venue = &self.planted.venue;
+        self.planted.words[review].is_some_and(|words| words < fewest_words)
+            && venue.papers[venue.paper_of_review[review]].z.len() < enough_z
+    }
+
+    /// Plants texts of every kind in a person's place, on one paper and on all: an LLM's five times, once
+    /// for each closeness.
+    fn planting(&self, model: &Model, person: usize, bar: f64) -> Planting {
+        let reviews = &self.people[person];
+        let mut planting = Planting::default();
+        if reviews.is_empty() {
+            return planting;
+        }
+        let mut random =
+            stream(self.settings.seed, &format!("own planting\u{0}{}", self.names[person]), 0);
+        let own = |replaced: &[Option<Point>]| {
+            let points = reviews.iter().zip(replaced).map(|(&review, replaced)| {
+                let slot = &self.scene.slots[review];
+                (slot, replaced.unwrap_or(slot.x))
+            });
+            model.judge(points).own
+        };
+        let only = |at: usize, all: &[Option<Point>]| {
+            let mut one = vec![None; all.len()];
+            one[at] = all[at];
+            one
+        };
+        if model.kinds.llm.is_some() {
+            let (mut seen, mut found) = ([0.0; 2], [0.0; 2]);
+            for (draw, (node, _)) in CLOSENESS.into_iter().enumerate() {
+                let scattered = |&review: &usize| {
+                    let point = model.kinds.llm_at(&self.scene.slots[review], node);
+                    Some(scatter(point, model.kinds.llm_covariance, &mut random))
+                };
+                let all: Vec<Option<Point>> = reviews.iter().map(scattered).collect();
+                let one = own(&only(draw % all.len(), &all));
+                for (at, own) in [one, own(&all)].into_iter().enumerate() {
+                    seen[at] += f64::from(u8::from(own < CLEAR)) / CLOSENESS.len() as f64;
+                    found[at] += f64::from(u8::from(own <= bar)) / CLOSENESS.len() as f64;
+                }
+            }
+            planting.is_seen = seen.iter().all(|&share| share >= SEEN - 1e-9);
+            planting.found[1] = Some(found);
+        }
+        let copy = |slot: &Slot, _: usize| model.kinds.copy.map(|_| slot.copies[0]);
+        let other = |class: usize| move |_: &Slot, review: usize| self.scene.others[review][class];
+        let kinds: [(usize, &dyn Fn(&Slot, usize) -> Option<Point>); 3] =
+            [(0, &copy), (2, &other(0)), (3, &other(1))];
+        for (kind, ghost) in kinds {
+            let all = reviews.iter().map(|&review| ghost(&self.scene.slots[review], review));
+            let all: Vec<Option<Point>> = all.collect();
+            let Some(first) = all.iter().position(Option::is_some) else { continue };
+            let found = [own(&only(first, &all)), own(&all)];
+            planting.found[kind] = Some(found.map(|own| f64::from(u8::from(own <= bar))));
+        }
+        planting
+    }
+
+    /// What is said of a review without a model.
+    fn review(&self, review: usize, copied: &[Option<Copied>]) -> OwnReview {
+        let copied = copied[review].clone();
+        let share = copied.as_ref().map(|copied| copied.share);
+        OwnReview {
+            features: Features::of(self.scene.slots[review].x),
+            p_own: None,
+            reads_as: is_copied(share).then_some(Class::Copy),
+            flag: if is_copied(share) { OwnFlag::Look } else { OwnFlag::NotJudged },
+            reason: self.reasons[review],
+            copied: share,
+            passages: copied.map(|copied| copied.passages).unwrap_or_default(),
+            peer: None,
+            z: None,
+            other_paper: None,
+        }
+    }
+
+    fn reviewer(
+        &self,
+        index: usize,
+        person: Option<(&Person, Planting)>,
+        reviews: &[&OwnReview],
+        cut_offs: &CutOffs,
+        cannot_clear: bool,
+    ) -> OwnReviewer {
+        let copied = reviews.iter().filter_map(|review| review.copied).reduce(f64::max);
+        let n_look = reviews.iter().filter(|review| review.flag == OwnFlag::Look).count();
+        let mut said = OwnReviewer {
+            score: None,
+            posterior: None,
+            reads_as: is_copied(copied).then_some(Class::Copy),
+            share: None,
+            flag: if is_copied(copied) { OwnFlag::Look } else { OwnFlag::NotJudged },
+            reason: self.reason(reviews),
+            is_unseen: false,
+            n_papers: 0,
+            n_look,
+            copied,
+        };
+        let Some((person, planting)) = person else { return said };
+        let Judged { own, logs, kinds, slots, .. } = &person.judged;
+        let under = |bar: Option<f64>, own: f64| bar.is_some_and(|bar| own <= bar);
+        let (worst, worst_apart) = person.worst();
+        let is_flagged = (under(cut_offs.people, *own) && person.is_apart
+            || n_look > 0 && worst_apart && under(cut_offs.worst, worst))
+            && (!self.is_short_answer(index) || reads_as_copy(kinds));
+        let has_z =
+            self.people[index].iter().any(|&review| !self.scene.slots[review].x[1].is_nan());
+        // What reads as about another paper needs no Z; not to have copied one does.
+        if !has_z && !is_flagged && !is_copied(copied) {
+            said.reason = Some(NotJudged::NoZ);
+            return said;
+        }
+        let would_be_clear = *own >= CLEAR && !cannot_clear;
+        said.flag = raised(is_flagged, would_be_clear && planting.is_seen, copied);
+        said.is_unseen = would_be_clear
+            && !planting.is_seen
+            && said.flag == OwnFlag::Unsure
+            && raised(false, true, copied) == OwnFlag::Clear;
+        said.score = Some(logs[0] - logs[1]);
+        let [copy, llm, off_topic, off_topic_llm] = *kinds;
+        said.posterior =
+            Some(Posterior { own: *own, copy, llm, off_topic: off_topic + off_topic_llm });
+        said.reads_as = said.reads_as.or(Some(reads_as(*own, kinds)));
+        let (low, high) = person.judged.share_interval();
+        let expected = 1.0 - mean(slots).unwrap_or(1.0);
+        said.share = Some(Share { expected, low, high });
+        said.reason = None;
+        said.n_papers = slots.len();
+        said
+    }
+
+    /// Why no review of a reviewer is judged: the most frequent reason, of equals the first.
+    fn reason(&self, reviews: &[&OwnReview]) -> Option<NotJudged> {
+        let kind = std::mem::discriminant::<NotJudged>;
+        let reasons = || reviews.iter().filter_map(|review| review.reason);
+        let count = |r: &NotJudged| reasons().filter(|other| kind(other) == kind(r)).count();
+        reasons().min_by_key(|reason| (std::cmp::Reverse(count(reason)), *reason))
+    }
+}
+
+fn cut_offs(people: &[Option<Person>], fdr: f64) -> CutOffs {
+    let people = || people.iter().flatten();
+    let reviews = people().flat_map(|person| {
+        person.judged.slots.iter().copied().zip(person.reviews_apart.iter().copied())
+    });
+    CutOffs {
+        people: cut_off(people().map(|person| (person.judged.own, person.is_apart)), fdr),
+        reviews: cut_off(reviews, fdr),
+        worst: cut_off(people().map(Person::worst), fdr),
+    }
+}
+
+fn is_copied(share: Option<f64>) -> bool {
+    share.is_some_and(|share| share >= COPIED[0])
+}
+
+fn reads_as_copy(kinds: &[f64; 4]) -> bool {
+    Model::largest(kinds) == Class::Copy
+}
+
+fn reads_as(own: f64, kinds: &[f64; 4]) -> Class {
+    if own >= 0.5 { Class::Own } else { Model::largest(kinds) }
+}
+
+fn raised(is_flagged: bool, is_clear: bool, copied: Option<f64>) -> OwnFlag {
+    if is_flagged || is_copied(copied) {
+        OwnFlag::Look
+    } else if is_clear && copied.is_none_or(|share| share < COPIED[1]) {
+        OwnFlag::Clear
+    } else {
+        OwnFlag::Unsure
+    }
+}
+
+/// A normal draw about a point.
+fn scatter(point: Point, [a, b, c]: [f64; 3], random: &mut impl rand::Rng) -> Point {
+    // Away from 0 and 1, where the quantile is infinite.
+    let mut draw = || Normal::standard().inverse_cdf(random.random_range(1e-12..1.0 - 1e-12));
+    let (first, second) = (draw(), draw());
+    let across = c / a.sqrt();
+    [
+        point[0] + a.sqrt() * first,
+        point[1] + across * first + (b - across * across).max(0.0).sqrt() * second,
+    ]
+}
+
+/// The estimated share of people with a review that is not theirs, and its interval by the likelihood of
+/// a share that all have: where it is within 1.92 of the largest logarithm.
+fn prevalence(people: &[(&Judged, f64)]) -> Option<Prevalence> {
+    let share = 1.0 - mean(&people.iter().map(|(judged, _)| judged.own).collect::<Vec<_>>())?;
+    // By how much the person's texts are likelier if one is not theirs.
+    let ratio = |(judged, prior): &(&Judged, f64)| {
+        (judged.logs[1] - judged.logs[0]) - (prior / (1.0 - prior)).ln()
+    };
+    let ratios: Vec<f64> =
+        people.iter().map(|person| ratio(person).clamp(-50.0, 50.0).exp()).collect();
+    let log_likelihood =
+        |share: f64| ratios.iter().map(|ratio| (1.0 - share + share * ratio).ln()).sum::<f64>();
+    let steps = 1000;
+    let grid = || (0..=steps).map(|step| f64::from(step) / f64::from(steps + 1));
+    let values: Vec<f64> = grid().map(log_likelihood).collect();
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let inside = || grid().zip(&values).filter(|(_, value)| **value >= most - 1.92).map(|p| p.0);
+    let interval = (inside().fold(share, f64::min), inside().fold(share, f64::max));
+    Some(Prevalence { share, interval, judged: people.len() })
+}
+
+fn rates(people: &[Option<Person>], plantings: &[Planting], bar: f64) -> PlantedRates {
+    let of_kind = |(kind, class): (usize, Class)| {
+        let found: Vec<[f64; 2]> = plantings.iter().filter_map(|p| p.found[kind]).collect();
+        let share = |at: usize| mean(&found.iter().map(|found| found[at]).collect::<Vec<_>>());
+        Some(GhostRate { class, on_one: share(0)?, on_all: share(1)?, count: found.len() })
+    };
+    let by_class: Vec<GhostRate> =
+        Class::GHOSTS.into_iter().enumerate().filter_map(of_kind).collect();
+    let ghosts = mean(&by_class.iter().map(|rate| rate.on_all).collect::<Vec<_>>());
+    // Of those who are flagged, what P(own) says are people after all.
+    let (mut flagged, mut weight) = (0.0, 0.0);
+    for person in people.iter().flatten() {
+        weight += person.judged.own;
+        let is_flagged = person.is_apart && person.judged.own <= bar;
+        flagged += if is_flagged { person.judged.own } else { 0.0 };
+    }
+    PlantedRates { by_class, ghosts, people: (weight > 0.0).then(|| flagged / weight) }
+}
