@@ -56,7 +56,7 @@ const OUTPUT_FLAGS: [&str; 21] = [
     "report_text",
     "explain",
     "top",
-    "posteriors",
+    "consensus",
     "print_sql",
     "feedback_runs",
     "answers",
@@ -71,7 +71,7 @@ const OUTPUT_FLAGS: [&str; 21] = [
 ];
 
 /// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: [&str; 52] = [
+const ADVANCED_FLAGS: [&str; 51] = [
     "center",
     "z_combine",
     "min_papers",
@@ -80,7 +80,6 @@ const ADVANCED_FLAGS: [&str; 52] = [
     "sampled",
     "scoring_function",
     "bootstrap",
-    "tolerance",
     "max_iterations",
     "engine",
     "memory_limit",
