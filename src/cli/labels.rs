@@ -21,11 +21,11 @@ use super::output::{check_output, emit, write_output};
 use super::page::PageArgs;
 use super::progress::{Terminal, doing, open};
 use super::shown_labels::shown;
+use crate::data::ordered_labels::LabelScale;
 use crate::mechanism::{
     GivenScores, LearnFrom, MAX_ITERATIONS, MechanismName, ScoringFunction, SeveralSources,
     TOLERANCE,
 };
-use crate::data::ordered_labels::LabelScale;
 use crate::report::Input;
 use crate::screen::labels::{LabelsSettings, MIN_TASKS, labels};
 use crate::stats::flag::FALSE_DISCOVERY_RATE;

@@ -302,12 +302,7 @@ mod tests {
     fn on_a_scale_near_the_llm_counts_in_part() {
         // Labels x, y, z at 0, 1/2, 1; Z says x of q and r. a: x, y: agreement 1, 1/2. b: z, x: 0, 1.
         // a: own 3/4, others 1/2: (3/4 - 1/2) / (1/2) = 1/2. b: (1/2 - 3/4) / (1/4) = -1.
-        let table = table(&[
-            ("q", "a", "x"),
-            ("r", "a", "y"),
-            ("q", "b", "z"),
-            ("r", "b", "x"),
-        ]);
+        let table = table(&[("q", "a", "x"), ("r", "a", "y"), ("q", "b", "z"), ("r", "b", "x")]);
         let mechanism = CopyExcess::new(vec![Some(0); 2]).on_scale([0.0, 0.5, 1.0].into());
         let scores = mechanism.score(&table).unwrap();
         assert_close(&copied(&scores), &[Some(0.5), Some(-1.0)], 1e-12);

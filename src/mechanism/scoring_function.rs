@@ -128,9 +128,8 @@ impl ScoringFunction {
             Self::Estimated => Joint::estimate(table, tasks).signs(),
             Self::Given(given) => given.matrix(z, labels),
             Self::Ordered(places) => {
-                let row = |h: &Label| labels.iter().map(move |l| (*h, *l));
-                let values = labels.iter().flat_map(row);
-                let values = values.map(|(h, l)| agreement(Some(places), h, l)).collect();
+                let row = |&h: &Label| labels.iter().map(move |&l| agreement(Some(places), h, l));
+                let values = labels.iter().flat_map(row).collect();
                 ScoreMatrix { classes: labels.len(), values }
             }
         }

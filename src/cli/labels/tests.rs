@@ -238,8 +238,17 @@ fn several_sources_give_the_lowest_score() {
 fn the_consensus_is_written_and_said() {
     let folder = tempfile::tempdir().unwrap();
     let files = [("l.csv", &*crowd(&CROWD)), ("truth.csv", "task,truth\nq,x\nr,y\ns,y\n")];
-    let arguments =
-        ["l.csv", "--mechanism", "ca", "--truth", "truth.csv", "--consensus", "c.csv", "--consensus-by", "majority"];
+    let arguments = [
+        "l.csv",
+        "--mechanism",
+        "ca",
+        "--truth",
+        "truth.csv",
+        "--consensus",
+        "c.csv",
+        "--consensus-by",
+        "majority",
+    ];
     let report = run_in(folder.path(), &files, &arguments).unwrap();
     let text = std::fs::read_to_string(folder.path().join("c.csv")).unwrap();
     assert_eq!(text, "task,label,probability,n_labels\nq,x,1,2\nr,y,1,2\ns,x,1,2\nt,,0.5,2\n");

@@ -59,7 +59,8 @@ pub(super) static SETTINGS: [Setting; 284] = [
     setting("labels", ("exact-labels", ""), "exact_labels", || json!(true)),
     setting("labels", ("learn-from", "all"), "learn_from", || json!("all")),
     setting("labels", ("consensus-by", "majority"), "consensus_by", || json!("majority")),
-    setting("labels", ("drop-flagged", ""), "drop_flagged", || json!(true)).with("--consensus c.csv"),
+    setting("labels", ("drop-flagged", ""), "drop_flagged", || json!(true))
+        .with("--consensus c.csv"),
     setting("labels", ("multi", ""), "multi", || json!(true)),
     setting("labels", ("sampled", "2"), "sampled", || json!(2)),
     setting("labels", ("scoring-function", "scoring.csv"), "scoring_function", || json!("given")),
