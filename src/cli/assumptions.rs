@@ -33,7 +33,8 @@ Columns: value is the conditional mutual information (total variation) given Z o
   cheater_cheater  a cheater with the LLM of Z and one with the LLM `cheater`
 null is its mean under permutation, excess = value less its estimated bias; difference_to_humans is the value of two
 people minus this one, excess_difference the same of the excesses, with its interval. about_zero
-answers hypotheses 1 and 2, below_humans hypotheses 3 and 4.
+answers hypotheses 1 and 2, below_humans hypotheses 3 and 4. auc: where workers who hand in
+`cheater` end by ca_z given z, tried among the people here; works: whether it is surely above .6.
 
 Example: caz assumptions labels.csv --z llm-labels.csv --output assumptions.csv")]
 pub(super) struct AssumptionsArgs {

@@ -17,7 +17,7 @@ const OUTPUTS: [&str; 12] = [
     "record",
     "errors",
     "summary",
-    "posteriors",
+    "consensus",
     "raw",
     "figures",
     "transcripts",

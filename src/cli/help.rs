@@ -58,7 +58,7 @@ const OUTPUT_FLAGS: [&str; 21] = [
     "report_text",
     "explain",
     "top",
-    "posteriors",
+    "consensus",
     "print_sql",
     "feedback_runs",
     "answer_columns",
@@ -73,7 +73,7 @@ const OUTPUT_FLAGS: [&str; 21] = [
 ];
 
 /// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: [&str; 52] = [
+const ADVANCED_FLAGS: [&str; 51] = [
     "center",
     "z_combine",
     "min_papers",
@@ -82,7 +82,6 @@ const ADVANCED_FLAGS: [&str; 52] = [
     "sampled",
     "scoring_function",
     "bootstrap",
-    "tolerance",
     "max_iterations",
     "engine",
     "memory_limit",

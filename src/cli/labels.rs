@@ -21,6 +21,7 @@ use super::output::{check_output, emit, write_output};
 use super::page::PageArgs;
 use super::progress::{Terminal, doing, open};
 use super::shown_labels::shown;
+use crate::data::ordered_labels::LabelScale;
 use crate::mechanism::{
     GivenScores, LearnFrom, MAX_ITERATIONS, MechanismName, ScoringFunction, SeveralSources,
     TOLERANCE,
@@ -86,15 +87,26 @@ pub(super) struct ScoreLabelsArgs {
     /// ds, ds_z: standard errors from N bootstrap samples of the tasks
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     bootstrap: Option<u32>,
-    /// ds, ds_z: stop when the objective gains less than this share of its size
-    #[arg(long, value_name = "F", default_value_t = TOLERANCE)]
-    tolerance: f64,
     /// ds, ds_z: stop after N iterations
     #[arg(long, value_name = "N", default_value_t = MAX_ITERATIONS)]
     max_iterations: usize,
-    /// Write the label probabilities of the first of ds and ds_z: task, label, probability
+    /// Write what the crowd says: task, label, probability, n_labels
     #[arg(long, value_name = "FILE")]
-    posteriors: Option<PathBuf>,
+    consensus: Option<PathBuf>,
+    /// The mechanism whose probabilities the consensus has
+    #[arg(long, value_enum, value_name = "M", default_value_t)]
+    consensus_by: ConsensusChoice,
+    /// Leave who is flagged look out of the consensus
+    #[arg(long)]
+    drop_flagged: bool,
+    /// Order of the labels, LOW..HIGH or A,B,C: near misses are not misses for ca, ca_z, excess_z
+    ///
+    /// Labels that are not on the scale are missing. Of more than 21 different numbers ten bins are made.
+    #[arg(long, value_name = "SCALE")]
+    scale: Option<LabelScale>,
+    /// Labels are sets (`cat; dog`, or a JSON list): one question a label, in any order
+    #[arg(long)]
+    multi: bool,
     /// Where labels are counted: local (in memory), datafusion (here, larger than memory), or
     /// ballista://HOST:PORT (a cluster)
     ///
@@ -140,6 +152,31 @@ impl From<SeveralSourcesChoice> for SeveralSources {
     }
 }
 
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum ConsensusChoice {
+    /// The label of most people
+    Majority,
+    /// Dawid-Skene with one accuracy a worker
+    OneCoin,
+    /// Dawid-Skene
+    #[default]
+    Ds,
+    /// Dawid-Skene with copying from the LLM
+    DsZ,
+}
+
+impl From<ConsensusChoice> for MechanismName {
+    fn from(choice: ConsensusChoice) -> Self {
+        match choice {
+            ConsensusChoice::Majority => Self::Majority,
+            ConsensusChoice::OneCoin => Self::OneCoin,
+            ConsensusChoice::Ds => Self::Ds,
+            ConsensusChoice::DsZ => Self::DsZ,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum LearnFromChoice {
     /// All but the worker's own labels
@@ -167,7 +204,7 @@ pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus>
     }
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
-    check_output(args.posteriors.as_deref())?;
+    check_output(args.consensus.as_deref())?;
     args.page.check(common)?;
     check_read_once(
         args.z.iter().chain([&args.labels]).chain(&args.truth).chain(&args.scoring_function),
@@ -185,12 +222,13 @@ pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus>
         settings.scoring_function = ScoringFunction::Given(given);
     }
     let run = labels(set, &settings, &Terminal::new(common))?;
-    if let Some(path) = &args.posteriors
-        && run.posteriors().is_some()
-    {
-        write_output(path, |out| run.write_posteriors(out))?;
+    let mut report = doing(common, "describing", || run.report());
+    if let Some(path) = &args.consensus {
+        let consensus = doing(common, "consensus", || run.consensus_of_tasks())?;
+        write_output(path, |out| consensus.write(out))?;
+        let last = report.footer.len().saturating_sub(1);
+        report.footer.splice(last..last, consensus.sentences(args.drop_flagged));
     }
-    let report = doing(common, "describing", || run.report());
     args.page.write(common, &report, || Ok(run.page()))?;
     if common.resolved_format()? == OutputFormat::Table {
         emit(&shown(report, &run), common)?;
@@ -213,7 +251,11 @@ impl ScoreLabelsArgs {
             sampled: self.sampled,
             scoring_function: ScoringFunction::Estimated,
             bootstrap: self.bootstrap,
-            tolerance: self.tolerance,
+            scale: self.scale.clone(),
+            multi: self.multi,
+            consensus_by: self.consensus_by.into(),
+            drop_flagged: self.drop_flagged,
+            tolerance: TOLERANCE,
             max_iterations: self.max_iterations,
             seed,
         }
@@ -234,8 +276,12 @@ impl ScoreLabelsArgs {
     /// export may hold it.
     fn check(&self, settings: &LabelsSettings) -> Result<()> {
         settings.check()?;
-        if self.posteriors.is_some() && !settings.mechanism.iter().any(|name| name.is_fitted()) {
-            return Err(UsageError("--posteriors needs --mechanism ds or ds_z".into()).into());
+        if self.scale.is_some() && self.multi {
+            let message = "--scale is for one label a task and --multi for sets; leave one out";
+            return Err(UsageError(message.into()).into());
+        }
+        if self.consensus.is_none() && self.drop_flagged {
+            return Err(UsageError("--drop-flagged is of --consensus FILE; add it".into()).into());
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use super::import::{ImportSettings, Imports, Opener, Wanted};
 use super::input::Input;
 use super::label_reader::{LabelFiles, LabelReading, read_labels};
 use super::labels::{Label, LabelTable};
+use super::ordered_labels::LabelValues;
 use super::problem::DataError;
 use super::source::{Source, json_lines};
 use super::warning::Warning;
@@ -33,6 +34,8 @@ pub struct Labels {
     pub reading: LabelReading,
     /// What was done to files of other systems.
     pub imports: Imports,
+    /// Where the labels are on their scale, if they are [`on_scale`](Self::on_scale).
+    pub values: Option<LabelValues>,
 }
 
 /// One label by a person.
@@ -181,6 +184,7 @@ impl Labels {
             warnings: loaded.warnings,
             reading,
             imports: Imports::default(),
+            values: None,
         })
     }
 }

@@ -10,6 +10,11 @@
 //! 3. `I(X_i; X_j | Z) > I(Z_i; X_j | Z)`: people share more than that with each other;
 //! 4. `I(X_i; X_j | Z) > I(Z_i; Z_j | Z)`: also more than two cheaters do.
 //!
+//! A hypothesis on what pairs share does not say that a copier ends below people: that also takes
+//! scores of people that differ little. So copiers are planted ([`super::planted_copies`]), and
+//! conditioning on Z works against a cheater only where their AUC is above [`LEAST_AUC`]; hypotheses 3 and
+//! 4 are not said to hold where it is not.
+//!
 //! Every LLM is Z in turn, by its first sample, and every LLM is the cheater. Another sample of
 //! the same LLM stands for a cheater who asks the LLM of the principal; as in Tables 2-5 of the
 //! paper, in (2) one cheater uses the LLM of Z (its second sample) and the other one any LLM (its
@@ -31,12 +36,12 @@
 use rand::RngExt;
 use rayon::prelude::*;
 
+use super::planted_copies::planted_auc;
 use crate::data::labels::{Label, LabelTable};
 use crate::data::progress::Progress;
 use crate::data::z::{ZLabels, ZSource};
 use crate::mechanism::ConditionalPairs;
-use crate::stats::interval::CONFIDENCE;
-use crate::stats::interval::sample_variance;
+use crate::stats::interval::{CONFIDENCE, Estimate, sample_variance};
 use crate::stats::rank::{mean, quantile};
 use crate::stats::seed::stream;
 
@@ -48,6 +53,9 @@ pub const REPLICATES: u32 = 1000;
 
 /// "About 0" means: at most this share of what two people share beyond Z.
 pub const ABOUT_ZERO_SHARE: f64 = 0.25;
+
+/// Conditioning works against a cheater where copiers of their LLM have an AUC surely above this.
+pub const LEAST_AUC: f64 = 0.6;
 
 /// What each side of the interval behind a verdict leaves out.
 const VERDICT_TAIL: f64 = 0.01;
@@ -156,6 +164,20 @@ pub struct CheaterCheck {
     pub human: Comparison,
     /// Two cheaters, hypotheses 2 and 4.
     pub llm: Comparison,
+    /// AUC by `ca_z` of copies of this LLM planted among people, over copiers.
+    pub auc: Option<Estimate>,
+}
+
+impl CheaterCheck {
+    /// Whether copies of this LLM end below people where Z is conditioned on: the interval of
+    /// [`Self::auc`] against [`LEAST_AUC`].
+    pub fn works(&self) -> Verdict {
+        match &self.auc {
+            None if self.human.below_humans == Verdict::NeedsSamples => Verdict::NeedsSamples,
+            None => Verdict::TooFewTasks,
+            Some(auc) => Verdict::above(LEAST_AUC, auc.interval()),
+        }
+    }
 }
 
 /// One LLM as Z.
@@ -185,26 +207,37 @@ impl SourceCheck {
             })
     }
 
+    /// The cheater whose planted copies have the lowest AUC, with it.
+    pub fn worst_copier(&self) -> Option<(&CheaterCheck, Estimate)> {
+        let each = self.cheaters.iter().filter_map(|check| Some((check, check.auc?)));
+        each.min_by(|(_, a), (_, b)| a.value.total_cmp(&b.value))
+    }
+
     /// Whether the cheater who uses the LLM of Z could be looked at.
     pub fn is_complete(&self) -> bool {
         self.samples >= 2
     }
 }
 
-/// The LLM to condition on: the one whose worst case is best. LLMs with two samples or more come
-/// first, since for the others the cheater who uses the same LLM is out of sight. `None` if no
-/// comparison could be computed.
+/// The LLM to condition on: the one whose worst planted copies have the highest AUC, among equals the
+/// one with the largest excess difference in its worst case. LLMs with two samples or more come first,
+/// since for the others the cheater who uses the same LLM is out of sight. `None` if no copy could be
+/// planted.
 pub fn best_source(checks: &[SourceCheck]) -> Option<&SourceCheck> {
-    let mut best: Option<(&SourceCheck, (bool, f64))> = None;
+    let key = |check: &SourceCheck| {
+        let (_, auc) = check.worst_copier()?;
+        let excess = check.worst_case().and_then(|(_, c)| c.excess_difference);
+        Some((check.is_complete(), auc.value, excess.unwrap_or(f64::NEG_INFINITY)))
+    };
+    let mut best: Option<(&SourceCheck, (bool, f64, f64))> = None;
     for check in checks {
-        let Some(worst) = check.worst_case().and_then(|(_, c)| c.excess_difference) else {
-            continue;
-        };
-        let key = (check.is_complete(), worst);
-        let better = best
-            .is_none_or(|(_, other)| key.0.cmp(&other.0).then(key.1.total_cmp(&other.1)).is_gt());
+        let Some(found) = key(check) else { continue };
+        let better = best.is_none_or(|(_, other)| {
+            let by_auc = found.0.cmp(&other.0).then(found.1.total_cmp(&other.1));
+            by_auc.then(found.2.total_cmp(&other.2)).is_gt()
+        });
         if better {
-            best = Some((check, key));
+            best = Some((check, found));
         }
     }
     best.map(|(check, _)| check)
@@ -212,46 +245,42 @@ pub fn best_source(checks: &[SourceCheck]) -> Option<&SourceCheck> {
 
 /// The answer in one sentence: can conditioning work on this crowd, and on which LLM?
 ///
-/// Looks at the best source (see [`best_source`]) and says the weakest of what its cheaters show.
+/// Looks at the best source (see [`best_source`]) and says what its worst planted copies show.
 pub fn verdict_sentence(checks: &[SourceCheck]) -> String {
-    let Some(best) = best_source(checks) else {
-        return "Nothing can be said: there are too few tasks, or no LLM has a second sample to \
-                stand for a cheater."
+    let Some((best, (cheater, auc))) =
+        best_source(checks).and_then(|best| Some((best, best.worst_copier()?)))
+    else {
+        return "Nothing can be said: there are too few tasks or workers, or no LLM has a second \
+                sample to stand for a cheater."
             .to_owned();
     };
-    let comparisons = || best.cheaters.iter().flat_map(|check| [&check.human, &check.llm]);
-    let any = |wanted: fn(Verdict) -> bool| {
-        comparisons().any(|comparison| wanted(comparison.below_humans))
-    };
-    let z = &best.z;
-    if any(|verdict| verdict == Verdict::Fails) {
-        let cheater = best.worst_case().map_or("", |(check, _)| check.cheater.as_str());
-        format!(
-            "Conditioning does not work here, not even on {z}, the best choice: workers who copy \
-             {cheater} share as much beyond it as people do."
-        )
-    } else if any(|verdict| verdict == Verdict::Unclear) {
-        format!(
+    let (z, share) = (&best.z, 100.0 * auc.value);
+    match cheater.works() {
+        Verdict::Holds if best.is_complete() => format!(
+            "Condition on {z}: tried here, workers who copy an LLM end below {share:.0} % or more of \
+             the people."
+        ),
+        Verdict::Holds => format!(
+            "Condition on {z}: tried here, workers who copy another LLM end below {share:.0} % or more \
+             of the people; copies of {z} itself need a second sample of it."
+        ),
+        Verdict::Fails => format!(
+            "Conditioning does not work here, not even on {z}, the best choice: workers who copy {} \
+             end below {share:.0} % of the people only.",
+            cheater.cheater
+        ),
+        _ => format!(
             "Condition on {z}; whether that tells copies of every LLM from people's answers is \
-             unclear from these tasks."
-        )
-    } else if any(|verdict| verdict == Verdict::Holds)
-        && best.is_complete()
-        && comparisons().all(|c| c.below_humans == Verdict::Holds)
-    {
-        format!("Condition on {z}: beyond it people share more than workers who copy an LLM do.")
-    } else {
-        format!(
-            "Condition on {z}: nothing speaks against it, but not every kind of copying could be \
-             looked at (needs more samples of the LLMs)."
-        )
+             unclear: tried here, workers who copy {} end below {share:.0} % of the people.",
+            cheater.cheater
+        ),
     }
 }
 
 /// Checks the hypotheses for every source as Z and every source as the cheater.
 ///
 /// `z` is for the tasks of `table`. Time: `permutations + replicates` passes over the tasks for
-/// each of `s (1 + 2 s)` values with `s` sources. `progress` hears of each value and replicate.
+/// each of `s (1 + 2 s)` values with `s` sources, and up to 20 scores of the crowd for each of `s s` pairs. `progress` hears of each value and replicate.
 pub fn check_assumptions(
     table: &LabelTable,
     z: &ZLabels,
@@ -280,6 +309,7 @@ pub fn check_assumptions(
             Measured { interval, ..measured }
         })
         .collect();
+    let mut planted = planted(table, z, progress).into_iter();
     plan.sources
         .iter()
         .zip(&z.sources)
@@ -296,20 +326,45 @@ pub fn check_assumptions(
                         None => not_computed(),
                         Some(index) => compared(&measured, &replicates, (source.humans, index)),
                     };
-                    CheaterCheck {
+                    let mut found = CheaterCheck {
                         cheater: cheater.name.clone(),
                         human: compare(human),
                         llm: compare(llm),
+                        auc: planted.next().flatten(),
+                    };
+                    // People may share more, and copiers stand among them all the same.
+                    if found.auc.is_some() && found.works() != Verdict::Holds {
+                        for comparison in [&mut found.human, &mut found.llm] {
+                            if comparison.below_humans == Verdict::Holds {
+                                comparison.below_humans = Verdict::Unclear;
+                            }
+                        }
                     }
+                    found
                 })
                 .collect(),
         })
         .collect()
 }
 
+/// AUC of planted copies by Z and by cheater, row-major; as in the hypotheses, another sample of the
+/// LLM of Z stands for a cheater who uses it.
+fn planted(table: &LabelTable, z: &ZLabels, progress: &dyn Progress) -> Vec<Option<Estimate>> {
+    let mut all = Vec::new();
+    for (index, source) in z.sources.iter().enumerate() {
+        for (other, cheater) in z.sources.iter().enumerate() {
+            let both = sample(source, 0).zip(sample(cheater, usize::from(other == index)));
+            // What is too large for the score has none.
+            all.push(both.and_then(|both| planted_auc(table, &z.labels, both).ok().flatten()));
+            progress.advance(1);
+        }
+    }
+    all
+}
+
 /// Total of what [`check_assumptions`] reports as progress.
 pub fn progress_total(sources: usize, settings: &AssumptionSettings) -> u64 {
-    (sources * (1 + 2 * sources)) as u64 + u64::from(settings.replicates)
+    (sources * (1 + 3 * sources)) as u64 + u64::from(settings.replicates)
 }
 
 /// All values to compute, and who needs which.

@@ -21,6 +21,7 @@ pub mod multi_llm;
 pub mod own_calibration;
 #[cfg(feature = "html")]
 mod page;
+pub mod planted_copies;
 pub mod reviewers;
 pub mod reviews;
 pub mod sample_size;

@@ -28,9 +28,12 @@
     reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
 )]
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::entry::{Entry, Several, conditioning};
+use super::scoring_function::agreement;
 use super::strata::Conditioning;
 use super::{Mechanism, MechanismError, Scores, WorkerScore};
 use crate::data::labels::{Label, LabelTable};
@@ -66,12 +69,20 @@ use crate::stats::interval::Estimate;
 #[derive(Debug, Clone)]
 pub struct CopyExcess {
     conditioning: Conditioning,
+    places: Option<Arc<[f64]>>,
 }
 
 impl CopyExcess {
     /// Compares with the label `z` of each task, by task number.
     pub fn new(z: Vec<Option<Label>>) -> Self {
-        Self { conditioning: Conditioning::on(z) }
+        Self { conditioning: Conditioning::on(z), places: None }
+    }
+
+    /// The same with labels on a scale, their places from 0 to 1 by number: says as much of what Z says
+    /// as is not their distance.
+    #[must_use]
+    pub fn on_scale(self, places: Arc<[f64]>) -> Self {
+        Self { places: Some(places), ..self }
     }
 }
 
@@ -85,7 +96,10 @@ pub(super) const ENTRY: Entry = Entry {
     needs_z: true,
     is_fitted: false,
     several: Several::Lowest,
-    build: |sources, _| Box::new(CopyExcess { conditioning: conditioning(sources) }),
+    build: |sources, options| {
+        let places = options.places.clone();
+        Box::new(CopyExcess { conditioning: conditioning(sources), places })
+    },
 };
 
 impl Mechanism for CopyExcess {
@@ -95,7 +109,7 @@ impl Mechanism for CopyExcess {
 
     fn score(&self, table: &LabelTable) -> Result<Scores, MechanismError> {
         self.conditioning.check(table)?;
-        let agreeing: Vec<u32> = (0..table.task_count() as u32)
+        let agreeing: Vec<f64> = (0..table.task_count() as u32)
             .into_par_iter()
             .with_min_len(1024)
             .map(|task| self.agreeing(table, task))
@@ -120,7 +134,8 @@ impl Mechanism for CopyExcess {
     }
 
     fn on_tasks(&self, tasks: &[u32]) -> Box<dyn Mechanism> {
-        Box::new(Self { conditioning: self.conditioning.on_tasks(tasks) })
+        let places = self.places.clone();
+        Box::new(Self { conditioning: self.conditioning.on_tasks(tasks), places })
     }
 
     /// 0 is what a worker earns who agrees with Z as often as the others.
@@ -130,27 +145,32 @@ impl Mechanism for CopyExcess {
 }
 
 impl CopyExcess {
-    /// Reports on `task` that equal Z.
-    fn agreeing(&self, table: &LabelTable, task: u32) -> u32 {
-        self.conditioning.label(task).map_or(0, |z| {
-            table.of_task(task).labels.iter().filter(|&&label| label == z).count() as u32
+    /// How much a label agrees with that of Z.
+    fn agreement(&self, label: Label, z: Label) -> f64 {
+        agreement(self.places.as_deref(), label, z)
+    }
+
+    /// Sum of the agreement of the reports on `task` with Z.
+    fn agreeing(&self, table: &LabelTable, task: u32) -> f64 {
+        self.conditioning.label(task).map_or(0.0, |z| {
+            table.of_task(task).labels.iter().map(|&label| self.agreement(label, z)).sum()
         })
     }
 
-    /// Of every task of `worker` with Z and another worker: whether the worker equals Z (1 or 0),
-    /// and the share of the others who do.
+    /// Of every task of `worker` with Z and another worker: how much the worker agrees with Z (1 or 0
+    /// but on a scale), and the mean over the others.
     fn tasks<'a>(
         &'a self,
         table: &'a LabelTable,
         worker: u32,
-        agreeing: &'a [u32],
+        agreeing: &'a [f64],
     ) -> impl Iterator<Item = (f64, f64)> + Clone + 'a {
         table.of_worker(worker).iter().filter_map(move |(task, label)| {
             let z = self.conditioning.label(task)?;
             let others = table.of_task(task).len() - 1;
-            let own = u32::from(label == z);
-            let share = f64::from(agreeing[task as usize] - own) / others as f64;
-            (others > 0).then_some((f64::from(own), share))
+            let own = self.agreement(label, z);
+            let share = (agreeing[task as usize] - own) / others as f64;
+            (others > 0).then_some((own, share))
         })
     }
 }
@@ -276,6 +296,16 @@ mod tests {
         let (bottom, top) = a.interval().unwrap();
         assert_eq!((low, high), (-top, -bottom));
         assert_eq!(scores.workers[3].copied_interval(), None);
+    }
+
+    #[test]
+    fn on_a_scale_near_the_llm_counts_in_part() {
+        // Labels x, y, z at 0, 1/2, 1; Z says x of q and r. a: x, y: agreement 1, 1/2. b: z, x: 0, 1.
+        // a: own 3/4, others 1/2: (3/4 - 1/2) / (1/2) = 1/2. b: (1/2 - 3/4) / (1/4) = -1.
+        let table = table(&[("q", "a", "x"), ("r", "a", "y"), ("q", "b", "z"), ("r", "b", "x")]);
+        let mechanism = CopyExcess::new(vec![Some(0); 2]).on_scale([0.0, 0.5, 1.0].into());
+        let scores = mechanism.score(&table).unwrap();
+        assert_close(&copied(&scores), &[Some(0.5), Some(-1.0)], 1e-12);
     }
 
     #[test]

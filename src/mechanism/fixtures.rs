@@ -112,7 +112,7 @@ pub(super) fn real_crowd(folder: &str) -> (LabelTable, Vec<Option<Label>>) {
 /// # Panics
 ///
 /// Where the data are not at hand: such a test must not pass without them.
-pub(super) fn crowd_with_samples(folder: &str) -> (LabelTable, Vec<Vec<Option<Label>>>) {
+pub(crate) fn crowd_with_samples(folder: &str) -> (LabelTable, Vec<Vec<Option<Label>>>) {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data")).join(folder);
     let rows = |file: &str| -> Vec<csv::StringRecord> {
         let mut reader = csv::Reader::from_path(path.join(file)).expect("../shared/data is there");

@@ -14,7 +14,7 @@ mod correlated_agreement;
 mod dawid_skene;
 mod entry;
 #[cfg(test)]
-mod fixtures;
+pub(crate) mod fixtures;
 mod given_scores;
 mod latent_class;
 mod majority;

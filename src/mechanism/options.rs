@@ -1,5 +1,7 @@
 //! Settings of all mechanisms.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::sampled_agreement::PeerDraws;
@@ -16,6 +18,9 @@ pub struct MechanismOptions {
     pub several_sources: SeveralSources,
     /// Of `own`.
     pub own: OwnSettings,
+    /// Places of the labels on a scale, from 0 to 1 by number, those of Z included; none where labels are
+    /// the same or not. Of `excess_z`; for `ca` and `ca_z` see [`ScoringFunction::Ordered`].
+    pub places: Option<Arc<[f64]>>,
 }
 
 /// How several LLMs are used by a mechanism that can take them together.

@@ -10,6 +10,8 @@
     reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
 )]
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -27,14 +29,26 @@ pub enum ScoringFunction {
     Estimated,
     /// From the user.
     Given(GivenScores),
+    /// From the places of the labels on a scale, from 0 to 1 by number: 1 less their distance, so that a
+    /// near miss is not a miss.
+    Ordered(Arc<[f64]>),
 }
 
-/// Written as `estimated` or `given`; what was given is among the inputs of a run.
+/// How much two labels agree: 1 where they are the same, else 0, or on a scale 1 less their distance.
+pub(crate) fn agreement(places: Option<&[f64]>, a: Label, b: Label) -> f64 {
+    match places {
+        None => f64::from(u8::from(a == b)),
+        Some(places) => 1.0 - (places[usize::from(a)] - places[usize::from(b)]).abs(),
+    }
+}
+
+/// Written as `estimated`, `given` or `ordered`; what was given is among the inputs of a run.
 impl Serialize for ScoringFunction {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(match self {
             Self::Estimated => "estimated",
             Self::Given(_) => "given",
+            Self::Ordered(_) => "ordered",
         })
     }
 }
@@ -44,7 +58,9 @@ impl<'de> Deserialize<'de> for ScoringFunction {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match String::deserialize(deserializer)?.as_str() {
             "estimated" => Ok(Self::Estimated),
-            "given" => Err(serde::de::Error::custom("a given scoring function is not part of it")),
+            "given" | "ordered" => {
+                Err(serde::de::Error::custom("a given scoring function is not part of it"))
+            }
             _ => Err(serde::de::Error::custom("a scoring function is `estimated` or `given`")),
         }
     }
@@ -111,6 +127,11 @@ impl ScoringFunction {
         match self {
             Self::Estimated => Joint::estimate(table, tasks).signs(),
             Self::Given(given) => given.matrix(z, labels),
+            Self::Ordered(places) => {
+                let row = |&h: &Label| labels.iter().map(move |&l| agreement(Some(places), h, l));
+                let values = labels.iter().flat_map(row).collect();
+                ScoreMatrix { classes: labels.len(), values }
+            }
         }
     }
 }
@@ -296,6 +317,17 @@ mod tests {
         assert!((joint.singles[0] - 7.0 / 12.0).abs() < 1e-15);
         // D(x, x) = 1/6 - 49/144 < 0, D(x, y) = 5/12 - 35/144 > 0, D(y, y) < 0.
         assert_eq!(joint.signs().values, [0.0, 1.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn on_a_scale_a_near_miss_is_half_a_miss() {
+        // Of three labels 0, 1/2, 1: in the part with the first and the last only, 1 and 0.
+        let table = table(&[("q", "a", "x"), ("q", "b", "y"), ("r", "a", "z")]);
+        let function = ScoringFunction::Ordered([0.0, 0.5, 1.0].into());
+        let all = [1.0, 0.5, 0.0, 0.5, 1.0, 0.5, 0.0, 0.5, 1.0];
+        assert_eq!(function.matrix(&table, &[0, 1], 0).values, all);
+        assert_eq!(function.matrix_of(&table, &[0], 0, &[0, 2]).values, [1.0, 0.0, 0.0, 1.0]);
+        assert_eq!((agreement(None, 1, 1), agreement(None, 1, 2)), (1.0, 0.0));
     }
 
     #[test]

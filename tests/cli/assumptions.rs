@@ -17,7 +17,8 @@ fn every_llm_is_conditioned_on_and_every_llm_is_the_cheater() {
     assert_eq!(
         rows[0].join(","),
         "z,cheater,quantity,n_tasks,value,null,excess,excess_low,excess_high,difference_to_humans,\
-         excess_difference,difference_low,difference_high,about_zero,below_humans"
+         excess_difference,difference_low,difference_high,about_zero,below_humans,auc,auc_low,\
+         auc_high,works"
     );
     let keys: Vec<String> = rows[1..].iter().map(|row| row[..3].join(" ")).collect();
     assert_eq!(

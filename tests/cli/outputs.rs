@@ -41,7 +41,7 @@ fn no_output_is_an_input_whatever_it_is_called() {
     }
     let page = ["reviews", "page.html", "--z", "z.csv", "--report", "page.html"];
     folder.caz(&page).failed(2, &["--report would write over `page.html`"]);
-    let twice = ["labels", "l.csv", "--z", "zl.csv", "-o", "new.csv", "--posteriors", "./new.csv"];
+    let twice = ["labels", "l.csv", "--z", "zl.csv", "-o", "new.csv", "--consensus", "./new.csv"];
     folder.caz(&twice).failed(2, &["name the same file"]);
     assert_eq!(fs::read_to_string(folder.path("r.csv")).unwrap(), REVIEWS);
     assert_eq!(fs::read_to_string(folder.path("z.csv")).unwrap(), Z);

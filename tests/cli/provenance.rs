@@ -32,7 +32,7 @@ const NEVER_IN_RESULTS: [&str; 40] = [
     "report",
     "report-text",
     "top",
-    "posteriors",
+    "consensus",
     "figures",
     "raw",
     "resume",

@@ -90,7 +90,9 @@ impl ScoreLabelsArgs {
             ("scoring-function", self.scoring_function.is_some()),
             ("bootstrap", self.bootstrap.is_some()),
             ("learn-from others", self.learn_from == Some(LearnFromChoice::Others)),
-            ("posteriors", self.posteriors.is_some()),
+            ("consensus", self.consensus.is_some()),
+            ("scale", self.scale.is_some()),
+            ("multi", self.multi),
         ];
         match refused.iter().find(|(_, given)| *given) {
             Some((flag, _)) => {

@@ -235,17 +235,24 @@ fn several_sources_give_the_lowest_score() {
 }
 
 #[test]
-fn posteriors_are_written_for_every_task_and_label() {
+fn the_consensus_is_written_and_said() {
     let folder = tempfile::tempdir().unwrap();
-    let files = [("l.csv", &*crowd(&CROWD))];
-    let arguments = ["l.csv", "--mechanism", "ds", "--posteriors", "p.csv"];
-    run_in(folder.path(), &files, &arguments).unwrap();
-    let text = std::fs::read_to_string(folder.path().join("p.csv")).unwrap();
-    let rows: Vec<&str> = text.lines().collect();
-    assert_eq!(rows.len(), 1 + 4 * 2);
-    assert_eq!(rows[0], "task,label,probability");
-    let probability = |row: &str| row.rsplit(',').next().unwrap().parse::<f64>().unwrap();
-    assert!((probability(rows[1]) + probability(rows[2]) - 1.0).abs() < 1e-12);
+    let files = [("l.csv", &*crowd(&CROWD)), ("truth.csv", "task,truth\nq,x\nr,y\ns,y\n")];
+    let arguments = [
+        "l.csv",
+        "--mechanism",
+        "ca",
+        "--truth",
+        "truth.csv",
+        "--consensus",
+        "c.csv",
+        "--consensus-by",
+        "majority",
+    ];
+    let report = run_in(folder.path(), &files, &arguments).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("c.csv")).unwrap();
+    assert_eq!(text, "task,label,probability,n_labels\nq,x,1,2\nr,y,1,2\ns,x,1,2\nt,,0.5,2\n");
+    assert_eq!(report["settings"]["consensus_by"], "majority");
 }
 
 #[test]
@@ -264,10 +271,10 @@ fn usage_errors_say_what_to_do() {
     let (status, message) = exit_status(labels(&files, &["l.csv"]));
     assert_eq!(status, ExitStatus::Usage);
     assert!(message.contains("ca_z needs labels of an LLM; add --z FILE"), "{message}");
-    let posteriors = ["l.csv", "--mechanism", "ca", "--posteriors", "p.csv"];
-    let (status, message) = exit_status(labels(&files, &posteriors));
+    let dropped = ["l.csv", "--mechanism", "ca", "--drop-flagged"];
+    let (status, message) = exit_status(labels(&files, &dropped));
     assert_eq!(status, ExitStatus::Usage);
-    assert!(message.contains("--posteriors needs --mechanism ds or ds_z"), "{message}");
+    assert!(message.contains("--drop-flagged is of --consensus FILE"), "{message}");
     let (status, message) = exit_status(labels(&files, &["missing.csv", "--mechanism", "ca"]));
     assert_eq!(status, ExitStatus::Missing);
     assert!(message.contains("no such file"), "{message}");

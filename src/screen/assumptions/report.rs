@@ -12,7 +12,7 @@ use crate::experiment::assumptions::{
 use crate::report::{Cell, Report, Table, settings_map};
 
 /// Columns of the result, a contract with scripts.
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 19] = [
     "z",
     "cheater",
     "quantity",
@@ -28,6 +28,10 @@ const COLUMNS: [&str; 15] = [
     "difference_high",
     "about_zero",
     "below_humans",
+    "auc",
+    "auc_low",
+    "auc_high",
+    "works",
 ];
 
 /// What a result is made of beside its inputs: the settings, and what was read how.
@@ -93,6 +97,10 @@ fn table(checks: &[SourceCheck]) -> Table {
                     vec![check.z.as_str().into(), cheater.cheater.as_str().into(), quantity.into()];
                 row.extend(measured_cells(&comparison.measured));
                 row.extend(comparison_cells(comparison));
+                if quantity == "cheater_human" {
+                    row.extend(planted_cells(cheater));
+                }
+                row.resize(COLUMNS.len(), Cell::Missing);
                 table.push(row);
             }
         }
@@ -121,6 +129,13 @@ fn comparison_cells(comparison: &Comparison) -> [Cell; 6] {
         comparison.about_zero.as_str().into(),
         comparison.below_humans.as_str().into(),
     ]
+}
+
+/// What copies planted among people show.
+fn planted_cells(cheater: &CheaterCheck) -> [Cell; 4] {
+    let ends = cheater.auc.and_then(|auc| auc.interval()).unzip();
+    let value = cheater.auc.map(|auc| auc.value);
+    [value.into(), ends.0.into(), ends.1.into(), cheater.works().as_str().into()]
 }
 
 fn footer(checks: &[SourceCheck], settings: &AssumptionsSettings) -> Vec<String> {
@@ -236,24 +251,14 @@ fn missing_samples(checks: &[SourceCheck]) -> Vec<String> {
 /// The answer to "which LLM should I condition on?".
 fn best(check: &SourceCheck) -> String {
     let z = &check.z;
-    let Some((cheater, comparison)) = check.worst_case() else { return String::new() };
-    let kind = if std::ptr::eq(comparison, &raw const cheater.human) {
-        format!("a cheater with {} against people", cheater.cheater)
-    } else if cheater.cheater == *z {
-        format!("two cheaters with {z}")
-    } else {
-        format!("a cheater with {z} and one with {}", cheater.cheater)
-    };
-    let difference = comparison.excess_difference.unwrap_or_default();
-    let size = difference.abs();
-    let sign = if difference < 0.0 { "less" } else { "more" };
-    let range = comparison
-        .interval
-        .map_or(String::new(), |(low, high)| format!(" (difference {low:.3} to {high:.3})"));
-    let judgment = match comparison.below_humans {
+    let Some((cheater, auc)) = check.worst_copier() else { return String::new() };
+    let range = auc.interval().map_or(String::new(), |(low, high)| {
+        format!(" ({:.0} to {:.0})", 100.0 * low.max(0.0), 100.0 * high.min(1.0))
+    });
+    let judgment = match cheater.works() {
         Verdict::Holds => "so conditioning on it works even there",
-        Verdict::Fails => "so conditioning on it fails there: such cheaters outscore people",
-        _ => "so it is not shown to work there; more tasks would tell",
+        Verdict::Fails => "so conditioning on it fails there",
+        _ => "so it is not shown to work there; more tasks and workers would tell",
     };
     let caveat = if check.is_complete() {
         ""
@@ -261,14 +266,17 @@ fn best(check: &SourceCheck) -> String {
         " No LLM has a second sample, so cheaters who use the LLM of Z are not in this comparison."
     };
     format!(
-        "Best LLM to condition on: {z}. In its worst case, {kind}, two people share {size:.3} \
-         {sign}{range}, {judgment}.{caveat}"
+        "Best LLM to condition on: {z}. In its worst case, workers who copy {}, planted among the \
+         people here end below {:.0} % of them{range}, {judgment}.{caveat}",
+        cheater.cheater,
+        100.0 * auc.value
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::interval::Estimate;
 
     fn measured(excess: f64) -> Measured {
         let interval = Some((excess - 0.02, excess + 0.02));
@@ -293,6 +301,10 @@ mod tests {
         }
     }
 
+    fn auc(value: f64) -> Option<Estimate> {
+        Some(Estimate { value, standard_error: Some(0.01), degrees_of_freedom: 9.0 })
+    }
+
     fn example() -> Vec<SourceCheck> {
         let missing = Comparison {
             measured: Measured::default(),
@@ -311,11 +323,13 @@ mod tests {
                     cheater: "a".into(),
                     human: comparison(0.01, (Verdict::Holds, Verdict::Holds)),
                     llm: missing,
+                    auc: auc(0.95),
                 },
                 CheaterCheck {
                     cheater: "b".into(),
                     human: comparison(0.18, (Verdict::Fails, Verdict::Unclear)),
                     llm: comparison(0.02, (Verdict::Holds, Verdict::Holds)),
+                    auc: auc(0.7),
                 },
             ],
         }]
@@ -332,7 +346,7 @@ mod tests {
           (3) people share more with each other than with a cheater: holds for a; unclear for b.
           (4) people share more than two cheaters: holds for b; cannot be checked (too few samples) for a.
         a has two samples per task. With a third one, two cheaters who both use a could be checked.
-        Best LLM to condition on: a. In its worst case, a cheater with b against people, two people share 0.020 more (difference -0.010 to 0.050), so it is not shown to work there; more tasks would tell.
+        Best LLM to condition on: a. In its worst case, workers who copy b, planted among the people here end below 70 % of them (68 to 72), so conditioning on it works even there.
         This speaks of these LLMs on these tasks; a cheater may use another LLM.
         ");
     }

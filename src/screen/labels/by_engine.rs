@@ -63,7 +63,7 @@ pub fn labels_by_engine(
         if name.needs_z() && !with_z {
             return Err(MechanismError::NeedsZ { name }.into());
         }
-        let found = score(engine, &crowd, name, &settings.options())?;
+        let found = score(engine, &crowd, name, &settings.options(None))?;
         let about = (name, found.zero_is_chance);
         scored.push(MechanismScores::of(&names, about, found.scores, &settings.flags()));
         progress.advance(1);

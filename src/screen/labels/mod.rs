@@ -3,6 +3,7 @@
 mod accuracy;
 mod by_engine;
 mod choice;
+mod consensus;
 mod evidence;
 mod own;
 #[cfg(feature = "html")]
@@ -11,11 +12,11 @@ mod report;
 mod rows;
 mod settings;
 
-use std::io::{self, Write};
 use std::sync::OnceLock;
 
 pub use self::by_engine::{EngineRun, labels_by_engine};
 use self::choice::choose;
+pub use self::consensus::{Consensus, ConsensusRow, OtherConsensus};
 pub use self::evidence::{SourceAgreement, TaskKind, WorkerEvidence, WorkerTask};
 pub use self::rows::{MechanismScores, TruthRow, WorkerRow};
 pub use self::settings::{LabelsError, LabelsSettings, MIN_TASKS};
@@ -27,8 +28,7 @@ use crate::data::observer::Observer;
 use crate::data::warning::Warning;
 use crate::data::z::ZSource;
 use crate::error::Result;
-use crate::mechanism::{Bootstrap, MechanismError, MechanismName, Posteriors, build};
-use crate::report::guarded;
+use crate::mechanism::{Bootstrap, MechanismError, MechanismName, build};
 
 /// The scores of a crowd, with all that explains them.
 #[derive(Debug)]
@@ -80,13 +80,18 @@ pub fn labels(
     observer: &dyn Observer,
 ) -> Result<LabelsRun> {
     settings.check()?;
+    let set = if settings.multi { set.split_choices()? } else { set };
+    let set = match &settings.scale {
+        Some(scale) => set.on_scale(scale),
+        None => set,
+    };
     let choice = choose(&set, settings);
     // Whoever names mechanisms gets what they say of a stratum that no label of the crowd is in.
     if settings.mechanism.is_empty() {
         z_of_crowd::check(&set)?;
     }
     let settings = &LabelsSettings { mechanism: choice.names, ..settings.clone() };
-    let options = settings.options();
+    let options = settings.options(set.values.as_ref());
     let mut scored = Vec::new();
     let parts = settings.mechanism.len() as u64;
     let mut scoring = Some(observer.stage("scoring", parts));
@@ -145,32 +150,6 @@ impl LabelsRun {
     /// The same for all mechanisms, in the order asked for.
     pub fn all_scores(&self) -> &[MechanismScores] {
         &self.scored
-    }
-
-    /// Probability of every label for every task, by the first mechanism that estimates them.
-    pub fn posteriors(&self) -> Option<&Posteriors> {
-        self.scored.iter().find_map(|scored| scored.posteriors.as_ref())
-    }
-
-    /// Writes [`Self::posteriors`] as CSV, `task,label,probability`, by task and label number;
-    /// the header alone if there are none.
-    ///
-    /// # Errors
-    ///
-    /// What `out` reports.
-    pub fn write_posteriors(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut writer = csv::Writer::from_writer(out);
-        writer.write_record(["task", "label", "probability"])?;
-        if let Some(posteriors) = self.posteriors() {
-            let labels = self.set.table.labels().names();
-            for (task, name) in (0..).zip(self.set.table.tasks().names()) {
-                for (label, probability) in labels.iter().zip(posteriors.of_task(task)) {
-                    let probability = probability.to_string();
-                    writer.write_record([&*guarded(name), &*guarded(label), &*probability])?;
-                }
-            }
-        }
-        writer.flush()
     }
 
     /// What was left out or assumed, by reading and by the mechanisms.

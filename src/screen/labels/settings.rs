@@ -1,7 +1,10 @@
 //! What a run on labels can be asked to do otherwise.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use crate::data::ordered_labels::{LabelScale, LabelValues};
 use crate::error::{ErrorKind, Kinded};
 use crate::mechanism::{
     CorrelatedAgreementOptions, EmSettings, LearnFrom, MAX_ITERATIONS, MechanismName,
@@ -38,6 +41,14 @@ pub struct LabelsSettings {
     pub sampled: Option<u32>,
     /// `ca`, `ca_z`: which labels count as agreement.
     pub scoring_function: ScoringFunction,
+    /// The order of the labels; none where they are the same or not.
+    pub scale: Option<LabelScale>,
+    /// Whether labels are sets, split into one task a label.
+    pub multi: bool,
+    /// The mechanism whose probabilities make the consensus.
+    pub consensus_by: MechanismName,
+    /// Whether the consensus leaves out who is flagged `look`.
+    pub drop_flagged: bool,
     /// `ds`, `ds_z`: standard errors from so many bootstrap samples of the tasks, at least 2.
     pub bootstrap: Option<u32>,
     /// `ds`, `ds_z`: stop when the objective gains less than this share of its size.
@@ -59,6 +70,10 @@ impl Default for LabelsSettings {
             learn_from: LearnFrom::default(),
             sampled: None,
             scoring_function: ScoringFunction::default(),
+            scale: None,
+            multi: false,
+            consensus_by: MechanismName::Ds,
+            drop_flagged: false,
             bootstrap: None,
             tolerance: TOLERANCE,
             max_iterations: MAX_ITERATIONS,
@@ -125,10 +140,15 @@ impl LabelsSettings {
         }
     }
 
-    pub(super) fn options(&self) -> MechanismOptions {
+    pub(super) fn options(&self, values: Option<&LabelValues>) -> MechanismOptions {
+        let places: Option<Arc<[f64]>> = values.map(|values| values.places.as_slice().into());
+        let scoring_function = match (&self.scoring_function, &places) {
+            (ScoringFunction::Estimated, Some(places)) => ScoringFunction::Ordered(places.clone()),
+            (function, _) => function.clone(),
+        };
         MechanismOptions {
             correlated_agreement: CorrelatedAgreementOptions {
-                scoring_function: self.scoring_function.clone(),
+                scoring_function,
                 learn_from: self.learn_from,
                 sampling: self.sampled.map(|draws| PeerDraws { draws, seed: self.seed }),
             },
@@ -140,6 +160,7 @@ impl LabelsSettings {
                 draws: GHOSTS,
                 seed: self.seed,
             },
+            places,
         }
     }
 

@@ -88,15 +88,72 @@ fn who_listens_can_stop_a_run() {
 }
 
 #[test]
-fn posteriors_are_those_of_the_first_fitted_mechanism() {
-    let run = labels(set(), &all(), &Silent).unwrap();
-    let fitted = run.scores(MechanismName::Ds).unwrap();
-    assert_eq!(run.posteriors(), fitted.posteriors.as_ref());
+fn the_consensus_is_one_label_a_task_and_a_tie_is_none() {
+    // q: two of three say x. r: x and y, a tie by votes. s: nobody but c.
+    let rows = [
+        ("q", "a", "x"),
+        ("q", "b", "x"),
+        ("q", "c", "y"),
+        ("r", "a", "x"),
+        ("r", "c", "y"),
+        ("s", "c", "y"),
+    ];
+    let rows = rows.map(|(task, worker, label)| LabelRow::new(task, worker, label));
+    let settings = LabelsSettings {
+        mechanism: vec![MechanismName::Ca],
+        consensus_by: MechanismName::Majority,
+        ..LabelsSettings::default()
+    };
+    let run = labels(Labels::from_rows(rows, []).unwrap(), &settings, &Silent).unwrap();
+    let consensus = run.consensus_of_tasks().unwrap();
     let mut text = Vec::new();
-    run.write_posteriors(&mut text).unwrap();
-    assert_eq!(String::from_utf8(text).unwrap().lines().count(), 1 + 4 * 2);
-    let settings = LabelsSettings { mechanism: vec![MechanismName::Ca], ..all() };
-    assert!(labels(set(), &settings, &Silent).unwrap().posteriors().is_none());
+    consensus.write(&mut text).unwrap();
+    let probability = (2.0_f64 / 3.0).to_string();
+    let text = String::from_utf8(text).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "task,label,probability,n_labels");
+    assert!(lines[1].starts_with("q,x,0.66") && lines[1].ends_with(",3"), "{text} {probability}");
+    assert_eq!(lines[2..], ["r,,0.5,2", "s,y,1,1"]);
+    assert_eq!(consensus.other, None);
+    let said = consensus.sentences(true);
+    assert_eq!(
+        said[0],
+        "Consensus by majority of 3 tasks; 1 of them ties or has no label, and is empty."
+    );
+    assert_eq!(said[1], "Nobody is flagged look, so nobody was left out.");
+}
+
+#[test]
+fn ordered_labels_pay_for_near_misses_and_sets_are_questions() {
+    // Everybody is one step away from the others, never the same: nothing is earned by equality, and a
+    // part on a scale. Truth 1, 3, 1, 3: a says it, b one more.
+    let tasks = [("q", 1), ("r", 3), ("s", 1), ("t", 3)];
+    let rows = tasks.into_iter().flat_map(|(task, truth)| {
+        [("a", truth), ("b", truth + 1)]
+            .map(|(worker, label)| LabelRow::new(task, worker, label.to_string()))
+    });
+    let set = Labels::from_rows(rows, []).unwrap();
+    let settings = LabelsSettings {
+        mechanism: vec![MechanismName::Ca],
+        scale: Some("1..5".parse().unwrap()),
+        ..LabelsSettings::default()
+    };
+    let run = labels(set, &settings, &Silent).unwrap();
+    let a = run.scores(MechanismName::Ca).unwrap().row("a").unwrap().estimate.unwrap();
+    // T = 1 - |h - l| / 4. a on q (1): b's 2: 3/4; b elsewhere 4, 2, 4: 1/4, 3/4, 1/4, mean 5/12; 1/3.
+    // r (3): b's 4: 3/4; 2, 2, 4 elsewhere: 3/4 each: 0. s as q, t as r: mean 1/6.
+    assert!((a.value - 1.0 / 6.0).abs() < 1e-12, "{a:?}");
+    let rows = [("q", "a", "x;y"), ("q", "b", "y; x"), ("r", "a", "x"), ("r", "b", "z")];
+    let rows = rows.map(|(task, worker, label)| LabelRow::new(task, worker, label));
+    let settings = LabelsSettings {
+        mechanism: vec![MechanismName::Majority],
+        multi: true,
+        ..LabelsSettings::default()
+    };
+    let run = labels(Labels::from_rows(rows, []).unwrap(), &settings, &Silent).unwrap();
+    let a = run.scores(MechanismName::Majority).unwrap().row("a").unwrap();
+    // q/x, q/y, q/z and r/y agree; r/x and r/z do not.
+    assert_eq!((a.n_tasks, a.estimate.map(|e| e.value)), (6, Some(4.0 / 6.0)));
 }
 
 #[cfg(feature = "html")]

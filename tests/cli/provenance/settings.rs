@@ -50,7 +50,7 @@ const fn setting(
     Setting { command, flag, value, with: "", alone: false, key, expected }
 }
 
-pub(super) static SETTINGS: [Setting; 282] = [
+pub(super) static SETTINGS: [Setting; 284] = [
     setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
     setting("labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
     setting("labels", ("fdr", "0.25"), "fdr", || json!(0.25)),
@@ -58,11 +58,14 @@ pub(super) static SETTINGS: [Setting; 282] = [
     setting("labels", ("duplicates", "last"), "duplicates", || json!("last")),
     setting("labels", ("exact-labels", ""), "exact_labels", || json!(true)),
     setting("labels", ("learn-from", "all"), "learn_from", || json!("all")),
+    setting("labels", ("consensus-by", "majority"), "consensus_by", || json!("majority")),
+    setting("labels", ("drop-flagged", ""), "drop_flagged", || json!(true))
+        .with("--consensus c.csv"),
+    setting("labels", ("multi", ""), "multi", || json!(true)),
     setting("labels", ("sampled", "2"), "sampled", || json!(2)),
     setting("labels", ("scoring-function", "scoring.csv"), "scoring_function", || json!("given")),
     setting("labels", ("z-combine", "together"), "z_combine", || json!("together")),
     setting("labels", ("bootstrap", "3"), "bootstrap", || json!(3)),
-    setting("labels", ("tolerance", "0.5"), "tolerance", || json!(0.5)),
     setting("labels", ("max-iterations", "4"), "max_iterations", || json!(4)),
     setting("labels", ("seed", "9"), "seed", || json!(9)),
     setting("assumptions", ("bootstrap", "5"), "bootstrap", || json!(5)),
