@@ -84,7 +84,7 @@ pub(super) struct ScoreLabelsArgs {
     #[arg(long, value_enum, default_value_t)]
     z_combine: SeveralSourcesChoice,
     /// ds, ds_z: standard errors from N bootstrap samples of the tasks
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     bootstrap: Option<u32>,
     /// ds, ds_z: stop when the objective gains less than this share of its size
     #[arg(long, value_name = "F", default_value_t = TOLERANCE)]
