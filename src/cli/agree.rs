@@ -97,10 +97,10 @@ pub(super) struct AgreeArgs {
     #[arg(long, value_name = "P", default_value_t = RankingSettings::default().persistence)]
     persistence: f64,
     /// Bootstrap draws behind every interval
-    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     bootstrap: u32,
     /// --compare: permutations behind every p-value
-    #[arg(long, value_name = "N", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     permutations: u32,
     /// What to do with a second label of the same labeller for the same task
     #[arg(long, value_enum, default_value_t)]

@@ -46,11 +46,11 @@ pub(super) struct AssumptionsArgs {
     z: Vec<PathBuf>,
     /// Bootstrap replicates behind each interval
     #[arg(long, value_name = "N", default_value_t = REPLICATES,
-        value_parser = clap::value_parser!(u32).range(2..))]
+        value_parser = clap::value_parser!(u32).range(2..=100_000))]
     bootstrap: u32,
     /// Permutations behind each null
     #[arg(long, value_name = "N", default_value_t = PERMUTATIONS,
-        value_parser = clap::value_parser!(u32).range(1..))]
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     permutations: u32,
     #[command(flatten)]
     reading: ReadingArgs,

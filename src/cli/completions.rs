@@ -11,7 +11,7 @@ use super::Cli;
 use super::common::Common;
 use super::exit::ExitStatus;
 use super::help::arranged;
-use super::output::{write_output, write_stdout};
+use super::output::{write_public_output, write_stdout};
 
 /// Print the completion script of a shell
 #[derive(Debug, Args)]
@@ -88,7 +88,7 @@ fn write_pages(command: &Command, name: &str, folder: &Path) -> Result<()> {
     let mut page = Vec::new();
     clap_mangen::Man::new(command.clone()).render(&mut page)?;
     page.extend_from_slice(EXIT_CODES.as_bytes());
-    write_output(&folder.join(format!("{name}.1")), |out| out.write_all(&page))?;
+    write_public_output(&folder.join(format!("{name}.1")), |out| out.write_all(&page))?;
     for sub in shown(command) {
         write_pages(sub, &format!("{name}-{}", sub.get_name()), folder)?;
     }

@@ -60,6 +60,7 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
     given.dedup();
     let (outputs, inputs): (Vec<_>, Vec<_>) =
         given.into_iter().partition(|(flag, _)| OUTPUTS.contains(&flag.as_str()));
+    check_standard_output(&inputs)?;
     let folders = read_folders(&inputs);
     let mut written: Vec<(Identity, String)> = Vec::new();
     for (flag, value) in &outputs {
@@ -93,6 +94,22 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses a shell's `>> FILE` onto a file that is read.
+fn check_standard_output(inputs: &[(String, OsString)]) -> Result<()> {
+    let Some(output) = Identity::of_input(Path::new("/dev/stdout")) else { return Ok(()) };
+    let mut read = inputs.iter().flat_map(|(_, value)| parts(value));
+    match read.find(|input| Identity::of_input(input).is_some_and(|input| input == output)) {
+        None => Ok(()),
+        Some(input) => {
+            let input = input.display();
+            let message = format!(
+                "standard output goes to `{input}`, which the command reads; choose another file"
+            );
+            Err(UsageError(message).into())
+        }
+    }
 }
 
 /// A folder that the command reads.
@@ -269,6 +286,13 @@ fn written_for(flag: &str, path: &Path, imports: bool) -> Vec<PathBuf> {
         "output" => {
             files.push(super::output::beside(path, "errors.jsonl"));
             files.extend(IN_FOLDER.iter().map(|name| path.join(name)));
+        }
+        // Figures are named by what they show: any that is there may be written again.
+        "figures" => {
+            let there = fs::read_dir(path).into_iter().flatten().flatten();
+            files.extend(
+                there.map(|entry| entry.path()).filter(|p| p.extension() == Some("svg".as_ref())),
+            );
         }
         "raw" => {
             let mut beside = path.to_owned().into_os_string();

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::common::{Common, check_read_once};
 use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
-use super::output::{beside, check_output, say, write_private_output, write_stdout};
+use super::output::{beside, check_output, say, write_output, write_stdout};
 use super::progress::open;
 use crate::data::import::{
     ImportError, ImportSettings, Imported, Wanted, guessed, imported, left_out, taken,
@@ -105,10 +105,10 @@ pub(super) fn run(args: &ImportArgs, common: &Common) -> Result<ExitStatus> {
         write_stdout(|out| out.write_all(&rows))?;
         return Ok(ExitStatus::Done);
     };
-    write_private_output(output, |out| out.write_all(&rows))?;
+    write_output(output, |out| out.write_all(&rows))?;
     if !llm.is_empty() {
         let z = z_beside(output);
-        write_private_output(&z, |out| out.write_all(&llm))?;
+        write_output(&z, |out| out.write_all(&llm))?;
         say(common, &format!("what an LLM wrote is in `{}`; give it as --z", z.display()));
     }
     Ok(ExitStatus::Done)

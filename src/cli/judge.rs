@@ -10,7 +10,7 @@ use super::annotate::{Output, OutputArgs};
 use super::common::Common;
 use super::exit::ExitStatus;
 use super::llm::{Connection, LlmArgs};
-use super::output::{check_output, write_private_output};
+use super::output::{check_output, write_output};
 use super::progress::open;
 use crate::annotate::pairs::{COMMAND, Method, Pairs, PairsSettings};
 use crate::annotate::{RowFormat, write_json_lines};
@@ -214,7 +214,7 @@ pub(super) fn judge(
         annotation
     });
     if let Some(path) = ways.transcripts.as_ref().filter(|_| !said.is_empty()) {
-        write_private_output(path, |out| write_json_lines(&said, out))?;
+        write_output(path, |out| write_json_lines(&said, out))?;
     }
     Ok((status?, provenance))
 }

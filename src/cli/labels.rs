@@ -85,7 +85,7 @@ pub(super) struct ScoreLabelsArgs {
     #[arg(long, value_enum, default_value_t)]
     z_combine: SeveralSourcesChoice,
     /// ds, ds_z: standard errors from N bootstrap samples of the tasks
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     bootstrap: Option<u32>,
     /// ds, ds_z: stop after N iterations
     #[arg(long, value_name = "N", default_value_t = MAX_ITERATIONS)]

@@ -9,7 +9,7 @@ use super::common::{Common, OutputFormat};
 use super::terminal::talk;
 use crate::report::{
     CsvExporter, Exporter, JsonExporter, JsonLinesExporter, MarkdownExporter, Readers, Report,
-    TextExporter, write_file,
+    TextExporter, check_writable, write_file,
 };
 
 /// Writes `report` to `--output` or standard output, in the format asked for.
@@ -22,8 +22,6 @@ pub(super) fn emit(report: &Report, common: &Common) -> Result<()> {
     let exporter = exporter(format, common.use_color());
     let write = |out: &mut dyn Write| exporter.write(report, out);
     match &common.output {
-        // Evidence quotes reviews.
-        Some(path) if report.command.starts_with("reviews") => write_private_output(path, write)?,
         Some(path) => write_output(path, write)?,
         None => write_stdout(write)?,
     }
@@ -58,21 +56,22 @@ pub(super) fn advised(report: &Report) -> Report {
     report
 }
 
-/// Writes a file whole or not at all; the error names it.
+/// Writes a file whole or not at all; the error names it. A new one is readable by its owner only:
+/// results quote reviews, name people, or are made of both, and nobody should have to know which.
 pub(super) fn write_output(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    write_for(path, Readers::Anyone, write)
+    write_for(path, Readers::Owner, write)
 }
 
-/// As [`write_output`], for a file that holds reviews or names people: a new one is readable by
-/// its owner only.
-pub(super) fn write_private_output(
+/// As [`write_output`], for what no user's data goes into, and everybody may read: pages of the
+/// manual, and SQL.
+pub(super) fn write_public_output(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    write_for(path, Readers::Owner, write)
+    write_for(path, Readers::Anyone, write)
 }
 
 fn write_for(
@@ -80,11 +79,15 @@ fn write_for(
     readers: Readers,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    // Where standard output goes to a file, opening it by name would begin at its start again.
-    if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name)) {
+    if is_standard_output(path) {
         return write_stdout(write);
     }
     write_file(path, readers, write).with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+/// Where standard output goes to a file, opening it by name would begin at its start again.
+fn is_standard_output(path: &Path) -> bool {
+    ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
 }
 
 /// Writes to standard output. A reader that has seen enough (`| head`) is an error of its own kind,
@@ -123,15 +126,22 @@ pub(super) fn beside(output: &Path, ending: &str) -> PathBuf {
     output.with_extension(ending)
 }
 
-/// Fails early if the folder of an output does not exist, before any work is done.
+/// Fails early if an output cannot be written, before any work is done or paid for.
 pub(super) fn check_output(path: Option<&Path>) -> Result<()> {
-    let Some(folder) = path.and_then(Path::parent) else { return Ok(()) };
-    if folder.as_os_str().is_empty() || folder.is_dir() {
+    let Some(path) = path else { return Ok(()) };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let message = format!(
+            "the folder `{}` for the output does not exist; make it first",
+            folder.display()
+        );
+        return Err(Error::new(ErrorKind::Missing, message));
+    }
+    if is_standard_output(path) {
         return Ok(());
     }
-    let message =
-        format!("the folder `{}` for the output does not exist; make it first", folder.display());
-    Err(Error::new(ErrorKind::Missing, message))
+    check_writable(path).with_context(|| format!("cannot write `{}`", path.display()))
 }
 
 /// A line on standard error, unless `--quiet`.

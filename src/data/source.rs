@@ -166,7 +166,20 @@ fn unpacked(path: &Path, stored: &[u8]) -> Result<Vec<u8>, DataError> {
     let stored_bytes = stored.len() as u64;
     let limit = MAX_INPUT_BYTES.min(HARMLESS_BYTES.max(stored_bytes.saturating_mul(MAX_RATIO)));
     let mut decoded = Vec::new();
-    let read = MultiGzDecoder::new(stored).take(limit + 1).read_to_end(&mut decoded);
+    let mut content = MultiGzDecoder::new(stored).take(limit + 1);
+    let mut read = content.by_ref().take(HARMLESS_BYTES).read_to_end(&mut decoded);
+    if read.is_ok() && decoded.len() as u64 == HARMLESS_BYTES {
+        // Counted before it is kept: what is refused takes no more memory than what is harmless.
+        let rest = io::copy(&mut content, &mut io::sink());
+        if let Ok(rest) = rest
+            && rest + HARMLESS_BYTES > limit
+        {
+            return Err(DataError::UnpacksTooLarge { path: path.to_owned(), stored_bytes, limit });
+        }
+        decoded.reserve_exact(usize::try_from(rest.unwrap_or(0)).unwrap_or(0));
+        decoded.clear();
+        read = MultiGzDecoder::new(stored).take(limit + 1).read_to_end(&mut decoded);
+    }
     if decoded.len() as u64 > limit {
         return Err(DataError::UnpacksTooLarge { path: path.to_owned(), stored_bytes, limit });
     }

@@ -12,7 +12,7 @@ use super::detection::{CrowdTrial, DetectionSettings, REPETITIONS, detection};
 use super::figures::Figure;
 use super::multi_llm::multi_llm;
 use super::sample_size::{COVERAGES, LLM_SHARE, sample_size};
-use super::trials::TrialFile;
+use super::trials::{TrialFile, TrialLog};
 use crate::data::import::ImportSettings;
 use crate::data::label_reader::LabelReading;
 use crate::data::label_reader::LoadedLabels;
@@ -149,6 +149,9 @@ impl CrowdSettings {
         let data = ExperimentData::new(&loaded.table, &loaded.z, &settings.roles)?;
         let command = self.experiment.command();
         let log = file.map(|file| file.open(command, &inputs, &settings.key())).transpose()?;
+        if let Some(damaged) = log.as_ref().and_then(TrialLog::damaged) {
+            observer.say(&format!("warning: {}", damaged.message));
+        }
         let (trial, count) = (&settings.trial, settings.trials);
         let progress = observer.stage("trials", trial.grid(count).trials());
         let progress = progress.as_ref();

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::figures::Figure;
 use super::reviewers::{ReviewersSettings, ReviewersTrial, ScoreVariant, reviewers};
-use super::trials::TrialFile;
+use super::trials::{TrialFile, TrialLog};
 use crate::data::content::Content;
 use crate::data::observer::Observer;
 use crate::data::reviews::LoadedReviews;
@@ -184,6 +184,9 @@ impl ReviewTrials {
         let mut key = provenance(&self.settings, &embedded);
         key.remove("trials");
         let log = file.map(|file| file.open(COMMAND, &self.inputs, &key)).transpose()?;
+        if let Some(damaged) = log.as_ref().and_then(TrialLog::damaged) {
+            observer.say(&format!("warning: {}", damaged.message));
+        }
         let (set, count) = (&self.loaded.set, self.settings.trials);
         let progress = observer.stage("trials", self.grid.grid(count).trials());
         let trials = reviewers(set, &embedded.vectors, &self.grid, count, log, progress.as_ref())?;

@@ -277,6 +277,31 @@ mod tests {
     }
 
     #[test]
+    fn a_changed_line_is_named_and_its_trial_run_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        let expected = run(Some(open(&path, false).unwrap()), GRID, 1);
+        let whole = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = whole.lines().collect();
+        // A digit of a result, a line cut short, one that is no JSON, and one without a sum.
+        let result = lines[5].rfind(|c: char| c.is_ascii_digit()).unwrap();
+        let mut changed = lines[5].to_owned();
+        let other = if changed[result..].starts_with('7') { "8" } else { "7" };
+        changed.replace_range(result..=result, other);
+        for bad in [changed.as_str(), &lines[5][..20], "x", "", "{\"repetition\":1}"] {
+            let damaged = [&lines[..5], &[bad], &lines[6..]].concat().join("\n");
+            std::fs::write(&path, format!("{damaged}\n")).unwrap();
+            let log = open(&path, true).unwrap();
+            assert_eq!(log.finished(), 4);
+            let warning = log.damaged().unwrap().message;
+            assert!(warning.contains("line 6"), "{warning}");
+            assert_eq!(run(Some(log), GRID, 2), expected);
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), whole);
+        }
+        assert!(open(&path, true).unwrap().damaged().is_none());
+    }
+
+    #[test]
     fn files_of_other_runs_are_refused_and_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");

@@ -7,8 +7,10 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::NamedTempFile;
 
-/// How the names of unfinished files begin.
+/// How the names of unfinished files begin and end; between stand [`RANDOM`] letters and digits.
 const PREFIX: &str = ".caz-";
+const SUFFIX: &str = ".unfinished";
+const RANDOM: usize = 8;
 
 /// An unfinished file of this age is that of a process that was killed.
 const STALE: Duration = Duration::from_hours(24);
@@ -63,7 +65,8 @@ pub fn write_file(
     }
     #[cfg(not(unix))]
     let _ = readers;
-    let temporary: NamedTempFile = builder.prefix(PREFIX).tempfile_in(folder)?;
+    let temporary: NamedTempFile =
+        builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(RANDOM).tempfile_in(folder)?;
     if let Some(existing) = existing {
         temporary.as_file().set_permissions(existing.permissions())?;
     }
@@ -72,6 +75,28 @@ pub fn write_file(
     let temporary = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
     temporary.as_file().sync_all()?;
     temporary.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Whether [`write_file`] could write here; nothing is written.
+///
+/// # Errors
+///
+/// What the file system reports.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    let path = &followed(path)?;
+    match fs::metadata(path) {
+        // Folders are for commands that write several files; devices and pipes are opened once.
+        Ok(existing) if !existing.is_file() => return Ok(()),
+        _ => {}
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    tempfile::Builder::new()
+        .prefix(PREFIX)
+        .suffix(SUFFIX)
+        .rand_bytes(RANDOM)
+        .tempfile_in(folder)?;
     Ok(())
 }
 
@@ -102,12 +127,20 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links, one of which may lead to itself"))
 }
 
+/// Whether a name is one that [`write_file`] gives.
+fn is_unfinished(name: &str) -> bool {
+    let between = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+    between.is_some_and(|between| {
+        between.len() == RANDOM && between.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
+}
+
 /// Removes what killed processes left in a folder; what cannot be removed stays.
 fn remove_stale(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let now = SystemTime::now();
     for entry in entries.flatten() {
-        if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
+        if !is_unfinished(&entry.file_name().to_string_lossy()) {
             continue;
         }
         let Ok(about) = entry.metadata() else { continue };
@@ -200,14 +233,22 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inside = |name: &str| folder.path().join(name);
         let old = SystemTime::now() - 2 * STALE;
-        for (name, age) in [(".caz-old", Some(old)), (".caz-young", None), ("other", Some(old))] {
+        let ours = ".caz-aB3dE6gH.unfinished";
+        let files = [
+            (ours, Some(old)),
+            (".caz-young678.unfinished", None),
+            ("other", Some(old)),
+            (".caz-notes", Some(old)),
+            (".caz-my.backup.unfinished", Some(old)),
+        ];
+        for (name, age) in files {
             let file = File::create(inside(name)).unwrap();
             if let Some(at) = age {
                 file.set_modified(at).unwrap();
             }
         }
         write_text(&inside("out"), Readers::Anyone, "x");
-        assert!(!inside(".caz-old").exists());
-        assert!(inside(".caz-young").exists() && inside("other").exists());
+        assert!(!inside(ours).exists());
+        assert!(files[1..].iter().all(|(name, _)| inside(name).exists()));
     }
 }

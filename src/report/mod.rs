@@ -23,7 +23,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use self::csv::{CsvExporter, guarded};
-pub use self::file::{Readers, write_file};
+pub use self::file::{Readers, check_writable, write_file};
 pub use self::json::JsonExporter;
 pub use self::json_lines::JsonLinesExporter;
 pub use self::markdown::MarkdownExporter;

@@ -157,6 +157,54 @@ fn scores_of_reviewers_are_for_their_owner_unless_the_file_was_there() {
 
 #[cfg(unix)]
 #[test]
+fn whatever_is_made_of_texts_and_people_is_for_its_owner() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777;
+    folder.caz(&["labels", "l.csv", "--z", "zl.csv", "-o", "scores.csv"]).succeeded();
+    folder.caz(&["simulate", "reviews", "r.csv", "--z", "z.csv", "-o", "made"]).succeeded();
+    let made = fs::read_dir(folder.path("made")).unwrap();
+    let made: Vec<String> =
+        made.map(|f| format!("made/{}", f.unwrap().file_name().to_str().unwrap())).collect();
+    assert!(!made.is_empty());
+    for name in made.iter().map(String::as_str).chain(["scores.csv"]) {
+        assert_eq!(mode(name), 0o600, "{name}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn neither_a_figure_that_is_a_link_nor_a_shell_writes_over_an_input() {
+    let folder = folder();
+    fs::create_dir(folder.path("figures")).unwrap();
+    std::os::unix::fs::symlink(folder.path("l.csv"), folder.path("figures/auc.svg")).unwrap();
+    let before = fs::read(folder.path("l.csv")).unwrap();
+    let detection = ["experiment", "detection", "l.csv", "--z", "zl.csv", "--figures", "figures"];
+    folder.caz(&detection).failed(2, &["auc.svg", "l.csv"]);
+    let onto = fs::OpenOptions::new().append(true).open(folder.path("l.csv")).unwrap();
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_caz"))
+        .current_dir(folder.path(""))
+        .args(["labels", "l.csv", "--z", "zl.csv", "--format", "csv"])
+        .stdout(onto)
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(2), "{run:?}");
+    assert_eq!(fs::read(folder.path("l.csv")).unwrap(), before);
+}
+
+#[test]
+fn counts_beyond_memory_are_refused_beforehand() {
+    let folder = folder();
+    folder
+        .caz(&["assumptions", "l.csv", "--z", "zl.csv", "--bootstrap", "4294967295"])
+        .failed(2, &["4294967295", "100000"]);
+    folder
+        .caz(&["simulate", "crowd", "--workers", "4294967296", "-o", "crowd"])
+        .failed(2, &["4294967296 workers", "GB of memory"]);
+}
+
+#[cfg(unix)]
+#[test]
 fn devices_pipes_and_links_are_written_to_and_stay_what_they_are() {
     let folder = folder();
     let run = |output: &str| {

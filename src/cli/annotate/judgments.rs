@@ -14,7 +14,7 @@ use crate::cli::common::{Common, check_read_once};
 use crate::cli::exit::ExitStatus;
 use crate::cli::exports::ExportArgs;
 use crate::cli::judging::JudgeArgs;
-use crate::cli::output::{check_output, say, write_private_output};
+use crate::cli::output::{check_output, say, write_output};
 use crate::cli::progress::open;
 use crate::data::import::Wanted;
 use crate::judge::choice::LOW_MASS;
@@ -92,7 +92,7 @@ pub(super) fn run(args: &JudgmentsArgs, common: &Common) -> Result<ExitStatus> {
         annotation
     });
     if let Some(path) = args.feedback_runs.as_ref().filter(|_| !runs.is_empty()) {
-        write_private_output(path, |out| write_csv(&RUN_COLUMNS, &runs, out))?;
+        write_output(path, |out| write_csv(&RUN_COLUMNS, &runs, out))?;
     }
     status
 }

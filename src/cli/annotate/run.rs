@@ -11,7 +11,7 @@ use crate::annotate::{Annotation, Asked, Estimate, Row, RowFormat, Stop, write_j
 use crate::cli::common::Common;
 use crate::cli::exit::ExitStatus;
 use crate::cli::llm::Connection;
-use crate::cli::output::{beside, check_output, emit, say, write_private_output, write_stdout};
+use crate::cli::output::{beside, check_output, emit, say, write_output, write_stdout};
 use crate::cli::progress::Terminal;
 use crate::cli::remedy::phrase;
 use crate::cli::waiting::while_waiting;
@@ -91,7 +91,7 @@ impl<'a> Output<'a> {
         if !rows.is_empty() || !failed {
             let write = |out: &mut dyn Write| self.format.write(columns, rows, about, out);
             match &self.common.output {
-                Some(path) => write_private_output(path, write)?,
+                Some(path) => write_output(path, write)?,
                 None => write_stdout(write)?,
             }
         } else if let Some(path) = &self.common.output {
@@ -102,7 +102,7 @@ impl<'a> Output<'a> {
             annotation.failures.iter().map(|failed| failed.row(phrase)).collect();
         self.write_errors(&failures)?;
         if let Some(path) = &self.args.summary {
-            write_private_output(path, |out| {
+            write_output(path, |out| {
                 serde_json::to_writer_pretty(&mut *out, &annotation.about)?;
                 out.write_all(b"\n")
             })?;
@@ -153,9 +153,9 @@ impl<'a> Output<'a> {
         let beside_output =
             self.common.output.as_deref().map(|output| beside(output, "errors.jsonl"));
         match (&self.args.errors, beside_output) {
-            (Some(path), _) => write_private_output(path, |out| write_json_lines(failures, out)),
+            (Some(path), _) => write_output(path, |out| write_json_lines(failures, out)),
             (None, Some(path)) if !failures.is_empty() => {
-                write_private_output(&path, |out| write_json_lines(failures, out))
+                write_output(&path, |out| write_json_lines(failures, out))
             }
             // A list from an earlier run would tell of failures that are mended.
             (None, Some(path)) if path.exists() => Ok(std::fs::remove_file(path)?),

@@ -29,7 +29,7 @@ pub(super) struct FeedbackArgs {
     #[arg(required = true)]
     runs: Vec<PathBuf>,
     /// Bootstrap draws behind every interval
-    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     bootstrap: u32,
     #[command(flatten)]
     page: PageArgs,

@@ -51,7 +51,7 @@ pub(super) struct JudgesArgs {
     #[arg(long, value_name = "FILE")]
     debates: Option<PathBuf>,
     /// Bootstrap draws behind every interval
-    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     bootstrap: u32,
     #[command(flatten)]
     page: PageArgs,

@@ -62,7 +62,7 @@ pub(super) struct PromptsArgs {
     #[arg(long, value_name = "N", default_value_t = 1000)]
     splits: u32,
     /// Bootstrap draws behind every interval
-    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     bootstrap: u32,
     /// What to do with a second label of the same prompt for the same task
     #[arg(long, value_enum, default_value_t)]

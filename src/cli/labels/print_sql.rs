@@ -12,7 +12,7 @@ use super::{LearnFromChoice, ScoreLabelsArgs};
 use crate::cli::common::Common;
 use crate::cli::exit::{ExitStatus, UsageError};
 use crate::cli::mechanism_choice::chosen;
-use crate::cli::output::{check_output, write_output, write_stdout};
+use crate::cli::output::{check_output, write_public_output, write_stdout};
 use crate::data::parquet;
 use crate::data::rows::header;
 use crate::data::source::Source;
@@ -65,7 +65,7 @@ pub(super) fn run(args: &ScoreLabelsArgs, dialect: Dialect, common: &Common) -> 
     let text = script(&files, &asked)?;
     let write = |out: &mut dyn std::io::Write| out.write_all(text.as_bytes());
     match &common.output {
-        Some(path) => write_output(path, write)?,
+        Some(path) => write_public_output(path, write)?,
         None => write_stdout(write)?,
     }
     Ok(ExitStatus::Done)

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::common::{Common, ending_of};
 use super::exit::UsageError;
-use super::output::{advised, check_output, write_private_output};
+use super::output::{advised, check_output, write_output};
 use super::progress::doing;
 use crate::report::html::{HtmlExporter, Page};
 use crate::report::{Exporter, Report};
@@ -56,7 +56,7 @@ impl PageArgs {
         doing(common, "making the page", || {
             let page = page()?;
             let report = advised(report);
-            write_private_output(path, |out| HtmlExporter { page: &page }.write(&report, out))
+            write_output(path, |out| HtmlExporter { page: &page }.write(&report, out))
         })
     }
 }

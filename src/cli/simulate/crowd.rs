@@ -6,6 +6,7 @@ use crate::error::Result;
 use clap::Args;
 
 use super::super::common::Common;
+use super::super::exit::UsageError;
 use super::files;
 use crate::report::Report;
 use crate::simulate::run::{CrowdSettings, read_matrices};
@@ -61,6 +62,22 @@ pub(super) struct SimulateCrowdArgs {
 
 /// Runs the command.
 pub(super) fn run(args: &SimulateCrowdArgs, common: &Common) -> Result<Report> {
+    // About what a worker and a label take; a crowd beyond memory would be killed without a word.
+    const BYTES_OF_WORKER: f64 = 32.0;
+    const BYTES_OF_LABEL: f64 = 48.0;
+    const MOST_BYTES: f64 = 16e9;
+    let labels = f64::from(args.tasks) * args.workers_per_task as f64;
+    let bytes = BYTES_OF_WORKER * args.workers as f64 + BYTES_OF_LABEL * labels;
+    if bytes > MOST_BYTES {
+        let message = format!(
+            "{} workers and {labels:.0} labels would need about {:.0} GB of memory, of which {:.0} \
+             are the most; make up fewer",
+            args.workers,
+            bytes / 1e9,
+            MOST_BYTES / 1e9
+        );
+        return Err(UsageError(message).into());
+    }
     let settings = CrowdSettings {
         workers: args.workers,
         tasks: args.tasks,

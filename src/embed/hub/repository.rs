@@ -153,7 +153,7 @@ pub(super) fn network(model: &HubModel, settings: &HubSettings, failure: Failure
     let source = match failure {
         Failure::Status(status @ (401 | 403 | 404)) => {
             return HubError::NotFound {
-                endpoint: settings.endpoint.clone(),
+                endpoint: settings.shown_endpoint(),
                 model: model.name.clone(),
                 revision: model.revision.clone(),
                 status,
@@ -164,13 +164,13 @@ pub(super) fn network(model: &HubModel, settings: &HubSettings, failure: Failure
         Failure::Status(status) => Box::new(ureq::Error::StatusCode(status)),
         Failure::Connection(source) => source,
     };
-    let (endpoint, model) = (settings.endpoint.clone(), model.name.clone());
+    let (endpoint, model) = (settings.shown_endpoint(), model.name.clone());
     HubError::Network { endpoint, model, source }
 }
 
 /// What the hub says is not what its interface promises.
 pub(super) fn answer(settings: &HubSettings, reason: &str) -> HubError {
-    HubError::Answer { endpoint: settings.endpoint.clone(), reason: reason.to_owned() }
+    HubError::Answer { endpoint: settings.shown_endpoint(), reason: reason.to_owned() }
 }
 
 /// The hub's description of the model, with sizes and checksums.

@@ -70,6 +70,16 @@ pub struct HubSettings {
 }
 
 impl HubSettings {
+    /// The endpoint without name and password, for messages.
+    pub fn shown_endpoint(&self) -> String {
+        let Some((scheme, rest)) = self.endpoint.split_once("://") else {
+            return self.endpoint.clone();
+        };
+        let end = rest.find('/').unwrap_or(rest.len());
+        let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
+        format!("{scheme}://{host}{}", &rest[end..])
+    }
+
     /// Reads the settings from environment variables, given by a function so that the library
     /// itself does not look at the environment.
     ///

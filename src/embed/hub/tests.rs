@@ -387,6 +387,13 @@ fn settings_follow_the_conventions_of_huggingface_hub() {
     }
     let mirror = settings(&[("HF_HOME", "/f"), ("HF_ENDPOINT", "http://mirror/")]).unwrap();
     assert_eq!(mirror.endpoint, "http://mirror");
+    for (endpoint, shown) in [
+        ("https://me:p@ss@mirror:8/a@b", "https://mirror:8/a@b"),
+        ("http://mirror", "http://mirror"),
+    ] {
+        let settings = HubSettings { endpoint: endpoint.into(), ..mirror.clone() };
+        assert_eq!(settings.shown_endpoint(), shown);
+    }
 
     let home = tempfile::tempdir().unwrap();
     let path = home.path().to_str().unwrap();

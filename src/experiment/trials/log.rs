@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
 use super::grid::{TrialGrid, TrialId};
+use crate::data::hexadecimal::hexadecimal;
+use crate::data::warning::Warning;
 use crate::error::{ErrorKind, Kinded, Remedy};
 use crate::report::Input;
 
@@ -120,11 +123,14 @@ pub struct TrialLog {
     file: File,
     /// Finished trials, as lines.
     lines: Vec<String>,
+    /// The first line that is not as it was written, from 1.
+    damaged: Option<usize>,
 }
 
 impl TrialLog {
     /// Opens `path` for a run described by `header`: inputs, settings, seed and version, but not
-    /// the number of trials. With `resume`, trials that are there are kept.
+    /// the number of trials. With `resume`, trials that are there are kept, up to the first line that
+    /// is not as it was written: that trial and those after it are run again.
     ///
     /// # Errors
     ///
@@ -144,18 +150,40 @@ impl TrialLog {
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         let mut lines = text[..whole].lines().map(str::to_owned);
         let known = lines.next();
+        let mut end = known.as_ref().map_or(0, |header| header.len() + 1);
         if let Some(known) = &known {
             let known: Value = serde_json::from_str(known).unwrap_or_default();
             if let Some(field) = first_difference(&known, header) {
                 return Err(LogError::OtherRun { path: path.into(), field });
             }
         }
+        let mut kept: Vec<String> = Vec::new();
+        let mut damaged = None;
+        for line in lines {
+            if !is_as_written(&line) {
+                damaged = Some(kept.len() + 2);
+                break;
+            }
+            end += line.len() + 1;
+            kept.push(line);
+        }
         let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
-        file.set_len(whole as u64).map_err(failed)?;
+        file.set_len(end as u64).map_err(failed)?;
         if known.is_none() {
             file.write_all(format!("{header}\n").as_bytes()).map_err(failed)?;
         }
-        Ok(Self { path: path.into(), file, lines: lines.collect() })
+        Ok(Self { path: path.into(), file, lines: kept, damaged })
+    }
+
+    /// The first line that was not as it was written, from 1: it and those after it are gone, and
+    /// their trials are run again.
+    pub fn damaged(&self) -> Option<Warning> {
+        let line = self.damaged?;
+        let message = format!(
+            "`{}`, line {line} is not as it was written: its trial and those after it are run again",
+            self.path.display()
+        );
+        Some(Warning::new("trials_damaged", 1, message))
     }
 
     /// How many trials are finished.
@@ -185,11 +213,25 @@ impl TrialLog {
     /// One write per trial, so that a killed run leaves whole lines.
     pub(super) fn append<T: Serialize>(&mut self, id: TrialId, result: &T) -> Result<(), LogError> {
         let failed = |source: io::Error| LogError::Io { path: self.path.clone(), source };
-        let mut text =
+        let text =
             serde_json::to_string(&Line { id, result }).map_err(|error| failed(error.into()))?;
-        text.push('\n');
+        let text = format!("{SUM}{}\",{}\n", sum(&text), text.strip_prefix('{').unwrap_or(&text));
         self.file.write_all(text.as_bytes()).map_err(failed)
     }
+}
+
+/// How a line begins: with a sum over the rest, so that a number that a disk or a hand has changed
+/// is not taken for a result.
+const SUM: &str = "{\"sum\":\"";
+
+/// The sum of a line without its sum.
+fn sum(text: &str) -> String {
+    hexadecimal(&Sha256::digest(text.as_bytes())[..8])
+}
+
+fn is_as_written(line: &str) -> bool {
+    let parts = line.strip_prefix(SUM).and_then(|rest| rest.split_once("\","));
+    parts.is_some_and(|(known, rest)| sum(&format!("{{{rest}")) == known)
 }
 
 /// The name of the first entry in which two objects differ.
