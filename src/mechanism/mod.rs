@@ -53,8 +53,9 @@ pub use self::options::{
     OwnSettings, SeveralSources, TOLERANCE,
 };
 pub use self::output_agreement::OutputAgreement;
+pub(crate) use self::own::wilson;
 pub use self::own::{
-    AnswerKind, NotJudged, OwnAnswers, OwnCrowd, OwnFlag, OwnRun, OwnScore, Planted,
+    AnswerKind, NotJudged, OwnAnswers, OwnCrowd, OwnFlag, OwnRun, OwnScore, Share,
 };
 pub use self::peer_posteriors::PeerPosteriors;
 pub use self::sampled_agreement::PeerDraws;
@@ -134,7 +135,8 @@ impl WorkerScore {
     pub fn copied_interval(&self) -> Option<(f64, f64)> {
         self.copied?;
         if let Some(own) = &self.own {
-            return own.copied?.interval();
+            let (low, high) = own.copied?.interval()?;
+            return Some((low, high.min(1.0)));
         }
         let (low, high) = self.estimate?.interval()?;
         Some((-high, -low))
