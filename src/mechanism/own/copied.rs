@@ -50,7 +50,7 @@ impl<'a> Sample<'a> {
         labels: &'a [Option<Label>],
     ) -> Option<Self> {
         let chance = 1.0 / table.label_count().max(2) as f64;
-        let right = said.right_of(table, labels)?.clamp(chance, 0.98);
+        let right = said.right_of(labels)?.clamp(chance, 0.98);
         Some(Self { labels, right })
     }
 

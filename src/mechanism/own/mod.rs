@@ -301,38 +301,44 @@ impl OwnAnswers {
         }
         confirm(&mut measured);
         constants(table, &said, &mut measured);
-        let right = said.right(table);
         let says_all_of_z = samples.iter().any(|sample| sample.right >= ALL_ALIKE);
-        Ok(self.flagged(table, &measured, &right, says_all_of_z))
+        Ok(self.flagged(table, &measured, &said.right, says_all_of_z))
     }
 
     /// Everybody with enough tasks, by worker, with the deviations of the first question.
     fn measured(&self, table: &LabelTable, said: &Said, samples: &[Sample<'_>]) -> Vec<Measured> {
         let least = self.settings.min_tasks.max(2);
         let workers = 0..table.worker_count() as u32;
-        let copied: Vec<Vec<Option<Copied>>> = samples
-            .iter()
-            .map(|sample| {
-                let of = |buffer: &mut Vec<_>, worker| {
-                    let found = sample.of_worker((table, said), worker, buffer);
-                    found.filter(|found| found.tasks >= least)
-                };
-                let workers = workers.clone().into_par_iter().with_min_len(16);
-                workers.map_init(Vec::new, of).collect()
-            })
+        // All of one worker after another: what is said of the tasks is then at hand.
+        let found: Vec<(Vec<Option<Copied>>, Confirmed)> = workers
+            .clone()
+            .into_par_iter()
+            .with_min_len(16)
+            .map_init(
+                || (Vec::new(), Tally::new(table.label_count())),
+                |(buffer, tally), worker| {
+                    let of = |sample: &Sample<'_>| {
+                        let found = sample.of_worker((table, said), worker, buffer);
+                        found.filter(|found| found.tasks >= least)
+                    };
+                    let copied: Vec<Option<Copied>> = samples.iter().map(of).collect();
+                    let any = copied.iter().any(Option::is_some);
+                    let confirmed = any.then(|| tally.of_worker((table, said), worker));
+                    (copied, confirmed.unwrap_or_default())
+                },
+            )
             .collect();
-        let people: Vec<Option<People>> = copied
-            .iter()
-            .map(|of_sample| {
-                let values: Vec<(f64, f64)> =
-                    of_sample.iter().flatten().map(|one| (one.share, one.variance)).collect();
+        let people: Vec<Option<People>> = (0..samples.len())
+            .map(|sample| {
+                let copied = found.iter().filter_map(|(copied, _)| copied[sample]);
+                let values: Vec<(f64, f64)> = copied.map(|one| (one.share, one.variance)).collect();
                 (values.len() >= FEWEST).then(|| People::of(&values))
             })
             .collect();
-        let most = |worker: u32| {
+        let most = |copied: &[Option<Copied>]| {
             let mut best: Option<(Copied, [f64; 2])> = None;
-            for (of_sample, people) in copied.iter().zip(&people) {
-                let Some(one) = of_sample[worker as usize] else { continue };
+            for (one, people) in copied.iter().zip(&people) {
+                let Some(one) = *one else { continue };
                 let at =
                     |share| people.map_or(0.0, |people| people.deviations((share, one.variance)));
                 let (beyond, ghost) = (at(one.share), at(1.0));
@@ -346,25 +352,20 @@ impl OwnAnswers {
             }
             best
         };
-        let labels = table.label_count();
-        let mut measured: Vec<Measured> = workers
-            .into_par_iter()
-            .with_min_len(16)
-            .map_init(
-                || Tally::new(labels),
-                |tally, worker| {
-                    let (copied, [beyond, ghost]) = most(worker)?;
-                    Some(Measured {
-                        worker: worker as usize,
-                        copied,
-                        confirmed: tally.of_worker((table, said), worker),
-                        beyond: [beyond, 0.0],
-                        ghosts: [ghost, 0.0],
-                        constant: f64::NEG_INFINITY,
-                    })
-                },
-            )
-            .flatten()
+        let mut measured: Vec<Measured> = found
+            .iter()
+            .enumerate()
+            .filter_map(|(worker, (copied, confirmed))| {
+                let (copied, [beyond, ghost]) = most(copied)?;
+                Some(Measured {
+                    worker,
+                    copied,
+                    confirmed: *confirmed,
+                    beyond: [beyond, 0.0],
+                    ghosts: [ghost, 0.0],
+                    constant: f64::NEG_INFINITY,
+                })
+            })
             .collect();
         // The largest of several deviations is held against the largest of people.
         if samples.len() > 1 {

@@ -4,6 +4,8 @@
 //! (one-coin Dawid-Skene); that probability is the mean, over the worker's tasks, of how probable
 //! the *others* make the worker's label. So nobody vouches for themselves, and no LLM is asked.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rayon::prelude::*;
 
 use crate::data::labels::{Label, LabelTable};
@@ -17,32 +19,42 @@ const SHRINKAGE: f64 = 4.0;
 /// Bounds of the probability of being right: nobody is believed without limit.
 const SKILL: [f64; 2] = [0.02, 0.99];
 
+/// Units of a sum of probabilities: sums of whole numbers are the same in any order, on any threads.
+const UNITS: f64 = (1_u64 << 36) as f64;
+
 /// What is said of all tasks.
 #[derive(Debug)]
 pub(super) struct Said {
-    /// Where the labels of each task begin, and the end of the last.
-    offsets: Vec<u32>,
-    labels: Vec<Label>,
-    counts: Vec<u32>,
-    /// By the same places: how probable the label is, up to a factor of the task.
-    odds: Vec<f64>,
-    tasks: Vec<Odds>,
+    given: Vec<Given>,
+    tasks: Vec<OfTask>,
     /// By label: share of the reports, each label half a report more than it has.
     pub(super) shares: Vec<f64>,
     /// By worker: what the odds of a label lose with the worker's report.
     without: Vec<f64>,
+    /// By worker: the sum over tasks with others of how probable they make the label, and their number.
+    pub(super) right: Vec<[f64; 2]>,
     /// Share of pairs of reports on one task that are equal.
     equal_pairs: f64,
 }
 
-/// Of one task, in the unit of its odds.
+/// A label of a task; together, since they are read together.
+#[derive(Debug, Clone, Copy)]
+struct Given {
+    /// How probable it is, up to a factor of the task.
+    odds: f64,
+    count: u32,
+    label: Label,
+}
+
+/// A task, and in the unit of its odds those of labels that nobody gave.
 #[derive(Debug, Clone, Copy, Default)]
-struct Odds {
-    /// Of the labels that somebody gave.
-    said: f64,
-    /// Of a label that nobody gave and that has the share 1.
+struct OfTask {
+    start: u32,
+    labels: u32,
+    reports: u32,
+    /// Of one that has the share 1.
     unit: f64,
-    /// Of all labels that nobody gave.
+    /// Of all.
     unsaid: f64,
 }
 
@@ -52,10 +64,8 @@ pub(super) struct Heard<'a> {
     said: &'a Said,
     pub(super) task: u32,
     pub(super) own: Label,
-    labels: &'a [Label],
-    counts: &'a [u32],
-    odds: &'a [f64],
-    of_task: Odds,
+    given: &'a [Given],
+    unit: f64,
     /// Factor of the odds of `own` without the worker's report.
     without: f64,
     /// How many others there are, at least one.
@@ -68,24 +78,22 @@ impl<'a> Heard<'a> {
     /// Labels of the task with the number of others who gave them.
     pub(super) fn counts(self) -> impl Iterator<Item = (Label, f64)> + Clone + 'a {
         let own = self.own;
-        let others = move |(&label, &count): (&Label, &u32)| {
-            (label, f64::from(count - u32::from(label == own)))
-        };
-        self.labels.iter().zip(self.counts).map(others)
+        let others = |given: &Given, own| f64::from(given.count - u32::from(given.label == own));
+        self.given.iter().map(move |given| (given.label, others(given, own)))
     }
 
     /// How many of the others gave this label.
     pub(super) fn count(self, label: Label) -> f64 {
-        let place = self.labels.iter().position(|&l| l == label);
-        place.map_or(0.0, |place| f64::from(self.counts[place] - u32::from(label == self.own)))
+        let given = self.given.iter().find(|given| given.label == label);
+        given.map_or(0.0, |given| f64::from(given.count - u32::from(label == self.own)))
     }
 
     /// How probable the others make this label.
     pub(super) fn probability(self, label: Label) -> f64 {
-        let odds = match self.labels.iter().position(|&l| l == label) {
-            Some(place) if label == self.own => self.odds[place] * self.without,
-            Some(place) => self.odds[place],
-            None => self.of_task.unit * self.said.shares[usize::from(label)],
+        let odds = match self.given.iter().find(|given| given.label == label) {
+            Some(given) if label == self.own => given.odds * self.without,
+            Some(given) => given.odds,
+            None => self.unit * self.said.shares[usize::from(label)],
         };
         odds / self.all
     }
@@ -104,110 +112,140 @@ impl<'a> Heard<'a> {
 
 impl Said {
     pub(super) fn new(table: &LabelTable) -> Self {
-        let tasks = table.task_count();
-        let (mut offsets, mut labels, mut counts) = (Vec::with_capacity(tasks + 1), vec![], vec![]);
-        let mut totals = vec![0.0; table.label_count()];
+        let mut said = Self {
+            given: Vec::new(),
+            tasks: Vec::with_capacity(table.task_count()),
+            shares: vec![0.5; table.label_count()],
+            without: Vec::new(),
+            right: Vec::new(),
+            equal_pairs: 0.0,
+        };
         let (mut equal, mut pairs) = (0.0, 0.0);
-        offsets.push(0);
         let mut sorted: Vec<Label> = Vec::new();
-        for task in 0..tasks as u32 {
+        for task in 0..table.task_count() as u32 {
             let reports = table.of_task(task).labels;
+            let start = said.given.len() as u32;
             sorted.clear();
             sorted.extend(reports);
             sorted.sort_unstable();
             for run in sorted.chunk_by(|a, b| a == b) {
                 let count = run.len() as f64;
-                labels.push(run[0]);
-                counts.push(run.len() as u32);
-                totals[usize::from(run[0])] += count;
+                said.given.push(Given { odds: 0.0, count: run.len() as u32, label: run[0] });
+                said.shares[usize::from(run[0])] += count;
                 equal += count * (count - 1.0);
             }
-            let count = reports.len() as f64;
-            pairs += count * (count - 1.0);
-            offsets.push(labels.len() as u32);
+            pairs += reports.len() as f64 * (reports.len() as f64 - 1.0);
+            let labels = said.given.len() as u32 - start;
+            let reports = reports.len() as u32;
+            said.tasks.push(OfTask { start, labels, reports, ..OfTask::default() });
         }
-        let all = totals.iter().sum::<f64>() + totals.len() as f64 / 2.0;
-        let shares = totals.iter().map(|total| (total + 0.5) / all).collect();
-        let mut said = Self {
-            offsets,
-            odds: vec![1.0; labels.len()],
-            labels,
-            counts,
-            tasks: vec![Odds::default(); tasks],
-            shares,
-            without: vec![1.0; table.worker_count()],
-            equal_pairs: if pairs > 0.0 { equal / pairs } else { 0.0 },
-        };
+        let all: f64 = said.shares.iter().sum();
+        said.shares.iter_mut().for_each(|share| *share /= all);
+        said.equal_pairs = if pairs > 0.0 { equal / pairs } else { 0.0 };
         said.fit(table);
         said
     }
 
     fn fit(&mut self, table: &LabelTable) {
-        let mut sums = self.sums(table, |heard| heard.person(heard.own));
+        let mut counts = vec![0.0; table.worker_count()];
+        for (task, of_task) in (0..).zip(&self.tasks) {
+            let others = if of_task.reports > 1 { 1.0 } else { 0.0 };
+            table.of_task(task).others.iter().for_each(|&w| counts[w as usize] += others);
+        }
+        let all: f64 = counts.iter().sum();
+        let mut weights = Vec::new();
+        let mut sums = self.sums(table, None);
         for _ in 0..ROUNDS {
-            let (sum, count) = sums.iter().fold((0.0, 0.0), |(a, b), [s, n]| (a + s, b + n));
-            let average = if count > 0.0 { sum / count } else { 0.5 };
+            let average = if all > 0.0 { sums.iter().sum::<f64>() / all } else { 0.5 };
             let wrong_labels = (table.label_count() as f64 - 1.0).max(1.0);
-            let weights: Vec<f64> = sums
+            weights = sums
                 .iter()
-                .map(|[right, count]| {
+                .zip(&counts)
+                .map(|(right, count)| {
                     let skill = (right + SHRINKAGE * average) / (count + SHRINKAGE);
                     let skill = skill.clamp(SKILL[0], SKILL[1]);
                     (skill * wrong_labels / (1.0 - skill)).ln()
                 })
-                .collect();
-            self.weigh(table, &weights);
-            sums = self.right(table);
+                .collect::<Vec<f64>>();
+            sums = self.sums(table, Some(&weights));
         }
-    }
-
-    /// By worker: the sum over tasks with others of how probable they make the label, and their number.
-    pub(super) fn right(&self, table: &LabelTable) -> Vec<[f64; 2]> {
-        self.sums(table, |heard| heard.probability(heard.own))
-    }
-
-    fn sums(&self, table: &LabelTable, of: impl Fn(Heard<'_>) -> f64 + Sync) -> Vec<[f64; 2]> {
-        let one = |worker| {
-            let add = |[sum, count]: [f64; 2], heard| [sum + of(heard), count + 1.0];
-            self.of_worker(table, worker).fold([0.0; 2], add)
-        };
-        let workers = (0..table.worker_count() as u32).into_par_iter();
-        workers.with_min_len(16).map(one).collect()
-    }
-
-    /// The odds of every label of every task where each report has the weight of its worker.
-    fn weigh(&mut self, table: &LabelTable, weights: &[f64]) {
-        let (offsets, labels, shares) = (&self.offsets, &self.labels, &self.shares);
-        let mut rest = &mut self.odds[..];
-        let mut rows = Vec::with_capacity(self.tasks.len());
-        for pair in offsets.windows(2) {
-            let (row, after) = rest.split_at_mut((pair[1] - pair[0]) as usize);
-            rows.push(row);
-            rest = after;
+        self.right = sums.into_iter().zip(counts).map(|(sum, count)| [sum, count]).collect();
+        let mut odds = Vec::new();
+        for task in 0..self.tasks.len() {
+            let (unit, unsaid) = self.odds(table, task as u32, &weights, &mut odds);
+            let of_task = &mut self.tasks[task];
+            (of_task.unit, of_task.unsaid) = (unit, unsaid);
+            let given = &mut self.given[of_task.start as usize..][..odds.len()];
+            given.iter_mut().zip(&odds).for_each(|(given, odds)| given.odds = *odds);
         }
-        rows.into_par_iter().zip(&mut self.tasks).enumerate().with_min_len(512).for_each(
-            |(task, (odds, of_task))| {
-                let start = offsets[task] as usize;
-                let labels = &labels[start..start + odds.len()];
-                let mut unsaid = 1.0;
-                for (odds, &label) in odds.iter_mut().zip(labels) {
-                    let share = shares[usize::from(label)];
-                    *odds = share.ln();
-                    unsaid -= share;
+        self.without = weights.iter().map(|weight| (-weight).exp()).collect();
+    }
+
+    fn given(&self, task: u32) -> &[Given] {
+        let OfTask { start, labels, .. } = self.tasks[task as usize];
+        &self.given[start as usize..(start + labels) as usize]
+    }
+
+    /// Odds of the labels of a task where each report has the weight of its worker, into `odds`; those of an
+    /// unsaid label of share 1, and of all unsaid ones.
+    fn odds(
+        &self,
+        table: &LabelTable,
+        task: u32,
+        weights: &[f64],
+        odds: &mut Vec<f64>,
+    ) -> (f64, f64) {
+        let given = self.given(task);
+        odds.clear();
+        odds.extend(given.iter().map(|given| self.shares[usize::from(given.label)]));
+        let unsaid = (1.0 - odds.iter().sum::<f64>()).max(0.0);
+        odds.iter_mut().for_each(|odds| *odds = odds.ln());
+        for (worker, label) in table.of_task(task).iter() {
+            if let Some(place) = given.iter().position(|given| given.label == label) {
+                odds[place] += weights[worker as usize];
+            }
+        }
+        let most = odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        odds.iter_mut().for_each(|odds| *odds = (*odds - most).exp());
+        let unit = if most.is_finite() { (-most).exp() } else { 1.0 };
+        (unit, unit * unsaid)
+    }
+
+    /// By worker: the sum over tasks with others of how probable they make the label, by their weights or,
+    /// without, by their number.
+    fn sums(&self, table: &LabelTable, weights: Option<&[f64]>) -> Vec<f64> {
+        let sums: Vec<AtomicU64> = (0..table.worker_count()).map(|_| AtomicU64::new(0)).collect();
+        let without: Vec<f64> =
+            weights.unwrap_or_default().iter().map(|weight| (-weight).exp()).collect();
+        (0..self.tasks.len() as u32).into_par_iter().with_min_len(512).for_each_init(
+            Vec::new,
+            |odds, task| {
+                let given = self.given(task);
+                let others = f64::from(self.tasks[task as usize].reports) - 1.0;
+                if others < 1.0 {
+                    return;
                 }
-                for (worker, label) in table.of_task(task as u32).iter() {
-                    if let Some(place) = labels.iter().position(|&l| l == label) {
-                        odds[place] += weights[worker as usize];
-                    }
+                let (_, unsaid) =
+                    weights.map_or((0.0, 0.0), |weights| self.odds(table, task, weights, odds));
+                for (worker, label) in table.of_task(task).iter() {
+                    let Some(place) = given.iter().position(|given| given.label == label) else {
+                        continue;
+                    };
+                    let right = if weights.is_some() {
+                        let own = odds[place] * without[worker as usize];
+                        let rest: f64 =
+                            (0..odds.len()).filter(|&l| l != place).map(|l| odds[l]).sum();
+                        own / (rest + own + unsaid)
+                    } else {
+                        let count = f64::from(given[place].count - 1);
+                        (count + self.shares[usize::from(label)]) / (others + 1.0)
+                    };
+                    // Rounded to a whole number of units.
+                    sums[worker as usize].fetch_add((right * UNITS) as u64, Ordering::Relaxed);
                 }
-                let most = odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                odds.iter_mut().for_each(|odds| *odds = (*odds - most).exp());
-                let unit = if most.is_finite() { (-most).exp() } else { 1.0 };
-                let said = odds.iter().sum();
-                *of_task = Odds { said, unit, unsaid: unit * f64::max(unsaid, 0.0) };
             },
         );
-        self.without = weights.iter().map(|weight| (-weight).exp()).collect();
+        sums.into_iter().map(|sum| sum.into_inner() as f64 / UNITS).collect()
     }
 
     /// The reports of a worker on tasks that others answered, too.
@@ -218,25 +256,21 @@ impl Said {
     ) -> impl Iterator<Item = Heard<'a>> + Clone + 'a {
         let without = self.without[worker as usize];
         table.of_worker(worker).iter().filter_map(move |(task, own)| {
-            let others = table.of_task(task).len() - 1;
-            (others > 0).then(|| {
-                let place = task as usize;
-                let range = self.offsets[place] as usize..self.offsets[place + 1] as usize;
-                let (labels, odds) = (&self.labels[range.clone()], &self.odds[range.clone()]);
-                let of_task = self.tasks[place];
-                let at = labels.iter().position(|&label| label == own).unwrap_or_default();
-                let rest: f64 = (0..odds.len()).filter(|&l| l != at).map(|l| odds[l]).sum();
+            let of_task = self.tasks[task as usize];
+            (of_task.reports > 1).then(|| {
+                let given = self.given(task);
+                let odds = given
+                    .iter()
+                    .map(|one| if one.label == own { one.odds * without } else { one.odds });
                 Heard {
                     said: self,
                     task,
                     own,
-                    labels,
-                    counts: &self.counts[range],
-                    odds,
-                    of_task,
+                    given,
+                    unit: of_task.unit,
                     without,
-                    others: others as f64,
-                    all: rest + odds[at] * without + of_task.unsaid,
+                    others: f64::from(of_task.reports - 1),
+                    all: odds.sum::<f64>() + of_task.unsaid,
                 }
             })
         })
@@ -244,25 +278,24 @@ impl Said {
 
     /// Mean probability of the LLM's labels, each task as often as it has reports; `None` if none of
     /// its labels is one of the crowd's.
-    pub(super) fn right_of(&self, table: &LabelTable, z: &[Option<Label>]) -> Option<f64> {
+    pub(super) fn right_of(&self, z: &[Option<Label>]) -> Option<f64> {
         let (mut sum, mut count) = (0.0, 0.0);
         for (task, label) in (0..).zip(z) {
             let Some(label) = label.filter(|label| usize::from(*label) < self.shares.len()) else {
                 continue;
             };
-            let reports = table.of_task(task).len();
-            if reports < 2 {
+            let of_task = self.tasks[task as usize];
+            if of_task.reports < 2 {
                 continue;
             }
-            let of_task = self.tasks[task as usize];
-            let range =
-                self.offsets[task as usize] as usize..self.offsets[task as usize + 1] as usize;
-            let odds = match self.labels[range.clone()].iter().position(|&l| l == label) {
-                Some(place) => self.odds[range][place],
-                None => of_task.unit * self.shares[usize::from(label)],
-            };
-            sum += reports as f64 * odds / (of_task.said + of_task.unsaid);
-            count += reports as f64;
+            let given = self.given(task);
+            let odds = given
+                .iter()
+                .find(|given| given.label == label)
+                .map_or_else(|| of_task.unit * self.shares[usize::from(label)], |given| given.odds);
+            let all: f64 = given.iter().map(|given| given.odds).sum();
+            sum += f64::from(of_task.reports) * odds / (all + of_task.unsaid);
+            count += f64::from(of_task.reports);
         }
         (count > 0.0).then(|| sum / count)
     }
