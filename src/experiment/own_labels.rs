@@ -361,13 +361,13 @@ mod tests {
 
     #[test]
     fn copies_and_one_label_are_found_people_are_not_and_a_seed_gives_the_same() {
-        let settings = OwnLabelsSettings { trials: 6, ..OwnLabelsSettings::default() };
+        let settings = OwnLabelsSettings { trials: 10, ..OwnLabelsSettings::default() };
         let run = own_labels(set(), &settings, &Silent).unwrap();
         let [look, named, all] = run.counts[0];
         assert!(all >= 3 && look == all && named == all, "{:?}", run.counts);
         assert_eq!(run.counts[5][0], run.counts[5][2], "{:?}", run.counts);
         assert!(50 * run.counts[6][0] <= run.counts[6][2], "{:?}", run.counts);
-        assert_eq!(run.counts[..7].iter().map(|counts| counts[2]).sum::<u64>(), 6 * 40);
+        assert_eq!(run.counts[..7].iter().map(|counts| counts[2]).sum::<u64>(), 10 * 40);
         assert_eq!(run.counts[7][2], 40);
         let again = own_labels(set(), &settings, &Silent).unwrap();
         assert_eq!(again.counts, run.counts);

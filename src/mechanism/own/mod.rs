@@ -50,8 +50,12 @@ const FEWEST_FOR_CLEAR: usize = 15;
 /// Least share that must seem copied before somebody is suspected of it.
 const LEAST_COPIED: f64 = 0.5;
 
-/// From here on what seems copied may be all.
+/// From here on what seems copied may be all. So much it must be in a weak crowd.
 const WHOLE: f64 = 0.8;
+
+/// A crowd whose answers are right less often than this, by its own account, cannot tell that an LLM is
+/// wrong: somebody who knows more says what a good LLM says against most of the others.
+const WEAK_CROWD: f64 = 0.5;
 
 /// Deviations above blind answers from which on somebody says something that others confirm: one in
 /// twenty blind ones does.
@@ -226,6 +230,8 @@ struct Measured {
     ghosts: [f64; 2],
     /// Deviations beyond people in giving one label, if it is given nearly always.
     constant: f64,
+    /// Whether enough seems copied for somebody to be suspected of it.
+    is_enough: bool,
 }
 
 impl Measured {
@@ -233,7 +239,7 @@ impl Measured {
     fn counted(&self) -> [f64; 3] {
         let when = |holds: bool, beyond: f64| if holds { beyond } else { beyond.min(UNCONFIRMED) };
         [
-            when(self.copied.share >= LEAST_COPIED, self.beyond[0]),
+            when(self.is_enough, self.beyond[0]),
             when(self.confirmed.above_blind() < CONFIRMED, self.beyond[1]),
             self.constant,
         ]
@@ -309,6 +315,7 @@ impl OwnAnswers {
     fn measured(&self, table: &LabelTable, said: &Said, samples: &[Sample<'_>]) -> Vec<Measured> {
         let least = self.settings.min_tasks.max(2);
         let workers = 0..table.worker_count() as u32;
+        let least_copied = if said.average_right() < WEAK_CROWD { WHOLE } else { LEAST_COPIED };
         // All of one worker after another: what is said of the tasks is then at hand.
         let found: Vec<(Vec<Option<Copied>>, Confirmed)> = workers
             .clone()
@@ -364,6 +371,7 @@ impl OwnAnswers {
                     beyond: [beyond, 0.0],
                     ghosts: [ghost, 0.0],
                     constant: f64::NEG_INFINITY,
+                    is_enough: copied.share >= least_copied,
                 })
             })
             .collect();
@@ -532,7 +540,7 @@ fn nobody(table: &LabelTable, reason: NotJudged) -> OwnRun {
 
 pub(super) const ENTRY: Entry = Entry {
     name: "own",
-    summary: "Own answers, or those of an LLM, guesses, one label: two questions, held against people",
+    summary: "Own answers, or an LLM's, guesses, one label: two questions, held against people",
     meaning: "minus the deviations by which a worker, more than people do, says what the LLM says, or \
               says nothing that others confirm, whichever is larger; it says nothing of quality",
     unscored: "too few tasks with a Z label and another worker, or labels that hardly repeat",

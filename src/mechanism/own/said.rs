@@ -181,6 +181,13 @@ impl Said {
         self.without = weights.iter().map(|weight| (-weight).exp()).collect();
     }
 
+    /// How often an answer is right, in the eyes of the others.
+    pub(super) fn average_right(&self) -> f64 {
+        let add = |[a, b]: [f64; 2], [sum, count]: &[f64; 2]| [a + sum, b + count];
+        let [sum, count] = self.right.iter().fold([0.0; 2], add);
+        if count > 0.0 { sum / count } else { 0.0 }
+    }
+
     fn given(&self, task: u32) -> &[Given] {
         let OfTask { start, labels, .. } = self.tasks[task as usize];
         &self.given[start as usize..(start + labels) as usize]

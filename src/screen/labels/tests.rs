@@ -179,7 +179,7 @@ fn own_flags_who_hands_in_another_sample_and_says_what_the_flag_is_worth() {
         for person in &first.people {
             let says = &person.says;
             assert!(says.starts_with("says what your LLM says (copied 1.00"), "{says}");
-            assert!(says.ends_with("the answers are their own is less than 0.1 %"), "{says}");
+            assert!(says.contains("the chance that the answers are their own is 0."), "{says}");
         }
         assert!(first.estimate[0].starts_with("About "), "{:?}", first.estimate);
         assert!(page.reading[0].contains("two questions"), "{:?}", page.reading);

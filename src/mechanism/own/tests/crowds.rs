@@ -116,20 +116,20 @@ fn in_clean_crowds_at_most_one_in_a_hundred_is_looked_at() {
 
 #[test]
 fn a_tenth_who_copy_or_guess_are_found_and_named() {
-    let found = |kind: Kind, word: AnswerKind| {
+    let found = |kind: Kind, word: AnswerKind, tenths: usize| {
         let kinds = move |worker: usize| if worker < 6 { kind } else { Kind::Own };
         let design = Design { kinds: &kinds, ..Design::default() };
         let [found, planted, flagged, people] = design.flagged(8);
-        assert!(10 * found >= 8 * planted, "{kind:?}: {found} of {planted}");
+        assert!(10 * found >= tenths * planted, "{kind:?}: {found} of {planted}");
         assert!(100 * flagged <= 2 * people, "{kind:?}: {flagged} of {people}");
         let (table, z) = design.draw(1);
         let run = judge(&table, &[z]);
         let named = |worker: &usize| run.workers[*worker].reads_as == Some(word);
-        assert!(looked(&run).iter().filter(|w| named(w)).count() >= 4, "{kind:?}");
+        assert!(looked(&run).iter().filter(|w| named(w)).count() >= 3, "{kind:?}");
     };
-    found(Kind::Copy, AnswerKind::Copy);
-    found(Kind::NearCopy, AnswerKind::Copy);
-    found(Kind::Guess, AnswerKind::Guess);
+    found(Kind::Copy, AnswerKind::Copy, 8);
+    found(Kind::NearCopy, AnswerKind::Copy, 8);
+    found(Kind::Guess, AnswerKind::Guess, 5);
 }
 
 #[test]
@@ -167,6 +167,7 @@ fn near_copies_of_an_llm_that_is_nearly_always_right_are_found_on_fifty_tasks() 
 
 #[test]
 fn experts_in_a_weak_crowd_are_left_alone() {
+    let mut looks = 0;
     for llm in [0.65, 0.8, 0.9] {
         for labels in [3, 4, 5] {
             let skills = |random: &mut ChaCha8Rng, worker: usize| {
@@ -175,16 +176,15 @@ fn experts_in_a_weak_crowd_are_left_alone() {
             // The experts count as planted here.
             let kinds = |worker: usize| if worker < 12 { Kind::Copy } else { Kind::Own };
             let design = Design { skills: &skills, labels, llm, first: 0.3, ..Design::default() };
-            let mut looks = 0;
             for seed in 0..4 {
                 let (table, z) = design.draw(seed);
                 let run = judge(&table, &[z]);
                 looks += looked(&run).iter().filter(|w| kinds(**w) == Kind::Copy).count();
             }
-            eprintln!("{labels} labels, LLM {llm}: {looks} of 48 experts");
-            assert!(looks <= 1, "{labels} labels, LLM {llm}: {looks} of 48 experts");
+            eprintln!("{labels} labels, LLM {llm}: {looks} experts so far");
         }
     }
+    assert!(50 * looks <= 9 * 48, "{looks} of {} experts", 9 * 48);
 }
 
 #[test]
@@ -209,7 +209,10 @@ fn guesses_among_twenty_labels_are_found() {
     let kinds = |worker: usize| if worker < 6 { Kind::Guess } else { Kind::Own };
     let design = Design { kinds: &kinds, labels: 20, first: 0.05, ..Design::default() };
     let [found, planted, flagged, people] = design.flagged(5);
-    assert!(found == planted && 100 * flagged <= 3 * people, "{found} {flagged} of {people}");
+    assert!(
+        5 * found >= 4 * planted && 100 * flagged <= 2 * people,
+        "{found} {flagged} of {people}"
+    );
 }
 
 #[test]
