@@ -18,8 +18,9 @@ use crate::data::labels::{Label, LabelNames, LabelReport, LabelTable};
 use crate::data::observer::Observer;
 use crate::data::z::ZSource;
 use crate::error::{ErrorKind, Kinded, Result};
-use crate::mechanism::{MechanismError, OwnAnswers, OwnFlag, OwnRun, OwnSettings, wilson};
+use crate::mechanism::{MechanismError, OwnAnswers, OwnFlag, OwnRun, OwnSettings};
 use crate::report::{Cell, Report, Table, settings_map};
+use crate::stats::interval::Share;
 
 /// What a planted worker hands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -296,12 +297,12 @@ impl OwnLabelsRun {
             if *all == 0 {
                 continue;
             }
-            let share = wilson(*look as f64, *all as f64);
+            let share = Share::wilson(*look as f64 / *all as f64, *all as f64);
             table.push(vec![
                 name.into(),
                 share.map(|share| share.value).into(),
-                share.map(|share| share.low).into(),
-                share.map(|share| share.high).into(),
+                share.map(|share| share.interval.0).into(),
+                share.map(|share| share.interval.1).into(),
                 Cell::from(Some(*named as f64 / *all as f64)),
                 (*all).into(),
             ]);

@@ -53,10 +53,7 @@ pub use self::options::{
     OwnSettings, SeveralSources, TOLERANCE,
 };
 pub use self::output_agreement::OutputAgreement;
-pub(crate) use self::own::wilson;
-pub use self::own::{
-    AnswerKind, NotJudged, OwnAnswers, OwnCrowd, OwnFlag, OwnRun, OwnScore, Share,
-};
+pub use self::own::{AnswerKind, NotJudged, OwnAnswers, OwnCrowd, OwnFlag, OwnRun, OwnScore};
 pub use self::peer_posteriors::PeerPosteriors;
 pub use self::sampled_agreement::PeerDraws;
 pub(crate) use self::scoring_function::Joint;

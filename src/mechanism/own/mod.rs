@@ -39,7 +39,7 @@ use super::{Mechanism, MechanismError, Scores, WorkerScore};
 use crate::data::labels::{Label, LabelTable};
 use crate::data::z::ZSource;
 pub use crate::stats::flag::OwnFlag;
-use crate::stats::interval::{Estimate, benjamini_hochberg};
+use crate::stats::interval::{Estimate, Share, benjamini_hochberg};
 
 /// Fewest workers whom others can be held against.
 const FEWEST: usize = 5;
@@ -156,17 +156,6 @@ pub struct OwnAnswers {
     /// Every different sample of every source.
     samples: Vec<Arc<[Option<Label>]>>,
     settings: OwnSettings,
-}
-
-/// A share with its 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Share {
-    /// The share.
-    pub value: f64,
-    /// Low end.
-    pub low: f64,
-    /// High end.
-    pub high: f64,
 }
 
 /// What is said about one worker.
@@ -424,7 +413,7 @@ impl OwnAnswers {
                     standard_error: Some(one.copied.variance.sqrt()),
                     degrees_of_freedom: one.copied.tasks as f64 - 1.0,
                 }),
-                accuracy: wilson(sum, count),
+                accuracy: Share::wilson(sum / count, count),
                 agreement: Some(one.confirmed.agreement),
                 p_own: Some(p_own),
                 reads_as: Some(if p_own < 0.5 { one.kind() } else { AnswerKind::Own }),
@@ -495,18 +484,6 @@ fn p_value(deviations: f64) -> f64 {
     let Ok(student) = StudentsT::new(0.0, 1.0, FREEDOM) else { return 1.0 };
     let one = student.sf(deviations.max(-40.0));
     one * (2.0 - one)
-}
-
-/// Wilson's interval of a share; `None` of nothing.
-pub(crate) fn wilson(sum: f64, count: f64) -> Option<Share> {
-    const Z: f64 = 1.959_963_984_540_054;
-    (count > 0.0).then(|| {
-        let (value, square) = (sum / count, Z * Z / count);
-        let middle = (value + square / 2.0) / (1.0 + square);
-        let half = Z * (value * (1.0 - value) / count + square / (4.0 * count)).max(0.0).sqrt()
-            / (1.0 + square);
-        Share { value, low: (middle - half).max(0.0), high: (middle + half).min(1.0) }
-    })
 }
 
 /// Whether at least half of the labels are given often enough to be compared, or there are few.

@@ -161,8 +161,8 @@ fn cells(mechanism: &str, row: &WorkerRow) -> Vec<Cell> {
         high.into(),
         row.own.and_then(|own| own.p_own).into(),
         accuracy.map(|share| share.value).into(),
-        accuracy.map(|share| share.low).into(),
-        accuracy.map(|share| share.high).into(),
+        accuracy.map(|share| share.interval.0).into(),
+        accuracy.map(|share| share.interval.1).into(),
     ]);
     cells.push(row.own.and_then(|own| own.reads_as).map(AnswerKind::as_str).into());
     if let Some(truth) = row.truth {

@@ -236,11 +236,3 @@ fn one_label_always_is_confirmed_exactly_as_much_as_chance() {
     assert!((a.value - (0.75 - (2.0 / 3.0 + 1.0 / 6.0) / 2.0)).abs() < 1e-15, "{a:?}");
     assert_eq!((a.agreement, a.favourite), (0.75, None));
 }
-
-#[test]
-fn the_interval_of_accuracy_is_wilsons() {
-    // 8 of 10, as R's binom package gives it: .4902 to .9433.
-    let share = wilson(8.0, 10.0).unwrap();
-    assert!((share.low - 0.490_162).abs() < 1e-4 && (share.high - 0.943_318).abs() < 1e-4);
-    assert_eq!(wilson(0.0, 0.0), None);
-}
