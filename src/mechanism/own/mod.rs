@@ -61,6 +61,9 @@ const WEAK_CROWD: f64 = 0.5;
 /// twenty blind ones does.
 const CONFIRMED: f64 = 1.644_853_626_951_472_7;
 
+/// So many times as far from people as from blind answers is far nearer to these.
+const NEARER: f64 = 2.0;
+
 /// Most deviations that count without the condition of the question.
 const UNCONFIRMED: f64 = 1.0;
 
@@ -178,6 +181,8 @@ pub struct OwnScore {
     pub flag: OwnFlag,
     /// Why nothing is said.
     pub not_judged: Option<NotJudged>,
+    /// Whether the answers stand out, be it as those of somebody who knows more than the crowd, or less.
+    pub stands_out: bool,
     /// Whether somebody who copies all could be seen in these tasks, and somebody who guesses.
     pub visible: [bool; 2],
     /// Tasks that Z covers and somebody else answered.
@@ -229,9 +234,16 @@ impl Measured {
         let when = |holds: bool, beyond: f64| if holds { beyond } else { beyond.min(UNCONFIRMED) };
         [
             when(self.is_enough, self.beyond[0]),
-            when(self.confirmed.above_blind() < CONFIRMED, self.beyond[1]),
+            when(self.is_like_blind(), self.beyond[1]),
             self.constant,
         ]
+    }
+
+    /// Whether the answers are not confirmed more than blind ones, or are at least far nearer to these than to
+    /// those of people.
+    fn is_like_blind(&self) -> bool {
+        let above = self.confirmed.above_blind();
+        above < CONFIRMED || self.beyond[1] >= NEARER * above
     }
 
     fn largest(&self) -> f64 {
@@ -399,9 +411,8 @@ impl OwnAnswers {
             let seen = one.ghosts.map(|ghost| ghost >= VISIBLE);
             (0..2).for_each(|question| visible[question] += usize::from(seen[question]));
             // Stands out, but as somebody who knows more than the crowd, or less, would, too.
-            let stands_out = p_value(one.beyond[0].max(one.beyond[1])) <= 0.05;
-            let clear = p_own >= 0.5
-                && !stands_out
+            let stands_out = p_own < 0.5 || p_value(one.beyond[0].max(one.beyond[1])) <= 0.05;
+            let clear = !stands_out
                 && seen == [true; 2]
                 && measured.len() >= FEWEST_FOR_CLEAR
                 && !says_all_of_z;
@@ -423,6 +434,7 @@ impl OwnAnswers {
                     (false, false) => OwnFlag::Unsure,
                 },
                 not_judged: None,
+                stands_out,
                 visible: seen,
                 n_used: one.copied.tasks,
             };
@@ -507,6 +519,7 @@ fn nobody(table: &LabelTable, reason: NotJudged) -> OwnRun {
         reads_as: None,
         flag: OwnFlag::NotJudged,
         not_judged: Some(reason),
+        stands_out: false,
         visible: [false; 2],
         n_used: 0,
     };

@@ -40,19 +40,27 @@ pub(super) fn footer(scored: &MechanismScores) -> Vec<String> {
     if !looked.is_empty() {
         footer.push(format!("look: {}.", first_of(looked.into_iter(), SHOWN)));
     }
-    // Who is unsure because of the answers comes before those in whose tasks nothing could be seen.
-    let (hidden, doubtful): (Vec<_>, Vec<_>) =
-        of(OwnFlag::Unsure).partition(|(_, own)| own.visible != [true; 2]);
+    // Who is unsure because of the answers comes before those of whom nothing could be seen.
+    let (doubtful, others): (Vec<_>, Vec<_>) =
+        of(OwnFlag::Unsure).partition(|(_, own)| own.stands_out);
     if !doubtful.is_empty() {
         let reasons = doubtful.iter().map(|(row, own)| reason(row, own));
         footer.push(format!("unsure: {}.", first_of(reasons, SHOWN)));
     }
-    if !hidden.is_empty() {
+    let hidden = others.iter().filter(|(_, own)| own.visible != [true; 2]).count();
+    if hidden > 0 {
         footer.push(format!(
             "unsure, since a copy or a guess could not be told from people in so few or such easy tasks: \
-             {} workers.",
-            hidden.len()
+             {hidden} workers."
         ));
+    }
+    if others.len() > hidden {
+        let why = if crowd.says_all_of_z {
+            "the crowd says what an LLM says on nearly all tasks"
+        } else {
+            "there are too few workers to call one of them clear"
+        };
+        footer.push(format!("unsure, since {why}: {} workers.", others.len() - hidden));
     }
     let not_judged: Vec<String> =
         of(OwnFlag::NotJudged).map(|(row, own)| reason(row, &own)).collect();
@@ -79,7 +87,7 @@ fn reason(row: &WorkerRow, own: &OwnScore) -> String {
 
 fn reads_as(own: &OwnScore) -> &'static str {
     match own.reads_as {
-        Some(AnswerKind::Own) | None => "stands out a little",
+        Some(AnswerKind::Own) | None => "stands out, but not surely",
         Some(kind) => kind.as_words(),
     }
 }
