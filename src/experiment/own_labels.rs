@@ -248,8 +248,11 @@ impl Crowd<'_> {
         let labels = self.table.label_count();
         let mut is_given = vec![false; labels];
         all.iter().for_each(|report| is_given[usize::from(report.label)] = true);
-        let given: Vec<Label> =
-            (0..).zip(&is_given).filter(|(_, given)| **given).map(|(label, _)| label).collect();
+        let given: Vec<Label> = (0..=Label::MAX)
+            .zip(&is_given)
+            .filter(|(_, given)| **given)
+            .map(|(label, _)| label)
+            .collect();
         let one: Vec<Label> =
             kind_of.iter().map(|_| given[random.random_range(0..given.len())]).collect();
         // A label that nobody in the crowd gives cannot be handed in here.

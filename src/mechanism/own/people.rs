@@ -117,10 +117,10 @@ mod tests {
 
     #[test]
     fn medians_by_hand() {
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
-        assert_eq!(median(vec![]), 0.0);
-        assert_eq!(weighted_median(&mut [(1.0, 1.0), (3.0, 5.0), (2.0, 1.0)]), 3.0);
+        assert_eq!(Some(median(vec![3.0, 1.0, 2.0])), Some(2.0));
+        assert_eq!(Some(median(vec![4.0, 1.0, 2.0, 3.0])), Some(2.5));
+        assert_eq!(Some(median(vec![])), Some(0.0));
+        assert_eq!(Some(weighted_median(&mut [(1.0, 1.0), (3.0, 5.0), (2.0, 1.0)])), Some(3.0));
         // Variances of 0 and all alike: nobody differs.
         let people = People::of(&[(2.0, 0.0); 4]);
         assert_eq!((people.middle, people.between), (2.0, 0.0));

@@ -220,6 +220,7 @@ impl Said {
 
     /// By worker: the sum over tasks with others of how probable they make the label, by their weights or,
     /// without, by their number.
+    #[expect(clippy::cast_sign_loss, reason = "a probability is not negative")]
     fn sums(&self, table: &LabelTable, weights: Option<&[f64]>) -> Vec<f64> {
         let sums: Vec<AtomicU64> = (0..table.worker_count()).map(|_| AtomicU64::new(0)).collect();
         let without: Vec<f64> =

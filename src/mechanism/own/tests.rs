@@ -1,5 +1,3 @@
-#![expect(clippy::float_cmp, reason = "values by hand are exact")]
-
 mod by_hand;
 mod crowds;
 
