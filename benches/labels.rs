@@ -108,8 +108,7 @@ fn scoring(criterion: &mut Criterion) {
         let (loaded, z) = crowd.load();
         let sample = ZSample { name: String::new(), labels: z.clone() };
         let sources = [ZSource { name: "llm".into(), samples: vec![sample] }];
-        // With the ghosts that tell what its flag is worth, as `caz labels` asks for them.
-        let own = OwnAnswers::new(&sources, OwnSettings { draws: 60, ..OwnSettings::default() });
+        let own = OwnAnswers::new(&sources, OwnSettings::default());
         let conditioning = Conditioning::on(z);
         let options = CorrelatedAgreementOptions::default();
         let ca_z = CorrelatedAgreement::new(conditioning.clone(), options.clone());

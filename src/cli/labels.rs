@@ -32,8 +32,8 @@ use crate::stats::flag::FALSE_DISCOVERY_RATE;
 
 /// Score crowd workers by what their labels share with their peers' beyond an LLM's labels
 ///
-/// own plants ghosts in every worker's tasks (a copy of the LLM, another LLM, guesses, always the
-/// same answer) and says what a worker's answers read as; the flag look is a reason to read them.
+/// own asks whether a worker says what the LLM says more than people do, and whether a worker says
+/// anything that others confirm; the flag look is a reason to read the answers.
 /// ca_z groups tasks by the label that the LLM gives them; inside a group a worker earns by
 /// agreeing with peers on the same task more than on different tasks. Workers who copy an LLM
 /// share nothing with their peers beyond it and end at the bottom.

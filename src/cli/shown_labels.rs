@@ -19,7 +19,7 @@ pub(super) fn shown(report: Report, run: &LabelsRun) -> Report {
         "copied",
         "copied_low",
         "copied_high",
-        "agreement",
+        "accuracy",
         "n_tasks",
     ];
     let beside = run.scores(MechanismName::CaZ).map(|scored| {
@@ -38,11 +38,11 @@ pub(super) fn shown(report: Report, run: &LabelsRun) -> Report {
             row.worker.as_str().into(),
             row.flag_word().into(),
             own.and_then(|own| own.reads_as).map(AnswerKind::as_str).into(),
-            own.and_then(|own| own.p_own()).into(),
+            own.and_then(|own| own.p_own).into(),
             row.copied.into(),
             low.into(),
             high.into(),
-            own.and_then(|own| own.agreement).into(),
+            own.and_then(|own| own.accuracy).map(|share| share.value).into(),
             row.n_tasks.into(),
         ];
         cells.extend(beside.as_ref().map(|values| Cell::from(values[row.number])));

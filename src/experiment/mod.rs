@@ -5,7 +5,7 @@
 //! contaminate a crowd many times and ask how well each mechanism of [`contenders`] tells the good
 //! workers from the others; [`reviewers`] does the same for scores of texts, which
 //! [`crate::text::scorer`] lists; [`trials`] runs them, [`auc_summary`] says what came out.
-//! [`own_calibration`] asks whether flags keep their promise. [`assumptions`] tests whether
+//! [`own_calibration`] and [`own_labels`] ask whether flags keep their promise. [`assumptions`] tests whether
 //! conditioning can work at all. [`judges`] and [`feedback`] measure judges of pairs and models that
 //! are given feedback, from recorded verdicts and runs.
 
@@ -19,6 +19,7 @@ pub mod figures;
 pub mod judges;
 pub mod multi_llm;
 pub mod own_calibration;
+pub mod own_labels;
 #[cfg(feature = "html")]
 mod page;
 pub mod planted_copies;

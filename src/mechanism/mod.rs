@@ -53,9 +53,7 @@ pub use self::options::{
     OwnSettings, SeveralSources, TOLERANCE,
 };
 pub use self::output_agreement::OutputAgreement;
-pub use self::own::{
-    AnswerKind, NotJudged, OwnAnswers, OwnCrowd, OwnFlag, OwnRun, OwnScore, Planted,
-};
+pub use self::own::{AnswerKind, NotJudged, OwnAnswers, OwnCrowd, OwnFlag, OwnRun, OwnScore};
 pub use self::peer_posteriors::PeerPosteriors;
 pub use self::sampled_agreement::PeerDraws;
 pub(crate) use self::scoring_function::Joint;
@@ -134,7 +132,8 @@ impl WorkerScore {
     pub fn copied_interval(&self) -> Option<(f64, f64)> {
         self.copied?;
         if let Some(own) = &self.own {
-            return own.copied?.interval();
+            let (low, high) = own.copied?.interval()?;
+            return Some((low, high.min(1.0)));
         }
         let (low, high) = self.estimate?.interval()?;
         Some((-high, -low))

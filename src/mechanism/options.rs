@@ -82,18 +82,14 @@ impl Default for EmSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OwnSettings {
-    /// Largest mean `p_own` of the workers flagged [`OwnFlag::Look`](super::OwnFlag::Look).
+    /// False discovery rate of the workers flagged [`OwnFlag::Look`](super::OwnFlag::Look).
     pub false_discovery_rate: f64,
     /// Fewest tasks with Z and another worker; fewer are not judged.
     pub min_tasks: usize,
-    /// Ghosts planted per worker and kind to measure what would be flagged; 0 measures nothing.
-    pub draws: u32,
-    /// Seed of these draws.
-    pub seed: u64,
 }
 
 impl Default for OwnSettings {
     fn default() -> Self {
-        Self { false_discovery_rate: 0.05, min_tasks: 10, draws: 0, seed: 0 }
+        Self { false_discovery_rate: 0.05, min_tasks: 10 }
     }
 }

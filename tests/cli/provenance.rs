@@ -104,7 +104,7 @@ const WITHOUT_SETTINGS: [&str; 13] = [
 
 /// What has to be typed for a command to have a result. What stands after ` --` tells two ways to
 /// use a command apart; [`MODEL`] stands for the flags of a model that answers everything.
-const COMMANDS: [(&str, &str); 26] = [
+const COMMANDS: [(&str, &str); 27] = [
     ("labels", "labels.csv --z z.csv"),
     ("assumptions", "labels.csv --z z.csv --bootstrap 2 --permutations 1"),
     ("agree", "given.csv --gold gold.csv --bootstrap 2 --permutations 1"),
@@ -128,6 +128,7 @@ const COMMANDS: [(&str, &str); 26] = [
         "two-papers.jsonl --z two-papers-llm.jsonl --k 2 --trials 1 --embedder judge MODEL",
     ),
     ("experiment own", "venue.jsonl --z venue-llm.jsonl --scenario single --trials 1 --fdr .1"),
+    ("experiment own-labels", "labels.csv --z z.csv --trials 1 --min-tasks 2"),
     ("experiment judges", "verdicts.csv --bootstrap 2"),
     ("experiment judges --model", "answers.jsonl --dry-run MODEL"),
     ("experiment feedback", "feedback.csv --bootstrap 2"),
@@ -287,6 +288,7 @@ const GROUPS: [&[&str]; 7] = [
         "experiment reviews",
         "experiment reviews --judge",
         "experiment own",
+        "experiment own-labels",
         "experiment judges",
         "experiment judges --model",
         "experiment feedback",
@@ -393,6 +395,7 @@ fn every_file_stands_among_the_inputs() {
         ("simulate labels", "", "labels.csv z.csv"),
         ("simulate reviews", "", "reviews.jsonl llm.jsonl"),
         ("experiment detection", "", "labels.csv z.csv"),
+        ("experiment own-labels", "", "labels.csv z.csv"),
         ("experiment reviews", "", "reviews.jsonl llm.jsonl"),
         ("experiment judges", "--pairs pairs.csv", "verdicts.csv pairs.csv"),
         ("experiment feedback", "", "feedback.csv"),

@@ -8,6 +8,7 @@ mod feedback;
 mod judges;
 mod multi_llm;
 mod own;
+mod own_labels;
 mod prompts;
 mod reviews;
 mod sample_size;
@@ -34,6 +35,7 @@ enum ExperimentCommand {
     MultiLlm(multi_llm::MultiLlmArgs),
     Reviews(reviews::ExperimentReviewsArgs),
     Own(own::ExperimentOwnArgs),
+    OwnLabels(own_labels::OwnLabelsArgs),
     Prompts(prompts::PromptsArgs),
     Judges(judges::JudgesArgs),
     Feedback(feedback::FeedbackArgs),
@@ -47,6 +49,7 @@ pub(super) fn run(args: &ExperimentArgs, common: &Common) -> Result<ExitStatus> 
         ExperimentCommand::MultiLlm(args) => multi_llm::run(args, common),
         ExperimentCommand::Reviews(args) => reviews::run(args, common),
         ExperimentCommand::Own(args) => own::run(args, common),
+        ExperimentCommand::OwnLabels(args) => own_labels::run(args, common),
         ExperimentCommand::Prompts(args) => prompts::run(args, common),
         ExperimentCommand::Judges(args) => judges::run(args, common),
         ExperimentCommand::Feedback(args) => feedback::run(args, common),

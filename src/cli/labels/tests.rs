@@ -75,11 +75,12 @@ fn columns_are_the_contract_and_follow_the_mechanisms_asked_for() {
             "flag",
             "lambda",
             "copied",
+            "copied_low",
+            "copied_high",
             "p_own",
-            "p_copy",
-            "p_llm",
-            "p_guess",
-            "p_constant",
+            "accuracy",
+            "accuracy_low",
+            "accuracy_high",
             "reads_as"
         ]
     );
@@ -93,20 +94,20 @@ fn columns_are_the_contract_and_follow_the_mechanisms_asked_for() {
 
 #[test]
 fn who_is_not_judged_has_the_reason_in_the_last_column() {
-    // Of few only q counts; of a, b and c everybody else says what the LLM says.
+    // Of few only q counts; a, b and c are too few to be held against each other.
     let rows = ["q,a,x", "q,b,x", "q,c,x", "r,a,y", "r,b,y", "r,c,y", "q,few,x"];
     let files = [("l.csv", &*crowd(&rows)), ("gpt.csv", "task,label\nq,x\nr,y\n")];
     let arguments = ["l.csv", "--z", "gpt.csv", "--truth", "gpt.csv", "--min-tasks", "2"];
     let report = labels(&files, &[&arguments[..], &["--mechanism", "own,oa"]].concat()).unwrap();
     let first = report["results"][0].as_object().unwrap();
-    let expected = ["n_truth_tasks", "accuracy", "consensus_accuracy", "reason"];
-    assert!(first.keys().skip(18).eq(expected), "{first:?}");
-    let all_agree = json!("all others say what the LLM says");
+    let expected = ["n_truth_tasks", "truth_accuracy", "consensus_accuracy", "reason"];
+    assert!(first.keys().skip(19).eq(expected), "{first:?}");
+    let alone = json!("too few workers to compare with");
     let too_few = json!("too few tasks that the LLM and somebody else labelled");
     let reasons = column(&report, "reason");
     let of = |row: &str| reasons[row].clone();
     assert_eq!(["own/a", "own/b", "own/c", "own/few"].map(of), {
-        [all_agree.clone(), all_agree.clone(), all_agree, too_few]
+        [alone.clone(), alone.clone(), alone, too_few]
     });
     assert_eq!([of("oa/a"), of("oa/few")], [Value::Null, Value::Null]);
 }
@@ -131,8 +132,8 @@ fn truth_adds_the_accuracy_of_workers_and_consensus() {
     let files = [("l.csv", &*crowd(&CROWD)), ("t.csv", truth)];
     let report = labels(&files, &["l.csv", "--truth", "t.csv", "--mechanism", "ca,ds"]).unwrap();
     assert_eq!(column(&report, "n_truth_tasks")["ca/a"], 3);
-    assert_eq!(column(&report, "accuracy")["ca/a"], json!(2.0 / 3.0));
-    assert_eq!(column(&report, "accuracy")["ds/b"], json!(1.0 / 3.0));
+    assert_eq!(column(&report, "truth_accuracy")["ca/a"], json!(2.0 / 3.0));
+    assert_eq!(column(&report, "truth_accuracy")["ds/b"], json!(1.0 / 3.0));
     // q right, r wrong, t tied.
     assert_eq!(column(&report, "consensus_accuracy")["ca/a"], json!(0.5));
 }

@@ -1,65 +1,88 @@
-//! `own`: does a worker answer alone, or hand in something else? Ghosts planted in the worker's
-//! own tasks.
+//! `own`: does a worker answer alone, or hand in something else? Two questions, each against people.
 //!
-//! A score without a scale does not help: what a copy or a guess looks like depends on how hard
-//! the tasks are and on how many there are. So every worker is compared with *ghosts* who answer
-//! the same tasks: `copy` hands in the label of Z, `llm` another sample or source of Z or an LLM of
-//! which nobody has a sample (with probability [`features::OTHER_LLM`] the label of Z, else what a
-//! person says: assumed, see [`features`]), `guess` draws from the labels of the crowd, `constant` gives the most common
-//! label with probability 0.9, else any. The features, over the tasks that Z covers and somebody
-//! else answered, are the copy excess `e` (see [`super::CopyExcess`]) and the agreement with
-//! peers `p`, the mean share of the other reports that equal the label.
-//!
-//! A ghost has a normal density of that worker's own ([`features`]); so has a *person*, who answers
-//! like another worker on the task. `own` is that of the person plus a mean and a covariance between
-//! workers, fitted by EM over all workers ([`model`]): who has easy tasks is expected to agree. The
-//! posterior follows from Bayes. Nobody's true label is used.
-//!
-//! Who says what Z says on every task is held to the probability of that, not to a density
-//! ([`model`]). Where most may not answer alone, nobody is looked at for reading as an LLM that is in no
-//! file (`Logs::is_by_unknown_llm`).
-//!
-//! Who stands out without cheating has a density of own work, too ([`people`]), and who answers like
-//! one worker far more than like the others does not count that one as a peer ([`twins`]). What is nearly always
-//! the same label is told by the labels themselves ([`constant`]).
+//! *Does the worker say what the LLM says more than people do?* ([`copied`]) and *does the worker say
+//! anything that others confirm?* ([`confirmed`]), or always the same? The answers to both are held
+//! against those of the crowd ([`people`]): deviations beyond its middle, with what people differ by
+//! anyway. Nobody is suspected of copying of whom less than half seems copied, since somebody who knows more
+//! than the crowd agrees with a good LLM; nor of guessing who says more that others confirm than blind answers would.
+//! The false discovery rate is held over both questions, and the probability that somebody answers
+//! alone follows from all p-values ([`chance`]). Nobody's true label is used.
 
 #![expect(
     clippy::cast_possible_truncation,
     reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
 )]
 
-mod constant;
-mod crowd;
-mod features;
-mod model;
+mod chance;
+mod confirmed;
+mod copied;
 mod people;
-mod planted;
+mod said;
 #[cfg(test)]
 mod tests;
-mod twins;
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use self::crowd::Crowd;
-use self::features::WorkerFeatures;
-use self::model::{Logs, Model};
-use self::planted::Bar;
-pub use self::planted::Planted;
+use self::chance::Mixture;
+use self::confirmed::{Confirmed, Tally, favours};
+use self::copied::{Copied, Sample};
+use self::people::People;
+use self::said::Said;
 use super::dawid_skene::point;
 use super::entry::{Entry, Several};
 use super::options::OwnSettings;
-use super::strata::Conditioning;
 use super::{Mechanism, MechanismError, Scores, WorkerScore};
 use crate::data::labels::{Label, LabelTable};
 use crate::data::z::ZSource;
-use crate::stats::flag::MAJORITY;
 pub use crate::stats::flag::OwnFlag;
-use crate::stats::interval::Estimate;
+use crate::stats::interval::{Estimate, Share, benjamini_hochberg};
 
-/// What an answer sheet may be.
+/// Fewest workers whom others can be held against.
+const FEWEST: usize = 5;
+
+/// Fewer workers give no scale by which somebody is clear.
+const FEWEST_FOR_CLEAR: usize = 15;
+
+/// Least share that must seem copied before somebody is suspected of it.
+const LEAST_COPIED: f64 = 0.5;
+
+/// From here on what seems copied may be all. So much it must be in a weak crowd.
+const WHOLE: f64 = 0.8;
+
+/// A crowd whose answers are right less often than this, by its own account, cannot tell that an LLM is
+/// wrong: somebody who knows more says what a good LLM says against most of the others.
+const WEAK_CROWD: f64 = 0.5;
+
+/// Deviations above blind answers from which on somebody says something that others confirm: one in
+/// twenty blind ones does.
+const CONFIRMED: f64 = 1.644_853_626_951_472_7;
+
+/// So many times as far from people as from blind answers is far nearer to these.
+const NEARER: f64 = 2.0;
+
+/// Most deviations that count without the condition of the question.
+const UNCONFIRMED: f64 = 1.0;
+
+/// Degrees of freedom of deviations: what people differ by is estimated.
+const FREEDOM: f64 = 20.0;
+
+/// Deviations at which a copier, or somebody who guesses, could be seen.
+const VISIBLE: f64 = 2.0;
+
+/// Share of the LLM's labels that are the crowd's from which on most may have copied it.
+const ALL_ALIKE: f64 = 0.98;
+
+/// Median number of reports with the same label below which labels hardly repeat.
+const FEWEST_REPEATS: u32 = 3;
+
+/// So few labels are classes, however short the file.
+const FEW_LABELS: usize = 10;
+
+/// What a worker's answers read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerKind {
@@ -67,16 +90,16 @@ pub enum AnswerKind {
     Own,
     /// The labels of Z.
     Copy,
-    /// Another sample or source of Z, or an LLM of which nobody has a sample.
+    /// In part the labels of Z, or those of an LLM that is like it.
     Llm,
-    /// Draws from the labels of the crowd.
+    /// Labels that have nothing to do with the task.
     Guess,
-    /// Nearly always the most common label.
+    /// Nearly always the same label.
     Constant,
 }
 
 impl AnswerKind {
-    /// All of them, in the order of [`OwnScore::probabilities`].
+    /// All of them.
     pub const EACH: [Self; 5] = [Self::Own, Self::Copy, Self::Llm, Self::Guess, Self::Constant];
 
     /// The name in tables and files.
@@ -94,7 +117,8 @@ impl AnswerKind {
     pub fn as_words(self) -> &'static str {
         match self {
             Self::Own => "own answers",
-            Self::Copy | Self::Llm => "copies an LLM",
+            Self::Copy => "says what your LLM says",
+            Self::Llm => "says in part what your LLM says, or what one like it says",
             Self::Guess => "guesses",
             Self::Constant => "always the same answer",
         }
@@ -107,10 +131,12 @@ impl AnswerKind {
 pub enum NotJudged {
     /// Fewer tasks than asked for that Z covers and somebody else answered.
     TooFewTasks,
-    /// All others say what the LLM says on all of these tasks.
-    EverybodyAgrees,
     /// The LLM says nothing that anybody says: nobody can have copied it.
     NoCommonLabel,
+    /// Most labels are given once or twice, as ratings with decimals are.
+    HardlyRepeated,
+    /// Too few workers to hold one against.
+    TooFewWorkers,
 }
 
 impl NotJudged {
@@ -118,8 +144,11 @@ impl NotJudged {
     pub fn as_words(self) -> &'static str {
         match self {
             Self::TooFewTasks => "too few tasks that the LLM and somebody else labelled",
-            Self::EverybodyAgrees => "all others say what the LLM says",
             Self::NoCommonLabel => "the LLM has none of the labels of the crowd",
+            Self::HardlyRepeated => {
+                "labels hardly repeat, as ratings with decimals do not: put them into a few classes first"
+            }
+            Self::TooFewWorkers => "too few workers to compare with",
         }
     }
 }
@@ -127,58 +156,51 @@ impl NotJudged {
 /// The mechanism `own`.
 #[derive(Debug, Clone)]
 pub struct OwnAnswers {
-    /// One for every source.
-    views: Vec<View>,
+    /// Every different sample of every source.
+    samples: Vec<Arc<[Option<Label>]>>,
     settings: OwnSettings,
 }
-
-/// What is known where one source is taken for what a cheater hands in.
-#[derive(Debug, Clone)]
-struct View {
-    /// Its first sample.
-    conditioning: Conditioning,
-    /// Its other samples and all other sources.
-    others: Vec<Arc<[Option<Label>]>>,
-}
-
-/// Most samples and sources beside one that are looked at with it; each source has its own turn.
-const MOST_OTHERS: usize = 8;
 
 /// What is said about one worker.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OwnScore {
-    /// `ln p_own - ln(1 - p_own)`; `None` if not judged, as the next three.
+    /// Minus the larger of the deviations beyond people; `None` if not judged, as the next ones.
     pub score: Option<f64>,
-    /// Copy excess with its standard error.
+    /// Estimated share of answers that are those of the LLM beyond what own answers have in common with it, of
+    /// the sample for which it stands out most.
     pub copied: Option<Estimate>,
-    /// Agreement with peers: mean share of the other reports that equal the worker's.
+    /// Share of right answers by the others (Dawid and Skene with one probability a worker).
+    pub accuracy: Option<Share>,
+    /// Mean share of the other reports that equal the worker's.
     pub agreement: Option<f64>,
-    /// Probability of each of [`AnswerKind::EACH`], summing to 1.
-    pub probabilities: Option<[f64; 5]>,
-    /// The most probable kind.
+    /// Probability that the worker answers alone.
+    pub p_own: Option<f64>,
+    /// What the answers read as.
     pub reads_as: Option<AnswerKind>,
     /// What to do.
     pub flag: OwnFlag,
     /// Why nothing is said.
     pub not_judged: Option<NotJudged>,
+    /// Whether the answers stand out, be it as those of somebody who knows more than the crowd, or less.
+    pub stands_out: bool,
+    /// Whether somebody who copies all could be seen in these tasks, and somebody who guesses.
+    pub visible: [bool; 2],
     /// Tasks that Z covers and somebody else answered.
     pub n_used: usize,
-}
-
-impl OwnScore {
-    /// `p_own`.
-    pub fn p_own(&self) -> Option<f64> {
-        self.probabilities.map(|p| p[0])
-    }
 }
 
 /// What is said about a crowd as a whole.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OwnCrowd {
-    /// As in [`OwnRun`].
+    /// Workers who are judged.
+    pub judged: usize,
+    /// Estimated share of the judged workers whose answers are not their own; `None` if nobody is judged.
     pub estimated_share: Option<f64>,
-    /// As in [`OwnRun`].
-    pub planted: Planted,
+    /// Of the judged, in whose tasks somebody who copies all could be seen, and somebody who guesses.
+    pub visible: [usize; 2],
+    /// Whether the crowd says nearly everywhere what an LLM says, so that copiers and people cannot be told
+    /// apart.
+    pub says_all_of_z: bool,
 }
 
 /// What is said about a crowd.
@@ -186,261 +208,332 @@ pub struct OwnCrowd {
 pub struct OwnRun {
     /// By worker.
     pub workers: Vec<OwnScore>,
-    /// Estimated share of the judged workers whose answers are not their own; `None` if nobody is
-    /// judged.
-    pub estimated_share: Option<f64>,
-    /// What would be flagged of ghosts and of people, in the tasks of this crowd.
-    pub planted: Planted,
+    /// Of all together.
+    pub crowd: OwnCrowd,
+}
+
+/// What was measured of somebody who is judged.
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    worker: usize,
+    copied: Copied,
+    confirmed: Confirmed,
+    /// Deviations beyond people: says what the LLM says, and is not confirmed.
+    beyond: [f64; 2],
+    /// The same of somebody who copies all, or guesses, in the same tasks.
+    ghosts: [f64; 2],
+    /// Deviations beyond people in giving one label, if it is given nearly always.
+    constant: f64,
+    /// Whether enough seems copied for somebody to be suspected of it.
+    is_enough: bool,
+}
+
+impl Measured {
+    /// The deviations that count, the conditions of both questions held.
+    fn counted(&self) -> [f64; 3] {
+        let when = |holds: bool, beyond: f64| if holds { beyond } else { beyond.min(UNCONFIRMED) };
+        [
+            when(self.is_enough, self.beyond[0]),
+            when(self.is_like_blind(), self.beyond[1]),
+            self.constant,
+        ]
+    }
+
+    /// Whether the answers are not confirmed more than blind ones, or are at least far nearer to these than to
+    /// those of people.
+    fn is_like_blind(&self) -> bool {
+        let above = self.confirmed.above_blind();
+        above < CONFIRMED || self.beyond[1] >= NEARER * above
+    }
+
+    fn largest(&self) -> f64 {
+        self.counted().into_iter().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// What the answers read as if they are not the worker's own.
+    fn kind(&self) -> AnswerKind {
+        let [copied, guessed, constant] = self.counted();
+        if constant >= copied.max(guessed) {
+            AnswerKind::Constant
+        } else if guessed > copied {
+            AnswerKind::Guess
+        } else if self.copied.share >= WHOLE {
+            AnswerKind::Copy
+        } else {
+            AnswerKind::Llm
+        }
+    }
 }
 
 impl OwnAnswers {
-    /// Each source is Z in turn, by its first sample; its other samples and the other sources are
-    /// what a cheater may have instead. Without a source nobody is judged.
+    /// Every sample of every source is what a worker may have copied; one that is equal to another counts
+    /// once. Without a source nobody is judged.
     pub fn new(sources: &[ZSource], settings: OwnSettings) -> Self {
-        let view = |number: usize| {
-            let (before, rest) = sources.split_at(number);
-            let own = rest[0].samples.iter().skip(1);
-            let others = before.iter().chain(&rest[1..]).flat_map(|source| &source.samples);
-            View {
-                conditioning: Conditioning::on(rest[0].conditioning()),
-                others: own
-                    .chain(others)
-                    .take(MOST_OTHERS)
-                    .map(|sample| sample.labels.clone().into())
-                    .collect(),
+        let mut samples: Vec<Arc<[Option<Label>]>> = Vec::new();
+        for sample in sources.iter().flat_map(|source| &source.samples) {
+            if samples.iter().all(|known| **known != *sample.labels) {
+                samples.push(sample.labels.clone().into());
             }
-        };
-        let mut views: Vec<View> = (0..sources.len()).map(view).collect();
-        if views.is_empty() {
-            views.push(View { conditioning: Conditioning::on(Vec::new()), others: Vec::new() });
         }
-        Self { views, settings }
+        Self { samples, settings }
     }
 
-    /// Judges every worker. Time: for every source the reports times the reports on a task; see
-    /// `features`.
+    /// Judges every worker. Time: for every sample the reports times the labels of a task.
     ///
     /// # Errors
     ///
     /// [`MechanismError::TaskCount`] if Z is not for the tasks of `table`.
     pub fn judge(&self, table: &LabelTable) -> Result<OwnRun, MechanismError> {
-        let fitted: Vec<Fitted<'_>> = self
-            .views
-            .iter()
-            .map(|view| Fitted::new(table, view, self.settings.min_tasks))
-            .collect::<Result<_, _>>()?;
-        let judged: Vec<(u32, Judged)> = (0..table.worker_count() as u32)
-            .filter_map(|worker| Some((worker, Judged::of(&fitted, worker)?)))
-            .collect();
-        let own: Vec<f64> =
-            judged.iter().map(|(_, judged)| model::posterior(&judged.logs.kinds)[0]).collect();
-        let estimated_share = (!own.is_empty())
-            .then(|| own.iter().map(|own| 1.0 - own).sum::<f64>() / own.len() as f64);
-        let majority = may_be_majority(estimated_share);
-        let is_spared: Vec<bool> =
-            judged.iter().map(|(_, judged)| majority && judged.logs.is_by_unknown_llm()).collect();
-        // Who is not looked at does not vouch for others either.
-        let candidates: Vec<f64> = own
-            .iter()
-            .zip(&is_spared)
-            .filter(|(_, spared)| !**spared)
-            .map(|(own, _)| *own)
-            .collect();
-        let bar = Bar::new(candidates, self.settings.false_discovery_rate, majority);
-        let workers_judged: Vec<u32> = judged.iter().map(|(worker, _)| *worker).collect();
-        let planted = Planted::measure(&fitted, &workers_judged, &bar, &self.settings);
-        let mut workers: Vec<OwnScore> = (0..table.worker_count())
-            .map(|worker| {
-                // Of several reasons that of the source with the most tasks, of equals the first.
-                let reasons =
-                    fitted.iter().rev().filter_map(|one| one.features[worker].as_ref().err());
-                let reason = reasons.max_by_key(|(_, tasks)| *tasks);
-                reason.map_or_else(
-                    || not_judged(NotJudged::TooFewTasks, 0),
-                    |(reason, tasks)| not_judged(*reason, *tasks),
-                )
-            })
-            .collect();
-        for (((worker, judged), own), is_spared) in judged.iter().zip(&own).zip(&is_spared) {
-            let of = &fitted[judged.likest];
-            let Ok(features) = &of.features[*worker as usize] else { continue };
-            workers[*worker as usize] = judged_score(
-                features,
-                (
-                    model::log_odds(&judged.logs.kinds),
-                    named(
-                        model::posterior(&judged.logs.kinds),
-                        of.crowd.log_odds_of_guess(*worker),
-                    ),
-                ),
-                !is_spared && bar.looks_at(*own),
-            );
+        let tasks = table.task_count();
+        if let Some(other) = self.samples.iter().find(|sample| sample.len() != tasks) {
+            return Err(MechanismError::TaskCount { z_tasks: other.len(), tasks });
         }
-        Ok(OwnRun { workers, estimated_share, planted })
-    }
-}
-
-impl OwnAnswers {
-    /// Of the source that covers most.
-    fn covered_tasks(&self, table: &LabelTable, worker: u32) -> Option<usize> {
-        let covered = |view: &View| view.conditioning.covered_tasks(table, worker);
-        self.views.iter().filter_map(covered).max()
-    }
-}
-
-/// A crowd seen with one source as Z.
-struct Fitted<'a> {
-    crowd: Crowd<'a>,
-    /// By worker.
-    features: Vec<Result<WorkerFeatures, (NotJudged, usize)>>,
-    model: Model,
-}
-
-impl<'a> Fitted<'a> {
-    fn new(
-        table: &'a LabelTable,
-        view: &'a View,
-        min_tasks: usize,
-    ) -> Result<Self, MechanismError> {
-        view.conditioning.check(table)?;
-        if let Some(other) = view.others.iter().find(|other| other.len() != table.task_count()) {
-            let (z_tasks, tasks) = (other.len(), table.task_count());
-            return Err(MechanismError::TaskCount { z_tasks, tasks });
+        if !labels_repeat(table) {
+            return Ok(nobody(table, NotJudged::HardlyRepeated));
         }
-        let crowd = Crowd::new(table, &view.conditioning, &view.others);
-        let features: Vec<Result<WorkerFeatures, (NotJudged, usize)>> = (0..table.worker_count()
-            as u32)
+        let said = Said::new(table);
+        let samples: Vec<Sample<'_>> =
+            self.samples.iter().filter_map(|labels| Sample::new(table, &said, labels)).collect();
+        if samples.is_empty() && !self.samples.is_empty() {
+            return Ok(nobody(table, NotJudged::NoCommonLabel));
+        }
+        let mut measured = self.measured(table, &said, &samples);
+        if measured.len() < FEWEST {
+            let mut run = nobody(table, NotJudged::TooFewTasks);
+            measured.iter().for_each(|one| {
+                run.workers[one.worker].not_judged = Some(NotJudged::TooFewWorkers);
+                run.workers[one.worker].n_used = one.copied.tasks;
+            });
+            return Ok(run);
+        }
+        confirm(&mut measured);
+        constants(table, &said, &mut measured);
+        let says_all_of_z = samples.iter().any(|sample| sample.right >= ALL_ALIKE);
+        Ok(self.flagged(table, &measured, &said.right, says_all_of_z))
+    }
+
+    /// Everybody with enough tasks, by worker, with the deviations of the first question.
+    fn measured(&self, table: &LabelTable, said: &Said, samples: &[Sample<'_>]) -> Vec<Measured> {
+        let least = self.settings.min_tasks.max(2);
+        let workers = 0..table.worker_count() as u32;
+        let least_copied = if said.average_right() < WEAK_CROWD { WHOLE } else { LEAST_COPIED };
+        // All of one worker after another: what is said of the tasks is then at hand.
+        let found: Vec<(Vec<Option<Copied>>, Confirmed)> = workers
+            .clone()
             .into_par_iter()
             .with_min_len(16)
             .map_init(
-                || twins::Counter::new(table.worker_count()),
-                |counter, worker| crowd.of_worker(worker, min_tasks, counter),
+                || (Vec::new(), Tally::new(table.label_count())),
+                |(buffer, tally), worker| {
+                    let of = |sample: &Sample<'_>| {
+                        let found = sample.of_worker((table, said), worker, buffer);
+                        found.filter(|found| found.tasks >= least)
+                    };
+                    let copied: Vec<Option<Copied>> = samples.iter().map(of).collect();
+                    let any = copied.iter().any(Option::is_some);
+                    let confirmed = any.then(|| tally.of_worker((table, said), worker));
+                    (copied, confirmed.unwrap_or_default())
+                },
             )
             .collect();
-        let judged: Vec<&WorkerFeatures> =
-            features.iter().filter_map(|features| features.as_ref().ok()).collect();
-        let model = Model::fit(&judged);
-        Ok(Self { crowd, features, model })
-    }
-}
-
-/// A worker by all sources together.
-struct Judged {
-    /// See [`together`].
-    logs: Logs,
-    /// The number of the source that the answers are most like a copy of; of equals the first.
-    likest: usize,
-}
-
-impl Judged {
-    /// `None` if no source judges the worker.
-    fn of(fitted: &[Fitted<'_>], worker: u32) -> Option<Self> {
-        let mut likest: Option<(usize, (bool, f64))> = None;
-        let mut views = Vec::with_capacity(fitted.len());
-        for (number, one) in fitted.iter().enumerate() {
-            let Ok(features) = &one.features[worker as usize] else { continue };
-            let logs = one.model.log_weights(features);
-            let odds = model::log_sum(&logs.kinds[1..3]) - logs.kinds[0];
-            let says_all = features.says_all_of_z();
-            if likest.is_none_or(|(_, most)| (says_all, odds) > most) {
-                likest = Some((number, (says_all, odds)));
-            }
-            views.push((logs, says_all));
-        }
-        let (likest, (copies, _)) = likest?;
-        // Who says word for word what one source says is no other LLM to the other sources.
-        let views: Vec<Logs> = views
-            .into_iter()
-            .map(|(logs, says_all)| if copies && !says_all { logs.known_as_copies() } else { logs })
+        let people: Vec<Option<People>> = (0..samples.len())
+            .map(|sample| {
+                let copied = found.iter().filter_map(|(copied, _)| copied[sample]);
+                let values: Vec<(f64, f64)> = copied.map(|one| (one.share, one.variance)).collect();
+                (values.len() >= FEWEST).then(|| People::of(&values))
+            })
             .collect();
-        Some(Self { logs: together(&views), likest })
+        let most = |copied: &[Option<Copied>]| {
+            let mut best: Option<(Copied, [f64; 2])> = None;
+            for (one, people) in copied.iter().zip(&people) {
+                let Some(one) = *one else { continue };
+                let at =
+                    |share| people.map_or(0.0, |people| people.deviations((share, one.variance)));
+                let (beyond, ghost) = (at(one.share), at(1.0));
+                let ghost = best.map_or(ghost, |(_, [_, other])| f64::max(ghost, other));
+                best = match best {
+                    Some((other, [larger, _])) if larger >= beyond => {
+                        Some((other, [larger, ghost]))
+                    }
+                    _ => Some((one, [beyond, ghost])),
+                };
+            }
+            best
+        };
+        let mut measured: Vec<Measured> = found
+            .iter()
+            .enumerate()
+            .filter_map(|(worker, (copied, confirmed))| {
+                let (copied, [beyond, ghost]) = most(copied)?;
+                Some(Measured {
+                    worker,
+                    copied,
+                    confirmed: *confirmed,
+                    beyond: [beyond, 0.0],
+                    ghosts: [ghost, 0.0],
+                    constant: f64::NEG_INFINITY,
+                    is_enough: copied.share >= least_copied,
+                })
+            })
+            .collect();
+        // The largest of several deviations is held against the largest of people.
+        if samples.len() > 1 {
+            let largest: Vec<(f64, f64)> =
+                measured.iter().map(|one| (one.beyond[0], 0.0)).collect();
+            let mut people = People::of(&largest);
+            people.between = people.between.max(1.0);
+            for one in &mut measured {
+                one.beyond[0] = people.deviations((one.beyond[0], 0.0));
+                one.ghosts[0] = people.deviations((one.ghosts[0], 0.0));
+            }
+        }
+        measured
+    }
+
+    /// Flags, probabilities and what they rest on.
+    fn flagged(
+        &self,
+        table: &LabelTable,
+        measured: &[Measured],
+        right: &[[f64; 2]],
+        says_all_of_z: bool,
+    ) -> OwnRun {
+        let p_values: Vec<f64> = measured.iter().map(|one| p_value(one.largest())).collect();
+        let chances = Mixture::fit(&p_values);
+        let adjusted = benjamini_hochberg(&p_values.iter().copied().map(Some).collect::<Vec<_>>());
+        let mut run = nobody(table, NotJudged::TooFewTasks);
+        let (mut others, mut visible) = (0.0, [0, 0]);
+        for ((one, &p), adjusted) in measured.iter().zip(&p_values).zip(adjusted) {
+            let p_own = chances.own(p);
+            others += 1.0 - p_own;
+            let is_small = adjusted.is_some_and(|p| p <= self.settings.false_discovery_rate);
+            let look = is_small && p_own < 0.5;
+            let seen = one.ghosts.map(|ghost| ghost >= VISIBLE);
+            (0..2).for_each(|question| visible[question] += usize::from(seen[question]));
+            // Stands out, but as somebody who knows more than the crowd, or less, would, too.
+            let stands_out = p_own < 0.5 || p_value(one.beyond[0].max(one.beyond[1])) <= 0.05;
+            let clear = !stands_out
+                && seen == [true; 2]
+                && measured.len() >= FEWEST_FOR_CLEAR
+                && !says_all_of_z;
+            let [sum, count] = right[one.worker];
+            run.workers[one.worker] = OwnScore {
+                score: Some(-one.largest()),
+                copied: Some(Estimate {
+                    value: one.copied.share,
+                    standard_error: Some(one.copied.variance.sqrt()),
+                    degrees_of_freedom: one.copied.tasks as f64 - 1.0,
+                }),
+                accuracy: Share::wilson(sum / count, count),
+                agreement: Some(one.confirmed.agreement),
+                p_own: Some(p_own),
+                reads_as: Some(if p_own < 0.5 { one.kind() } else { AnswerKind::Own }),
+                flag: match (look, clear) {
+                    (true, _) => OwnFlag::Look,
+                    (false, true) => OwnFlag::Clear,
+                    (false, false) => OwnFlag::Unsure,
+                },
+                not_judged: None,
+                stands_out,
+                visible: seen,
+                n_used: one.copied.tasks,
+            };
+        }
+        let judged = measured.len();
+        let estimated_share = (judged > 0).then(|| others / judged as f64);
+        run.crowd = OwnCrowd { judged, estimated_share, visible, says_all_of_z };
+        run
+    }
+
+    fn covered_tasks(&self, table: &LabelTable, worker: u32) -> Option<usize> {
+        let covered = |sample: &Arc<[Option<Label>]>| {
+            let tasks = table.of_worker(worker).others;
+            tasks.iter().filter(|task| sample[**task as usize].is_some()).count()
+        };
+        self.samples.iter().map(covered).max()
     }
 }
 
-/// Logs of the odds of every kind against own work: the mean over the sources of the odds by each. A
-/// cheater has one of them, and nobody knows which.
-fn together(views: &[Logs]) -> Logs {
-    let count = (views.len().max(1) as f64).ln();
-    let mean = |of: &dyn Fn(&Logs) -> f64| {
-        let odds: Vec<f64> = views.iter().map(|logs| of(logs) - logs.kinds[0]).collect();
-        model::log_sum(&odds) - count
-    };
-    let mut kinds = [0.0; 5];
-    (1..5).for_each(|kind| kinds[kind] = mean(&|logs| logs.kinds[kind]));
-    let (known_llm, unknown_llm) = (mean(&|logs| logs.known_llm), mean(&|logs| logs.unknown_llm));
-    Logs { kinds, known_llm, unknown_llm }
+/// The deviations of the second question.
+fn confirm(measured: &mut [Measured]) {
+    let all: Vec<Confirmed> = measured.iter().map(|one| one.confirmed).collect();
+    let pooled = Confirmed::pooled(&all);
+    let values: Vec<(f64, f64)> = all.iter().map(|one| one.below(pooled)).collect();
+    let people = People::of(&values);
+    for (one, (below, variance)) in measured.iter_mut().zip(values) {
+        one.beyond[1] = people.deviations((below, variance));
+        one.ghosts[1] = people.deviations((one.confirmed.expected, variance));
+    }
 }
 
-/// The probabilities with what guesses and constant answers have together dealt out by `log_odds`.
-fn named(mut probabilities: [f64; 5], log_odds: f64) -> [f64; 5] {
-    let blind = probabilities[3] + probabilities[4];
-    let guess = 1.0 / (1.0 + (-log_odds).exp());
-    probabilities[3] = blind * guess;
-    probabilities[4] = blind - probabilities[3];
-    probabilities
+/// Of those who give one label nearly always, how much oftener than people they do.
+fn constants(table: &LabelTable, said: &Said, measured: &mut [Measured]) {
+    let mut watched: Vec<Label> =
+        measured.iter().filter_map(|one| one.confirmed.favourite).collect();
+    watched.sort_unstable();
+    watched.dedup();
+    if watched.is_empty() {
+        return;
+    }
+    let favours: Vec<Vec<(f64, f64)>> = measured
+        .par_iter()
+        .with_min_len(16)
+        .map(|one| favours((table, said), one.worker as u32, &watched))
+        .collect();
+    for (place, &label) in watched.iter().enumerate() {
+        let values: Vec<(f64, f64)> = favours.iter().map(|of| of[place]).collect();
+        let people = People::of(&values);
+        for (one, value) in measured.iter_mut().zip(values) {
+            if one.confirmed.favourite == Some(label) {
+                one.constant = people.deviations(value);
+            }
+        }
+    }
 }
 
-fn not_judged(reason: NotJudged, n_used: usize) -> OwnScore {
-    OwnScore {
+/// The probability that the larger of the deviations of two questions is as large as this.
+fn p_value(deviations: f64) -> f64 {
+    let Ok(student) = StudentsT::new(0.0, 1.0, FREEDOM) else { return 1.0 };
+    let one = student.sf(deviations.max(-40.0));
+    one * (2.0 - one)
+}
+
+/// Whether at least half of the labels are given often enough to be compared, or there are few.
+fn labels_repeat(table: &LabelTable) -> bool {
+    let mut counts = vec![0_u32; table.label_count()];
+    for task in 0..table.task_count() as u32 {
+        table.of_task(task).labels.iter().for_each(|&label| counts[usize::from(label)] += 1);
+    }
+    let rare = counts.iter().filter(|count| **count < FEWEST_REPEATS).count();
+    counts.len() <= FEW_LABELS || 2 * rare <= counts.len()
+}
+
+/// A run in which nobody is judged.
+fn nobody(table: &LabelTable, reason: NotJudged) -> OwnRun {
+    let one = OwnScore {
         score: None,
         copied: None,
+        accuracy: None,
         agreement: None,
-        probabilities: None,
+        p_own: None,
         reads_as: None,
         flag: OwnFlag::NotJudged,
         not_judged: Some(reason),
-        n_used,
-    }
-}
-
-fn judged_score(
-    features: &WorkerFeatures,
-    (score, probabilities): (f64, [f64; 5]),
-    look: bool,
-) -> OwnScore {
-    let mut reads_as = AnswerKind::Own;
-    let mut largest = probabilities[0];
-    for (kind, probability) in AnswerKind::EACH.into_iter().zip(probabilities) {
-        if probability > largest {
-            (reads_as, largest) = (kind, probability);
-        }
-    }
-    let flag = if look {
-        OwnFlag::Look
-    } else if probabilities[0] < 0.5 {
-        OwnFlag::Unsure
-    } else {
-        OwnFlag::Clear
+        stands_out: false,
+        visible: [false; 2],
+        n_used: 0,
     };
-    OwnScore {
-        score: Some(score),
-        copied: Some(Estimate {
-            value: features.own.mean[0],
-            standard_error: Some(features.own.covariance[0].max(0.0).sqrt()),
-            degrees_of_freedom: features.tasks as f64 - 1.0,
-        }),
-        agreement: Some(features.own.mean[1]),
-        probabilities: Some(probabilities),
-        reads_as: Some(reads_as),
-        flag,
-        not_judged: None,
-        n_used: features.tasks,
-    }
-}
-
-/// Whether those who do not answer alone may be most of the workers. People who agree with a good LLM
-/// and an LLM that nobody has a sample of can change places then: neither is known, so each can be what
-/// most people are.
-fn may_be_majority(estimated_share: Option<f64>) -> bool {
-    estimated_share.is_some_and(|share| share >= MAJORITY)
+    let crowd =
+        OwnCrowd { judged: 0, estimated_share: None, visible: [0; 2], says_all_of_z: false };
+    OwnRun { workers: vec![one; table.worker_count()], crowd }
 }
 
 pub(super) const ENTRY: Entry = Entry {
     name: "own",
-    summary: "Own answers, or a copy, a guess or a constant: ghosts in each worker's tasks",
-    meaning: "the log odds that a worker's answers are the worker's own and not those of an LLM, \
-              guesses or always the same, compared with ghosts in the same tasks",
-    unscored: "too few tasks with a Z label and another worker, or all others say what the LLM says",
+    summary: "Own answers, or an LLM's, guesses, one label: two questions, held against people",
+    meaning: "minus the deviations by which a worker, more than people do, says what the LLM says, or \
+              says nothing that others confirm, whichever is larger; it says nothing of quality",
+    unscored: "too few tasks with a Z label and another worker, or labels that hardly repeat",
     needs_z: true,
     is_fitted: false,
     several: Several::Together,
@@ -454,7 +547,6 @@ impl Mechanism for OwnAnswers {
 
     fn score(&self, table: &LabelTable) -> Result<Scores, MechanismError> {
         let run = self.judge(table)?;
-        let crowd = OwnCrowd { estimated_share: run.estimated_share, planted: run.planted };
         let workers = (0..)
             .zip(run.workers)
             .map(|(worker, own)| WorkerScore {
@@ -467,18 +559,14 @@ impl Mechanism for OwnAnswers {
                 ..WorkerScore::default()
             })
             .collect();
-        Ok(Scores { workers, own: Some(crowd), ..Scores::default() })
+        Ok(Scores { workers, own: Some(run.crowd), ..Scores::default() })
     }
 
     fn on_tasks(&self, tasks: &[u32]) -> Box<dyn Mechanism> {
         let pick = |labels: &Arc<[Option<Label>]>| {
             tasks.iter().map(|&task| labels[task as usize]).collect::<Arc<[_]>>()
         };
-        let view = |view: &View| View {
-            conditioning: view.conditioning.on_tasks(tasks),
-            others: view.others.iter().map(pick).collect(),
-        };
-        Box::new(Self { views: self.views.iter().map(view).collect(), settings: self.settings })
+        Box::new(Self { samples: self.samples.iter().map(pick).collect(), settings: self.settings })
     }
 
     fn zero_is_chance(&self) -> bool {

@@ -1,78 +1,128 @@
-//! People who stand out from a crowd without handing in anything but their own answers: those who
-//! know more than the rest, and those who take less care.
-//!
-//! The normal density of own work is that of the crowd at hand. Where most are right three times
-//! out of five, someone who nearly always is agrees with a good LLM far more often, as a copier
-//! does; but a copier agrees with the others as the LLM does, and this one more often. Someone who
-//! guesses every third answer is not yet somebody who guesses. So own work has a density on the way
-//! to each, with a small share of the people.
+//! What people are like: their middle and how far they differ, whatever a part of them does.
 
-use super::features::{Normal, WorkerFeatures};
+/// How many deviations beyond the middle people reach on the side of cheaters.
+const REACH: f64 = 2.0;
 
-/// Of people, those who stand out by what they know and by the care they take. Chosen on made-up crowds
-/// of which a seventh each had a skill of .95 to .99, a skill of .55 to .65, or one label for every third
-/// answer. `docs/results.md` has what others, which nothing was chosen on, say of it.
-const KNOWING: f64 = 0.03;
-const CARELESS: f64 = 0.03;
+/// Median of the square of a standard normal variable.
+const MEDIAN_SQUARE: f64 = 0.454_936_423_119_572_7;
 
-/// How far on the way to somebody who is always right, or who guesses: mean and standard deviation.
-const KNOWING_WAY: [f64; 2] = [0.9, 0.15];
-const CARELESS_WAY: [f64; 2] = [0.35, 0.15];
-
-/// Standard deviation of the copy excess of the former beyond that: how often an LLM is right is
-/// guessed too low where wrong answers go to the same wrong label.
-const LLM_SD: f64 = 0.2;
-
-/// Least by which people must be right more often than wrong with a given label, so that the crowd
-/// tells how often they are.
-const LEAST_SKILL: f64 = 0.05;
-
-/// Features of somebody who is always right, in the tasks of an average `person`, where others say
-/// what Z says with probability `at_z` and there are so many labels; `None` where the crowd does not
-/// tell.
-///
-/// If everybody were right with the same probability s, and wrong with each of the other k labels
-/// equally often, two would agree with probability s^2 + (1 - s)^2 / k, and one with an LLM that is
-/// right with probability g with probability s g + (1 - s) (1 - g) / k. Both are known, so s and g
-/// are: what somebody who is always right has in common with the others and with Z.
-pub(super) fn always_right(person: &Normal, at_z: f64, labels: usize) -> Option<[f64; 2]> {
-    let k = labels.checked_sub(1).filter(|k| *k > 0)? as f64;
-    let [excess, agreement] = person.mean;
-    // (k + 1) s^2 - 2 s + 1 - k agreement = 0.
-    let root = 1.0 - (k + 1.0) * (1.0 - k * agreement);
-    if root <= 0.0 || at_z >= 1.0 {
-        return None;
-    }
-    let right = ((1.0 + root.sqrt()) / (k + 1.0)).min(1.0);
-    let wrong = (1.0 - right) / k;
-    if right - wrong < LEAST_SKILL {
-        return None;
-    }
-    // (1 - g) / k = (1 / k) - g / k: s g + (1 - s) / k - (1 - s) g / k.
-    let of_person = at_z + excess * (1.0 - at_z);
-    let llm = ((of_person - wrong) / (right - wrong)).clamp(0.0, 1.0);
-    Some([(llm - at_z) / (1.0 - at_z), right])
+/// Of values with errors: where most lie, and the variance between people.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct People {
+    pub(super) middle: f64,
+    pub(super) between: f64,
 }
 
-/// The densities of own work, each with its share of the people, where `average` is that of most: it
-/// comes first. A share of 0 where nothing is known about such people.
-pub(super) fn densities(average: Normal, worker: &WorkerFeatures) -> [(f64, Normal); 3] {
-    let sampling = worker.person.covariance;
-    let on_the_way = |end: [f64; 2], [way, sd]: [f64; 2], excess_sd: f64| {
-        let slope = [0, 1].map(|f| end[f] - average.mean[f]);
-        let mean = [0, 1].map(|f| average.mean[f] + way * slope[f]);
-        let spread = [slope[0] * slope[0], slope[0] * slope[1], slope[1] * slope[1]];
-        let mut covariance = [0, 1, 2].map(|c| sampling[c] + sd * sd * spread[c]);
-        covariance[0] += excess_sd * excess_sd;
-        Normal { mean, covariance }
+impl People {
+    /// From values and their variances; cheaters have *higher* values. The variance between people
+    /// comes from the lower half alone, where no cheater is, by the median of the squares; the middle is
+    /// the median, by weight, of those who are not far above it.
+    pub(super) fn of(values: &[(f64, f64)]) -> Self {
+        let mut people =
+            Self { middle: median(values.iter().map(|value| value.0).collect()), between: 0.0 };
+        for _ in 0..30 {
+            people.between = between(values, people.middle);
+            let mut kept: Vec<(f64, f64)> = values
+                .iter()
+                .filter(|(value, variance)| {
+                    value - people.middle <= REACH * (people.between + variance).sqrt()
+                })
+                .map(|(value, variance)| (*value, 1.0 / (people.between + variance).max(1e-12)))
+                .collect();
+            let middle = weighted_median(&mut kept);
+            if (middle - people.middle).abs() < 1e-9 {
+                break;
+            }
+            people.middle = middle;
+        }
+        people
+    }
+
+    /// How many deviations above people a value lies.
+    pub(super) fn deviations(&self, (value, variance): (f64, f64)) -> f64 {
+        (value - self.middle) / (self.between + variance).max(1e-12).sqrt()
+    }
+}
+
+/// The variance between people for which the median of (value - middle)^2 / (between + variance) over the
+/// values that are not above the middle is that of a normal variable.
+fn between(values: &[(f64, f64)], middle: f64) -> f64 {
+    let lower: Vec<(f64, f64)> = values
+        .iter()
+        .filter(|(value, _)| *value <= middle)
+        .map(|(value, variance)| ((value - middle).powi(2), *variance))
+        .collect();
+    let at = |between: f64| {
+        median(lower.iter().map(|(square, v)| square / (between + v).max(1e-12)).collect())
     };
-    let knowing = match worker.always_right {
-        Some(right) => (KNOWING, on_the_way(right, KNOWING_WAY, LLM_SD)),
-        None => (0.0, average),
-    };
-    let careless = match worker.ghosts[2].first() {
-        Some(guess) => (CARELESS, on_the_way(guess.mean, CARELESS_WAY, 0.0)),
-        None => (0.0, average),
-    };
-    [(1.0 - knowing.0 - careless.0, average), knowing, careless]
+    if at(0.0) <= MEDIAN_SQUARE {
+        return 0.0;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    while at(high) > MEDIAN_SQUARE {
+        high *= 2.0;
+    }
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        if at(middle) > MEDIAN_SQUARE { low = middle } else { high = middle }
+    }
+    0.5 * (low + high)
+}
+
+/// The middle value, or the mean of the two; 0 without values.
+fn median(mut values: Vec<f64>) -> f64 {
+    let half = values.len() / 2;
+    if values.is_empty() {
+        return 0.0;
+    }
+    let even = values.len().is_multiple_of(2);
+    let (below, upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
+    let lower = below.iter().copied().max_by(f64::total_cmp).filter(|_| even);
+    lower.map_or(*upper, |lower| 0.5 * (lower + *upper))
+}
+
+/// The first value up to which half of the weight lies; 0 without values.
+fn weighted_median(values: &mut [(f64, f64)]) -> f64 {
+    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let half = 0.5 * values.iter().map(|value| value.1).sum::<f64>();
+    let mut sum = 0.0;
+    let found = values.iter().find(|value| {
+        sum += value.1;
+        sum >= half
+    });
+    found.or(values.last()).map_or(0.0, |value| value.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fifth_of_cheaters_moves_neither_the_middle_nor_the_deviation() {
+        // Quantiles of a normal with deviation .1 around 0, of which .05 is error; 25 of 125 at 1.
+        let quantile = |k: u32| {
+            let normal = statrs::distribution::Normal::standard();
+            0.1 * statrs::distribution::ContinuousCDF::inverse_cdf(
+                &normal,
+                (f64::from(k) + 0.5) / 100.0,
+            )
+        };
+        let mut values: Vec<(f64, f64)> = (0..100).map(|k| (quantile(k), 0.0025)).collect();
+        values.extend([(1.0, 0.0025); 25]);
+        let people = People::of(&values);
+        assert!(people.middle.abs() < 0.015, "{people:?}");
+        assert!((people.between.sqrt() - 0.0866).abs() < 0.015, "{people:?}");
+        assert!(people.deviations((1.0, 0.0025)) > 8.0);
+    }
+
+    #[test]
+    fn medians_by_hand() {
+        assert_eq!(Some(median(vec![3.0, 1.0, 2.0])), Some(2.0));
+        assert_eq!(Some(median(vec![4.0, 1.0, 2.0, 3.0])), Some(2.5));
+        assert_eq!(Some(median(vec![])), Some(0.0));
+        assert_eq!(Some(weighted_median(&mut [(1.0, 1.0), (3.0, 5.0), (2.0, 1.0)])), Some(3.0));
+        // Variances of 0 and all alike: nobody differs.
+        let people = People::of(&[(2.0, 0.0); 4]);
+        assert_eq!((people.middle, people.between), (2.0, 0.0));
+    }
 }

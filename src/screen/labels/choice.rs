@@ -6,8 +6,7 @@ use crate::data::labels::Label;
 use crate::data::warning::Warning;
 use crate::mechanism::MechanismName;
 
-/// Fewer workers than this give no scale of what people answer: the smallest crowd on which the
-/// flags of `own` were measured.
+/// Fewer workers than this give no scale of what people answer.
 pub(super) const ENOUGH_WORKERS: usize = 10;
 
 /// The mechanisms of a run.

@@ -8,43 +8,70 @@ use crate::stats::flag::MAJORITY;
 /// Workers whose reasons are given; the table has the others.
 const SHOWN: usize = 20;
 
-/// That who answers alone and who copies can change places, where so many seem to copy.
+/// That people and copiers can change places, where so many seem to copy or the crowd says what an LLM says.
 pub(super) fn near_majority(scored: &MechanismScores) -> Option<Warning> {
-    let share = scored.own?.estimated_share.filter(|share| *share >= MAJORITY)?;
-    let message = format!(
-        "an estimated {:.0} % of the workers do not answer alone: with more than half, people and an LLM \
-         that is not in your files can change places, so nobody is look for answers like those of one, \
-         and flags for other reasons are less sure, too; read the answers",
-        100.0 * share
-    );
+    let crowd = scored.own?;
+    let share = crowd.estimated_share.filter(|share| *share >= MAJORITY);
+    let message = match share {
+        Some(share) => format!(
+            "an estimated {:.0} % of the workers do not answer alone: with more than half, those who do \
+             stand out in place of the others; read the answers",
+            100.0 * share
+        ),
+        None if crowd.says_all_of_z => {
+            "the crowd says what an LLM says on nearly all tasks: either the tasks are easy, or most have \
+             copied it, and then those who answer alone stand out; nobody is clear"
+                .into()
+        }
+        None => return None,
+    };
     Some(Warning::new("own_near_majority", 1, message))
 }
 
-/// Sentences under the table: what was found, who is flagged and why, what a flag is worth here.
+/// Sentences under the table: what was found, who is flagged and why, what could be seen.
 pub(super) fn footer(scored: &MechanismScores) -> Vec<String> {
     let Some(crowd) = scored.own else { return Vec::new() };
     let mut footer = vec![found(&crowd)];
-    let flagged = |flag: OwnFlag| -> Vec<String> {
+    let of = |flag: OwnFlag| {
         let rows = scored.rows.iter().filter_map(|row| Some((row, row.own?)));
-        rows.filter(|(_, own)| own.flag == flag).map(|(row, own)| reason(row, &own)).collect()
+        rows.filter(move |(_, own)| own.flag == flag)
     };
-    for flag in [OwnFlag::Look, OwnFlag::Unsure] {
-        let reasons = flagged(flag);
-        if !reasons.is_empty() {
-            footer.push(format!("{}: {}.", flag.as_str(), first_of(reasons.into_iter(), SHOWN)));
-        }
+    let looked: Vec<String> = of(OwnFlag::Look).map(|(row, own)| reason(row, &own)).collect();
+    if !looked.is_empty() {
+        footer.push(format!("look: {}.", first_of(looked.into_iter(), SHOWN)));
     }
-    let not_judged = flagged(OwnFlag::NotJudged);
+    // Who is unsure because of the answers comes before those of whom nothing could be seen.
+    let (doubtful, others): (Vec<_>, Vec<_>) =
+        of(OwnFlag::Unsure).partition(|(_, own)| own.stands_out);
+    if !doubtful.is_empty() {
+        let reasons = doubtful.iter().map(|(row, own)| reason(row, own));
+        footer.push(format!("unsure: {}.", first_of(reasons, SHOWN)));
+    }
+    let hidden = others.iter().filter(|(_, own)| own.visible != [true; 2]).count();
+    if hidden > 0 {
+        footer.push(format!(
+            "unsure, since a copy or a guess could not be told from people in so few or such easy tasks: \
+             {hidden} workers."
+        ));
+    }
+    if others.len() > hidden {
+        let why = if crowd.says_all_of_z {
+            "the crowd says what an LLM says on nearly all tasks"
+        } else {
+            "there are too few workers to call one of them clear"
+        };
+        footer.push(format!("unsure, since {why}: {} workers.", others.len() - hidden));
+    }
+    let not_judged: Vec<String> =
+        of(OwnFlag::NotJudged).map(|(row, own)| reason(row, &own)).collect();
     if !not_judged.is_empty() {
         footer.push(format!("not_judged: {}.", first_names(&not_judged)));
     }
     footer.push(
-        "look: read these answers; unsure: more likely not the worker's own than own, but not \
-         surely enough; clear: nothing stands out; not_judged: nothing can be said. What an LLM \
-         that is not in your files would answer is assumed, not measured here: beyond what people \
-         do, .4 of the room there is to agree with yours, give or take .2. Labels of a second LLM \
-         replace part of that. Where most people are often wrong, the few who are right agree with an \
-         LLM that is right, and can read as one: look at their answers before you believe it."
+        "look: read these answers; unsure: stands out, but not surely enough, or nothing could be seen; \
+         clear: nothing stands out where it could; not_judged: nothing can be said. Who knows more than \
+         the crowd says what a good LLM says, too: before you believe it, look at the tasks on which the \
+         others say something else. accuracy is by the other workers, not by a known truth."
             .into(),
     );
     footer
@@ -58,17 +85,11 @@ fn reason(row: &WorkerRow, own: &OwnScore) -> String {
     }
 }
 
-/// Of somebody who is flagged the likeliest reason, even where own is likelier than each alone.
 fn reads_as(own: &OwnScore) -> &'static str {
-    let probabilities = own.probabilities.unwrap_or_default();
-    let kinds = AnswerKind::EACH[1..].iter().zip(&probabilities[1..]);
-    let Some((kind, _)) = kinds.max_by(|a, b| a.1.total_cmp(b.1)) else { return "" };
-    let is_of_llm = matches!(kind, AnswerKind::Copy | AnswerKind::Llm);
-    // Surely further from the LLM than others are: whatever that is, the LLM was not copied.
-    if is_of_llm && own.copied.and_then(|copied| copied.interval()).is_some_and(|(_, h)| h < 0.0) {
-        return "answers unlike the others and unlike the LLM";
+    match own.reads_as {
+        Some(AnswerKind::Own) | None => "stands out, but not surely",
+        Some(kind) => kind.as_words(),
     }
-    kind.as_words()
 }
 
 /// The numbers behind it.
@@ -76,7 +97,7 @@ fn measured(own: &OwnScore) -> String {
     let copied = own.copied.map_or(String::new(), |copied| {
         let interval = copied
             .interval()
-            .map_or(String::new(), |(low, high)| format!(", {low:.2} to {high:.2}"));
+            .map_or(String::new(), |(low, high)| format!(", {low:.2} to {:.2}", high.min(1.0)));
         format!("copied {:.2}{interval}; ", copied.value)
     });
     let agreement = own.agreement.map_or(String::new(), |share| format!("{share:.2}"));
@@ -86,7 +107,7 @@ fn measured(own: &OwnScore) -> String {
 /// Why to look at a worker, as what follows the name; `None` for who is not judged.
 #[cfg(feature = "html")]
 pub(super) fn why(own: &OwnScore) -> Option<String> {
-    let chance = match 100.0 * own.p_own()? {
+    let chance = match 100.0 * own.p_own? {
         percent if percent < 0.1 => "less than 0.1 %".to_owned(),
         percent => format!("{percent:.1} %"),
     };
@@ -94,24 +115,17 @@ pub(super) fn why(own: &OwnScore) -> Option<String> {
     Some(format!("{words} ({measured}); the chance that the answers are their own is {chance}"))
 }
 
-/// What was found, and what the flag is worth on this crowd.
+/// What was found, and what could be.
 pub(super) fn found(crowd: &OwnCrowd) -> String {
     let Some(share) = crowd.estimated_share else {
         return "own judges nobody here.".to_owned();
     };
-    let percent = |share: f64| format!("{:.0} %", share * 100.0);
-    let caught: Vec<String> = AnswerKind::EACH[1..]
-        .iter()
-        .zip(crowd.planted.flagged)
-        .filter_map(|(kind, share)| Some(format!("{} {}", kind.as_str(), percent(share?))))
-        .collect();
-    let people = crowd.planted.people.map_or(String::new(), |people| {
-        format!(", and {} of people who answer alone", percent(people))
-    });
+    let [copies, guesses] = crowd.visible;
+    let judged = crowd.judged;
     format!(
-        "About {} of the workers judged do not read as answering alone. The flag look would find \
-         these shares of ghosts in the workers' own tasks: {}{people}.",
-        percent(share),
-        caught.join(", ")
+        "About {:.0} % of the {judged} workers judged do not read as answering alone. Somebody who copies \
+         everything could be seen in the tasks of {copies} of them, somebody who guesses in those of \
+         {guesses}.",
+        share * 100.0
     )
 }

@@ -255,11 +255,11 @@ fn detail(worker: &WorkerEvidence) -> LabelDetail {
 
 fn reading(with_z: bool, has_own: bool) -> Vec<String> {
     let own = [
-        "The own score says whose work the answers read as, by where copies of the LLM, guesses and \
-         constant answers fall when they are planted in the tasks of every worker. Far below 0 they do \
-         not read as the worker's own.",
-        "The flag look means: read these answers. unsure: more likely not the worker's own than own, \
-         but not surely enough. clear: nothing stands out. not judged: nothing can be said.",
+        "The own score asks two questions, each held against the people of the crowd: does the worker say \
+         what the LLM says more than they do, and does the worker say anything that others confirm? It \
+         says nothing of quality.",
+        "The flag look means: read these answers. unsure: stands out, but not surely enough, or nothing \
+         could be seen. clear: nothing stands out where it could. not judged: nothing can be said.",
     ];
     let score = "A score says how much a worker agrees with others beyond chance and, for ca_z, beyond \
                  what the LLM's label of the task explains; each mechanism below has its own meaning.";

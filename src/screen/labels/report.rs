@@ -11,7 +11,7 @@ use crate::mechanism::{AnswerKind, MechanismName, NotJudged};
 use crate::report::{Cell, Report, Table, estimate_cells, settings_map};
 
 /// Columns of the result, a contract with scripts.
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 19] = [
     "worker",
     "mechanism",
     "score",
@@ -24,16 +24,17 @@ const COLUMNS: [&str; 18] = [
     "flag",
     "lambda",
     "copied",
+    "copied_low",
+    "copied_high",
     "p_own",
-    "p_copy",
-    "p_llm",
-    "p_guess",
-    "p_constant",
+    "accuracy",
+    "accuracy_low",
+    "accuracy_high",
     "reads_as",
 ];
 
 /// Columns that follow when the truth is known.
-const TRUTH_COLUMNS: [&str; 3] = ["n_truth_tasks", "accuracy", "consensus_accuracy"];
+const TRUTH_COLUMNS: [&str; 3] = ["n_truth_tasks", "truth_accuracy", "consensus_accuracy"];
 
 /// Last column where `own` judges: why it does not judge the worker.
 const REASON: &str = "reason";
@@ -105,8 +106,14 @@ impl LabelsRun {
         } else {
             String::new()
         };
+        let own = if self.scored.iter().any(|scored| scored.own.is_some()) {
+            "of own only who is not clear has one: its order says nothing of quality, which accuracy \
+             estimates. "
+        } else {
+            ""
+        };
         format!(
-            "Worst first; rank 1 is the best. {interval}{too_few}A flag is a reason to look, never a verdict."
+            "Worst first; rank 1 is the best. {own}{interval}{too_few}A flag is a reason to look, never a verdict."
         )
     }
 }
@@ -147,8 +154,16 @@ fn cells(mechanism: &str, row: &WorkerRow) -> Vec<Cell> {
         row.lambda.into(),
         row.copied.into(),
     ]);
-    let probabilities = row.own.and_then(|own| own.probabilities);
-    cells.extend((0..5).map(|kind| Cell::from(probabilities.map(|p| p[kind]))));
+    let (low, high) = row.copied_interval.unzip();
+    let accuracy = row.own.and_then(|own| own.accuracy);
+    cells.extend([
+        low.into(),
+        high.into(),
+        row.own.and_then(|own| own.p_own).into(),
+        accuracy.map(|share| share.value).into(),
+        accuracy.map(|share| share.interval.0).into(),
+        accuracy.map(|share| share.interval.1).into(),
+    ]);
     cells.push(row.own.and_then(|own| own.reads_as).map(AnswerKind::as_str).into());
     if let Some(truth) = row.truth {
         cells.extend([

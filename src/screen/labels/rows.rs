@@ -8,7 +8,7 @@
 use crate::data::Labels;
 use crate::data::warning::Warning;
 use crate::mechanism::{
-    Accuracy, MechanismName, OwnCrowd, OwnScore, Posteriors, Scores, consensus_accuracy,
+    Accuracy, MechanismName, OwnCrowd, OwnFlag, OwnScore, Posteriors, Scores, consensus_accuracy,
     worker_accuracy,
 };
 use crate::stats::flag::{Flag, FlagSettings, flags};
@@ -47,7 +47,7 @@ pub struct WorkerRow {
     pub n_tasks: usize,
     /// Of these, the tasks that Z covers; `None` for a mechanism without Z.
     pub n_z_tasks: Option<usize>,
-    /// 1 is the best; `None` without a score.
+    /// 1 is the best; `None` without a score, and of who is clear for `own`.
     pub rank: Option<u64>,
     /// Whether the score is worth a look; `None` where the mechanism has no meaningful zero.
     pub flag: Option<Flag>,
@@ -122,13 +122,15 @@ impl MechanismScores {
             // Only a score whose zero means "nothing beyond chance" can be called informative or
             // not.
             let shown = zero_is_chance || flags[number] == Flag::TooFew;
+            // Among those of whom nothing stands out the order says nothing.
+            let is_clear = score.own.is_some_and(|own| own.flag == OwnFlag::Clear);
             WorkerRow {
                 worker: names[number].clone(),
                 number,
                 estimate: score.estimate,
                 n_tasks: score.n_tasks,
                 n_z_tasks: score.n_z_tasks,
-                rank: ranks[number],
+                rank: ranks[number].filter(|_| !is_clear),
                 flag: (shown && score.own.is_none()).then_some(flags[number]),
                 lambda: score.lambda,
                 copied: score.copied,

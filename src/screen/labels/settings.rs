@@ -15,9 +15,6 @@ use crate::stats::flag::{FALSE_DISCOVERY_RATE, FlagSettings};
 /// Default of [`LabelsSettings::min_tasks`].
 pub const MIN_TASKS: usize = 10;
 
-/// Ghosts of each kind that are planted in the tasks of a worker, to measure what is flagged.
-const GHOSTS: u32 = 60;
-
 /// Every setting of a run that can change its result; what is serialised is its provenance.
 ///
 /// How second labels are treated is a property of the [`Labels`](crate::data::Labels).
@@ -154,12 +151,7 @@ impl LabelsSettings {
             },
             em: EmSettings { tolerance: self.tolerance, max_iterations: self.max_iterations },
             several_sources: self.z_combine,
-            own: OwnSettings {
-                false_discovery_rate: self.fdr,
-                min_tasks: self.min_tasks,
-                draws: GHOSTS,
-                seed: self.seed,
-            },
+            own: OwnSettings { false_discovery_rate: self.fdr, min_tasks: self.min_tasks },
             places,
         }
     }

@@ -3,7 +3,7 @@ use crate::data::observer::Silent;
 use crate::data::progress::{NoProgress, Progress};
 use crate::data::{LabelRow, ZLabelRow};
 use crate::error::ErrorKind;
-use crate::mechanism::{AnswerKind, LearnFrom};
+use crate::mechanism::{AnswerKind, LearnFrom, OwnFlag};
 use crate::stats::seed::stream;
 use rand::RngExt;
 
@@ -214,8 +214,9 @@ fn own_flags_who_hands_in_another_sample_and_says_what_the_flag_is_worth() {
         let copies = row.number < 2;
         assert_eq!(row.flag_word() == Some("look"), copies, "{row:?}");
         assert_eq!(own.reads_as == Some(AnswerKind::Copy), copies, "{row:?}");
-        assert!((own.probabilities.unwrap().iter().sum::<f64>() - 1.0).abs() < 1e-9);
-        assert_eq!(row.copied == Some(1.0), copies, "{row:?}");
+        assert_eq!(own.p_own.unwrap() < 0.5, copies, "{row:?}");
+        assert_eq!(row.rank.is_none(), own.flag == OwnFlag::Clear, "{row:?}");
+        assert_eq!(row.copied.unwrap() > 0.9, copies, "{row:?}");
     }
     let report = run.report();
     let columns = report.table.columns();
@@ -224,7 +225,7 @@ fn own_flags_who_hands_in_another_sample_and_says_what_the_flag_is_worth() {
         report.table.rows()[0][at].clone()
     };
     assert_eq!((cell("flag"), cell("reads_as")), ("look".into(), "copy".into()));
-    assert!(report.footer.iter().any(|line| line.contains("ghosts")), "{:?}", report.footer);
+    assert!(report.footer.iter().any(|line| line.contains("could be seen")), "{:?}", report.footer);
     #[cfg(feature = "html")]
     {
         let page = run.page();
@@ -234,10 +235,10 @@ fn own_flags_who_hands_in_another_sample_and_says_what_the_flag_is_worth() {
         assert_eq!(people, [0, 1]);
         for person in &first.people {
             let says = &person.says;
-            assert!(says.starts_with("copies an LLM (copied 1.00"), "{says}");
-            assert!(says.ends_with("the answers are their own is less than 0.1 %"), "{says}");
+            assert!(says.starts_with("says what your LLM says (copied 1.00"), "{says}");
+            assert!(says.contains("the chance that the answers are their own is 0."), "{says}");
         }
         assert!(first.estimate[0].starts_with("About "), "{:?}", first.estimate);
-        assert!(page.reading[0].contains("planted in the tasks"), "{:?}", page.reading);
+        assert!(page.reading[0].contains("two questions"), "{:?}", page.reading);
     }
 }

@@ -50,7 +50,7 @@ const fn setting(
     Setting { command, flag, value, with: "", alone: false, key, expected }
 }
 
-pub(super) static SETTINGS: [Setting; 284] = [
+pub(super) static SETTINGS: [Setting; 291] = [
     setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
     setting("labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
     setting("labels", ("fdr", "0.25"), "fdr", || json!(0.25)),
@@ -409,6 +409,13 @@ pub(super) static SETTINGS: [Setting; 284] = [
     setting("experiment own", ("half", "first"), "half", || json!("first")),
     setting("experiment own", ("duplicates", "last"), "duplicates", || json!("last")),
     setting("experiment own", ("seed", "9"), "seed", || json!(9)),
+    setting("experiment own-labels", ("share", ".5"), "share", || json!(0.5)),
+    setting("experiment own-labels", ("trials", "2"), "trials", || json!(2)),
+    setting("experiment own-labels", ("fdr", ".2"), "fdr", || json!(0.2)),
+    setting("experiment own-labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
+    setting("experiment own-labels", ("duplicates", "last"), "duplicates", || json!("last")),
+    setting("experiment own-labels", ("exact-labels", ""), "exact_labels", || json!(true)),
+    setting("experiment own-labels", ("seed", "9"), "seed", || json!(9)),
     setting("experiment judges --model", ("ways", "more,samre"), "methods", || {
         json!(["more", "samre"])
     }),

@@ -1,163 +1,238 @@
-//! What is reckoned from the labels, by hand and against draws.
+//! Every formula a second time: one report at a time, without sums that are shared.
 
 use super::*;
+use crate::mechanism::tests::{assert_close, shuffled};
 
-#[test]
-fn ghosts_in_closed_form_are_the_mean_of_many_draws() {
-    let (table, samples) = crowd(600, 20, &[], 3);
-    let conditioning = Conditioning::on(samples[0].clone());
-    let others: Vec<Arc<[Option<Label>]>> = vec![samples[1].clone().into()];
-    let crowd = Crowd::new(&table, &conditioning, &others);
-    let features = crowd.of_worker(0, 10, &mut Counter::new(20)).unwrap();
-    let tasks: Vec<_> = crowd.answered(0, &[]).collect();
-    let mut random = stream(5, "test", 1);
-    let moments = |parts: &[features::Normal], feature: usize| {
-        let count = parts.len() as f64;
-        let mean = parts.iter().map(|part| part.mean[feature]).sum::<f64>() / count;
-        let square = |part: &features::Normal| {
-            part.covariance[2 * feature] + (part.mean[feature] - mean).powi(2)
-        };
-        (mean, parts.iter().map(square).sum::<f64>() / count)
+/// Labels of the others on a task, with their worker.
+fn others(table: &LabelTable, task: u32, worker: u32) -> Vec<(u32, Label)> {
+    table.of_task(task).iter().filter(|(other, _)| *other != worker).collect()
+}
+
+fn share(table: &LabelTable, label: Label) -> f64 {
+    let count = table.reports().filter(|report| report.label == label).count() as f64;
+    (count + 0.5) / (table.report_count() as f64 + 0.5 * table.label_count() as f64)
+}
+
+/// How probable the others make a label, where each is right with the odds of its weight.
+fn posterior(table: &LabelTable, weights: &[f64], task: u32, worker: u32, label: Label) -> f64 {
+    let odds = |label: Label| {
+        let votes = others(table, task, worker).into_iter().filter(|(_, said)| *said == label);
+        share(table, label) * votes.map(|(other, _)| weights[other as usize]).sum::<f64>().exp()
     };
-    for kind in 0..5 {
-        let draws: Vec<[f64; 2]> = (0..2000)
-            .filter_map(|_| match kind {
-                4 => person(&crowd, &tasks, &mut random),
-                _ => of_answers(&tasks, &planted::ghost(&crowd, &tasks, kind, &mut random)),
+    odds(label) / (0..table.label_count() as Label).map(odds).sum::<f64>()
+}
+
+fn person(table: &LabelTable, task: u32, worker: u32, label: Label) -> f64 {
+    let others = others(table, task, worker);
+    let count = others.iter().filter(|(_, said)| *said == label).count() as f64;
+    (count + share(table, label)) / (others.len() as f64 + 1.0)
+}
+
+/// The reports of a worker on tasks that others answered.
+fn reports(table: &LabelTable, worker: u32) -> Vec<(u32, Label)> {
+    let reports = table.of_worker(worker).iter();
+    reports.filter(|(task, _)| table.of_task(*task).len() > 1).collect()
+}
+
+/// The weights of the workers after the last round, and how right each is.
+fn fitted(table: &LabelTable) -> (Vec<f64>, Vec<f64>) {
+    let workers: Vec<u32> = (0..table.worker_count() as u32).collect();
+    let sum = |of: &dyn Fn(u32, u32, Label) -> f64| -> Vec<f64> {
+        let one = |&w: &u32| reports(table, w).iter().map(|&(task, own)| of(task, w, own)).sum();
+        workers.iter().map(one).collect()
+    };
+    let counts: Vec<f64> = workers.iter().map(|&w| reports(table, w).len() as f64).collect();
+    let mut right = sum(&|task, worker, own| person(table, task, worker, own));
+    let mut weights = Vec::new();
+    for _ in 0..10 {
+        let all: f64 = counts.iter().sum();
+        let average = if all > 0.0 { right.iter().sum::<f64>() / all } else { 0.5 };
+        weights = right
+            .iter()
+            .zip(&counts)
+            .map(|(right, count)| {
+                let skill = ((right + 4.0 * average) / (count + 4.0)).clamp(0.02, 0.99);
+                (skill * (table.label_count() as f64 - 1.0).max(1.0) / (1.0 - skill)).ln()
             })
             .collect();
-        let parts = match kind {
-            4 => vec![features.person],
-            _ => features.ghosts[kind].clone(),
+        right = sum(&|task, worker, own| posterior(table, &weights, task, worker, own));
+    }
+    (weights, right)
+}
+
+/// The share copied and its variance, by the definition.
+fn copied(
+    table: &LabelTable,
+    weights: &[f64],
+    z: &[Option<Label>],
+    worker: u32,
+) -> Option<(f64, f64)> {
+    let labels = table.label_count() as f64;
+    let known = |task: u32| z[task as usize].filter(|z| usize::from(*z) < table.label_count());
+    // How often the LLM is right, each task as often as it has reports, every report counted.
+    let (mut sum, mut count) = (0.0, 0.0);
+    for report in table.reports().filter(|report| table.of_task(report.task).len() > 1) {
+        let Some(z) = known(report.task) else { continue };
+        sum += posterior(table, weights, report.task, u32::MAX, z);
+        count += 1.0;
+    }
+    if count == 0.0 {
+        return None;
+    }
+    let right = (sum / count).clamp(1.0 / labels.max(2.0), 0.98);
+    let wrong = (1.0 - right) / (labels - 1.0).max(1.0);
+    let ways = |task: u32, label: Label, z: Label| {
+        let of = |l: Label| {
+            posterior(table, weights, task, worker, l) * if l == z { right } else { wrong }
         };
-        for feature in 0..2 {
-            let values: Vec<f64> = draws.iter().map(|x| x[feature]).collect();
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
-            let variance = crate::stats::interval::sample_variance(&values).unwrap();
-            let (center, wanted) = moments(&parts, feature);
-            // First order in 150 tasks: within a tenth of a standard deviation and 15 %.
-            let error = (mean - center).abs();
-            assert!(error < 0.15 * variance.sqrt() + 1e-9, "{kind} {feature} {error}");
-            assert!((variance - wanted).abs() <= 0.15 * wanted + 1e-9, "{variance} {wanted}");
+        let all: f64 = (0..table.label_count() as Label).map(of).sum();
+        [
+            0.9 * of(label) / all + 0.1 * share(table, label),
+            person(table, task, worker, label),
+            0.5 * share(table, label) + 0.5 / labels,
+        ]
+    };
+    let seen: Vec<(u32, Label, Label)> = reports(table, worker)
+        .into_iter()
+        .filter_map(|(task, own)| Some((task, own, known(task)?)))
+        .collect();
+    let mix = |shares: [f64; 3], p: [f64; 3]| (0..3).map(|way| shares[way] * p[way]).sum::<f64>();
+    let mut shares = [1.0 / 3.0; 3];
+    for _ in 0..20 {
+        let mut sums = [0.5, 1.0, 0.5];
+        for &(task, own, z) in &seen {
+            let p = ways(task, own, z);
+            (0..3).for_each(|way| sums[way] += shares[way] * p[way] / mix(shares, p));
+        }
+        shares = sums.map(|sum| sum / (seen.len() as f64 + 2.0));
+    }
+    let (mut score, mut information, mut variance) = (0.0, 0.0, 0.0);
+    for (task, own, z) in seen {
+        let p = mix(shares, ways(task, z, z));
+        score += (f64::from(u8::from(own == z)) - p) / (p + 0.1);
+        information += (1.0 - p) / (p + 0.1);
+        variance += p * (1.0 - p) / (p + 0.1).powi(2);
+    }
+    (information > 1e-6).then(|| (score / information, variance / information.powi(2)))
+}
+
+/// Value, expected value and variance of blind answers, by the definition.
+fn confirmed(table: &LabelTable, worker: u32) -> (f64, f64, f64) {
+    let tasks = reports(table, worker);
+    let n = tasks.len() as f64;
+    let rest = (n - 1.0).max(1.0);
+    let say = |task: u32, label: Label| {
+        let others = others(table, task, worker);
+        others.iter().filter(|(_, said)| *said == label).count() as f64 / others.len() as f64
+    };
+    let beyond = |task: u32, label: Label| {
+        let elsewhere = tasks.iter().filter(|(other, _)| *other != task);
+        say(task, label) - elsewhere.map(|&(other, _)| say(other, label)).sum::<f64>() / rest
+    };
+    let (mut equal, mut pairs) = (0.0, 0.0);
+    for task in 0..table.task_count() as u32 {
+        let labels = table.of_task(task).labels;
+        for (i, a) in labels.iter().enumerate() {
+            for (j, b) in labels.iter().enumerate().filter(|(j, _)| *j != i) {
+                let _ = j;
+                pairs += 1.0;
+                equal += f64::from(u8::from(a == b));
+            }
+        }
+    }
+    let average = if pairs > 0.0 { equal / pairs } else { 0.0 };
+    let (mut value, mut expected, mut blind) = (0.0, 0.0, 0.0);
+    for &(task, own) in &tasks {
+        value += beyond(task, own);
+        let others = others(table, task, worker);
+        let m = others.len() as f64;
+        let mut same = 0.0;
+        for (i, a) in others.iter().enumerate() {
+            let rest = others.iter().enumerate().filter(|(j, _)| *j != i);
+            same += rest.filter(|(_, b)| b.1 == a.1).count() as f64;
+        }
+        let elsewhere = tasks.iter().filter(|(other, _)| *other != task);
+        let cross: f64 = elsewhere
+            .map(|&(other, _)| others.iter().map(|(_, l)| say(other, *l)).sum::<f64>() / m)
+            .sum();
+        expected += (same + average) / (m * (m - 1.0) + 1.0) - cross / rest;
+        let draw = |label: Label| {
+            let own = tasks.iter().filter(|(_, own)| *own == label).count() as f64;
+            (own + share(table, label)) / (n + 1.0)
+        };
+        let all = 0..table.label_count() as Label;
+        let mean: f64 = all.clone().map(|l| draw(l) * beyond(task, l)).sum();
+        let square: f64 = all.map(|l| draw(l) * beyond(task, l).powi(2)).sum();
+        blind += square - mean * mean;
+    }
+    (value / n, expected / n, blind.max(0.0) / (n * n))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_measured_is_what_the_definitions_say(crowd in random_crowd()) {
+        let table = &crowd.table;
+        let said = Said::new(table);
+        let (weights, right) = fitted(table);
+        let got: Vec<Option<f64>> = said.right.iter().map(|sum| Some(sum[0])).collect();
+        assert_close(&got, &right.iter().copied().map(Some).collect::<Vec<_>>(), 1e-9);
+        let sample = Sample::new(table, &said, &crowd.z);
+        let mut tally = Tally::new(table.label_count());
+        for worker in 0..table.worker_count() as u32 {
+            let found = sample
+                .as_ref()
+                .and_then(|sample| sample.of_worker((table, &said), worker, &mut Vec::new()));
+            let want = copied(table, &weights, &crowd.z, worker);
+            assert_close(
+                &[found.map(|f| f.share), found.map(|f| f.variance)],
+                &[want.map(|w| w.0), want.map(|w| w.1)],
+                1e-9,
+            );
+            if reports(table, worker).is_empty() {
+                continue;
+            }
+            let found = tally.of_worker((table, &said), worker);
+            let (value, expected, blind) = confirmed(table, worker);
+            let got = [found.value, found.expected, found.blind].map(Some);
+            assert_close(&got, &[Some(value), Some(expected), Some(blind)], 1e-9);
+        }
+    }
+
+    #[test]
+    fn names_and_order_change_nothing(crowd in random_crowd(), seed in 0..100_u64) {
+        let settings = OwnSettings { min_tasks: 2, ..OwnSettings::default() };
+        let run = |table: &LabelTable, z: &Labels| {
+            OwnAnswers::new(&[source(std::slice::from_ref(z))], settings).judge(table).unwrap()
+        };
+        let (other, workers) = shuffled(&crowd, seed);
+        let (one, two) = (run(&crowd.table, &crowd.z), run(&other.table, &other.z));
+        for (worker, &number) in workers.iter().enumerate() {
+            let (a, b) = (&one.workers[worker], &two.workers[number as usize]);
+            assert_close(&[a.score, a.p_own], &[b.score, b.p_own], 1e-6);
+            prop_assert_eq!(a.not_judged, b.not_judged);
         }
     }
 }
 
-/// Features of a person on resampled tasks, label by label.
-fn person(
-    crowd: &Crowd<'_>,
-    tasks: &[crowd::Answered<'_>],
-    random: &mut ChaCha8Rng,
-) -> Option<[f64; 2]> {
-    let answer = |_| {
-        let task = &tasks[random.random_range(0..tasks.len())];
-        (task.task, planted::person(crowd, task, random))
-    };
-    of_answers(tasks, &(0..tasks.len()).map(answer).collect::<Vec<_>>())
-}
-
-/// Features of who gives these answers.
-fn of_answers(tasks: &[crowd::Answered<'_>], answers: &[(u32, Label)]) -> Option<[f64; 2]> {
-    let mut sums = features::Sums::default();
-    for (task, answer) in answers {
-        tasks.iter().find(|answered| answered.task == *task)?.push(*answer, &mut sums);
+#[test]
+fn one_label_always_is_confirmed_exactly_as_much_as_chance() {
+    // a and b say x, y, x, y; c says x always.
+    let mut reports = Vec::new();
+    for task in 0..4_u32 {
+        let label = Label::from(task % 2 == 1);
+        reports.extend([(task, 0, label), (task, 1, label), (task, 2, 0)]);
     }
-    sums.normal().map(|normal| normal.mean)
-}
-
-#[test]
-fn a_person_is_expected_to_say_what_the_others_say_by_hand() {
-    // One stratum. q: x x y, r: x x x, s: y y x, each by three workers: of 9 pairs 1 + 3 + 1 agree,
-    // P2 = 5/9; shares 6/9 and 3/9 (the smoothing by the same shares changes nothing), squares
-    // 5/9, so pairs agree no more than the shares do and the prior is (4/9) / .001.
-    let reports = [
-        (0, 0, 0),
-        (0, 1, 0),
-        (0, 2, 1),
-        (1, 0, 0),
-        (1, 1, 0),
-        (1, 2, 0),
-        (2, 0, 1),
-        (2, 1, 1),
-        (2, 2, 0),
-    ];
-    let table = numbered((3, 3, 2), &reports);
-    let conditioning = Conditioning::on(vec![Some(0); 3]);
-    let mut crowd = Crowd::new(&table, &conditioning, &[]);
-    assert!((crowd.prior - 4000.0 / 9.0).abs() < 1e-6, "{}", crowd.prior);
-    let shares = crowd.shares_of(0).unwrap();
-    assert!((shares[0] - 2.0 / 3.0).abs() + (shares[1] - 1.0 / 3.0).abs() < 1e-12, "{shares:?}");
-    // With a prior of one report: worker 0 on q, others x y: (1 + 2/3) / 3 = 5/9 for x, 4/9 for y.
-    // a = 5/9, p = (5/9 + 4/9) / 2 = 1/2. On r, others x x: (2 + 2/3) / 3 = 8/9: a = p = 8/9.
-    // On s, others y x: as q. Means: a = 18/27 = 2/3, o = (1/2 + 1 + 1/2) / 3 = 2/3, so e = 0, and
-    // p = (1/2 + 8/9 + 1/2) / 3 = 17/27.
-    crowd.prior = 1.0;
-    let person = crowd.of_worker(0, 2, &mut Counter::new(3)).unwrap().person;
-    assert!(person.mean[0].abs() < 1e-12, "{person:?}");
-    assert!((person.mean[1] - 17.0 / 27.0).abs() < 1e-12, "{person:?}");
-}
-
-#[test]
-fn somebody_who_is_always_right_by_hand() {
-    let person = |excess: f64, agreement: f64| features::Normal {
-        mean: [excess, agreement],
-        covariance: [0.0; 3],
-    };
-    // Three labels, people right with .6, the LLM with .9: two people agree with .36 + .16 / 2 = .44,
-    // and a person says what Z says with .54 + .4 .1 / 2 = .56. Who is right says with .9 what Z says.
-    let [excess, agreement] = always_right(&person(0.0, 0.44), 0.56, 3).unwrap();
-    assert!((agreement - 0.6).abs() < 1e-12, "{agreement}");
-    assert!((excess - (0.9 - 0.56) / 0.44).abs() < 1e-12, "{excess}");
-    // Who says it with .648 in a crowd of .56, excess .2, stands for a better LLM: .648 = .2 + .4 g
-    // would be g = 1.12, so 1.
-    let [excess, _] = always_right(&person(0.2, 0.44), 0.56, 3).unwrap();
-    assert!((excess - 1.0).abs() < 1e-12, "{excess}");
-    // Two labels: .8 and .75: .64 + .04 = .68, .6 + .05 = .65.
-    let [excess, agreement] = always_right(&person(0.0, 0.68), 0.65, 2).unwrap();
-    assert!((agreement - 0.8).abs() < 1e-12, "{agreement}");
-    assert!((excess - 0.1 / 0.35).abs() < 1e-12, "{excess}");
-    // Nobody knows anything, one label, or everybody says what Z says: nothing to tell.
-    assert_eq!(always_right(&person(0.0, 1.0 / 3.0), 0.5, 3), None);
-    assert_eq!(always_right(&person(0.0, 0.9), 0.5, 1), None);
-    assert_eq!(always_right(&person(0.0, 0.9), 1.0, 2), None);
-}
-
-#[test]
-fn constant_answers_by_hand() {
-    // Two labels, half of a person's answers would be the most common one: beta parameters that sum
-    // to .25 / .04 - 1 = 5.25, 2.625 each. One answer, which is it: .95 against .5.
-    let repeated = |times: f64, answers: f64| Repeated { times, answers, expected: 0.5 };
-    assert!((repeated(1.0, 1.0).log_ratio(2) - (0.95_f64 / 0.5).ln()).abs() < 1e-12);
-    assert!((repeated(0.0, 1.0).log_ratio(2) - (0.05_f64 / 0.5).ln()).abs() < 1e-12);
-    // Of two answers both: .95^2 against .5 (2.625 + 1) / (5.25 + 1).
-    let both = (0.95_f64 * 0.95 / (0.5 * 3.625 / 6.25)).ln();
-    assert!((repeated(2.0, 2.0).log_ratio(2) - both).abs() < 1e-12);
-    // Where nearly everything has one label, of a hundred answers all tell little: parameters 1.98 and
-    // .02, and a person gives nothing else with 1.98 .. (1.98 + 99) / (2 .. (2 + 99)).
-    let all = Repeated { times: 100.0, answers: 100.0, expected: 0.995 };
-    let people: f64 = (0..100).map(|n| ((1.98 + f64::from(n)) / (2.0 + f64::from(n))).ln()).sum();
-    assert!((all.log_ratio(2) - (100.0 * 0.95_f64.ln() - people)).abs() < 1e-9);
-    assert_eq!(repeated(1.0, 1.0).log_ratio(1).to_bits(), 0.0_f64.to_bits());
-    // Another favourite, the most common label itself, and one as common as another.
-    assert_eq!(constant::times(&mut [1, 2, 1, 0], 2), None);
-    assert_eq!(constant::times(&mut [1, 2, 2], 2), Some(2.0));
-    assert_eq!(constant::times(&mut [1, 2], 2), Some(1.0));
-    assert_eq!(constant::times(&mut [], 2), Some(0.0));
-}
-
-#[test]
-fn twins_by_hand() {
-    let pair = |other: u32, same: u32, common: u32| Pair { other, common, same };
-    // The median of the rates .5, .6 and 1, each of 20 tasks, is .6. All of 20 is .4 more, the whole
-    // room, and .4 / sqrt(.24 / 20) = 3.7 standard errors.
-    assert_eq!(twins(vec![pair(7, 20, 20), pair(1, 10, 20), pair(2, 12, 20)]), [7]);
-    // Of ten tasks 2.6 standard errors; nine would be too few to tell anything.
-    assert_eq!(twins(vec![pair(7, 10, 10), pair(1, 10, 20), pair(2, 12, 20)]), [0; 0]);
-    assert_eq!(twins(vec![pair(7, 9, 9), pair(1, 4, 20), pair(2, 4, 20)]), [0; 0]);
-    // 16 of 20 are half of the room; 17 would be .25 / .4 = .625 of it, but 2.3 standard errors.
-    assert_eq!(twins(vec![pair(7, 16, 20), pair(1, 10, 20), pair(2, 12, 20)]), [0; 0]);
-    assert_eq!(twins(vec![pair(7, 85, 100), pair(1, 60, 100), pair(2, 60, 100)]), [7]);
-    // Where all others are alike, that is what is usual.
-    assert_eq!(twins(vec![pair(3, 20, 20), pair(4, 20, 20)]), [0; 0]);
-    assert_eq!(twins(Vec::new()), [0; 0]);
+    let table = numbered((4, 3, 2), &reports);
+    let said = Said::new(&table);
+    let mut tally = Tally::new(2);
+    // On x tasks all others of c say x, on y tasks none; elsewhere 1/3 and 2/3 of them: 2/3 - 2/3.
+    let c = tally.of_worker((&table, &said), 2);
+    assert!(c.value.abs() < 1e-15, "{c:?}");
+    assert_eq!((c.agreement, c.favourite), (0.5, Some(0)));
+    // Of a: on x tasks 1, on y tasks 1/2; elsewhere x by (1 + 1/2 + 1/2) / 3, y by (1/2) / 3.
+    let a = tally.of_worker((&table, &said), 0);
+    assert!((a.value - (0.75 - (2.0 / 3.0 + 1.0 / 6.0) / 2.0)).abs() < 1e-15, "{a:?}");
+    assert_eq!((a.agreement, a.favourite), (0.75, None));
 }

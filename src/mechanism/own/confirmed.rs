@@ -1,0 +1,191 @@
+//! Does the worker say anything that others confirm?
+//!
+//! How often the others say the worker's label on the task, minus how often they say it on the worker's
+//! other tasks: exactly 0 for one label always, 0 on average for labels drawn without looking at the task,
+//! with a variance that is known. What another person would have there is known, too.
+
+use super::said::{Heard, Said};
+use crate::data::labels::{Label, LabelTable};
+
+/// Tasks of an average worker by which the variance of a worker's own tasks is shrunk.
+const SHRINKAGE: f64 = 8.0;
+
+/// Who gives one label at least so often may be giving it always.
+const NEARLY_ALWAYS: f64 = 0.85;
+
+/// What the answers of a worker have in common with those of others.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Confirmed {
+    /// Tasks that others answered, too.
+    pub(super) tasks: f64,
+    /// Share of the others who say the same, mean over the tasks.
+    pub(super) agreement: f64,
+    /// That on the same task minus that on the worker's other tasks.
+    pub(super) value: f64,
+    /// What another person would have there.
+    pub(super) expected: f64,
+    /// Sum of squares of the tasks' differences from the mean difference.
+    squares: f64,
+    /// Variance of `value` for somebody who draws labels from the worker's own, blindly.
+    pub(super) blind: f64,
+    /// The label that the worker gives nearly always.
+    pub(super) favourite: Option<Label>,
+}
+
+impl Confirmed {
+    /// How far below another person, with its variance, where `pooled` is the variance of a task.
+    pub(super) fn below(&self, pooled: f64) -> (f64, f64) {
+        let n = self.tasks;
+        let task = (self.squares + SHRINKAGE * pooled) / ((n - 1.0).max(0.0) + SHRINKAGE);
+        (self.expected - self.value, task / n.max(1.0))
+    }
+
+    /// The variance of a task among all workers.
+    pub(super) fn pooled(all: &[Self]) -> f64 {
+        let squares: f64 = all.iter().map(|one| one.squares).sum();
+        let degrees: f64 = all.iter().map(|one| (one.tasks - 1.0).max(0.0)).sum();
+        squares / degrees.max(1.0)
+    }
+
+    /// By how many deviations the value is above that of blind answers; 0 where these cannot vary.
+    pub(super) fn above_blind(&self) -> f64 {
+        self.value / (self.blind + 1e-9).sqrt()
+    }
+}
+
+/// Sums over the tasks of one worker, by label; used again for the next.
+#[derive(Debug)]
+pub(super) struct Tally {
+    /// Share of the others who give the label.
+    others: Vec<f64>,
+    /// Times the worker gives it.
+    own: Vec<f64>,
+    touched: Vec<Label>,
+}
+
+impl Tally {
+    pub(super) fn new(labels: usize) -> Self {
+        Self { others: vec![0.0; labels], own: vec![0.0; labels], touched: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        for &label in &self.touched {
+            self.others[usize::from(label)] = 0.0;
+            self.own[usize::from(label)] = 0.0;
+        }
+        self.touched.clear();
+    }
+
+    fn fill(&mut self, (table, said): (&LabelTable, &Said), worker: u32) -> f64 {
+        self.clear();
+        let mut tasks = 0.0;
+        for heard in said.of_worker(table, worker) {
+            tasks += 1.0;
+            for (label, count) in heard.counts() {
+                self.others[usize::from(label)] += count / heard.others;
+                self.touched.push(label);
+            }
+            self.own[usize::from(heard.own)] += 1.0;
+        }
+        self.touched.sort_unstable();
+        self.touched.dedup();
+        tasks
+    }
+
+    /// The agreement of one worker.
+    pub(super) fn of_worker(&mut self, both: (&LabelTable, &Said), worker: u32) -> Confirmed {
+        let tasks = self.fill(both, worker);
+        let (table, said) = both;
+        if tasks == 0.0 {
+            return Confirmed::default();
+        }
+        let rest = (tasks - 1.0).max(1.0);
+        let own_share = |label: Label| {
+            (self.own[usize::from(label)] + said.shares[usize::from(label)]) / (tasks + 1.0)
+        };
+        // Of blind answers, the mean over labels of the total shares, and of their squares.
+        let (mut total, mut total_squares) = (0.0, 0.0);
+        let (mut most, mut favourite) = (0.0, None);
+        for &label in &self.touched {
+            let others = self.others[usize::from(label)];
+            total += own_share(label) * others;
+            total_squares += own_share(label) * others * others;
+            if self.own[usize::from(label)] > most {
+                (most, favourite) = (self.own[usize::from(label)], Some(label));
+            }
+        }
+        let (on_task, elsewhere) = (1.0 + 1.0 / rest, 1.0 / rest);
+        let mut found = Confirmed { tasks, ..Confirmed::default() };
+        let (mut differences, mut squares, mut blind) = (0.0, 0.0, 0.0);
+        for heard in said.of_worker(table, worker) {
+            let same = heard.count(heard.own) / heard.others;
+            let value = same - (self.others[usize::from(heard.own)] - same) / rest;
+            let expected = self.person(heard, rest);
+            let difference = value - expected;
+            found.agreement += same;
+            found.value += value;
+            found.expected += expected;
+            differences += difference;
+            squares += difference * difference;
+            let (mut mean, mut square, mut product) = (0.0, 0.0, 0.0);
+            for (label, count) in heard.counts() {
+                let (share, own) = (count / heard.others, own_share(label));
+                mean += own * share;
+                square += own * share * share;
+                product += own * share * self.others[usize::from(label)];
+            }
+            let first = on_task * mean - elsewhere * total;
+            let second = on_task * on_task * square - 2.0 * on_task * elsewhere * product
+                + elsewhere * elsewhere * total_squares;
+            blind += second - first * first;
+        }
+        found.squares = (squares - differences * differences / tasks).max(0.0);
+        found.agreement /= tasks;
+        found.value /= tasks;
+        found.expected /= tasks;
+        found.blind = blind.max(0.0) / (tasks * tasks);
+        found.favourite = favourite.filter(|_| most >= NEARLY_ALWAYS * tasks);
+        found
+    }
+
+    /// What another person has on this task: pairs of equal labels among the others, with one pair of an
+    /// average task, minus their pairs with other tasks.
+    fn person(&self, heard: Heard<'_>, rest: f64) -> f64 {
+        let n = heard.others;
+        let (mut pairs, mut product, mut squares) = (0.0, 0.0, 0.0);
+        for (label, count) in heard.counts() {
+            pairs += count * (count - 1.0);
+            product += count / n * self.others[usize::from(label)];
+            squares += (count / n).powi(2);
+        }
+        (pairs + heard.equal_pairs()) / (n * (n - 1.0) + 1.0) - (product - squares) / rest
+    }
+}
+
+/// Of each of these labels, how much oftener than others the worker gives it, and the variance of
+/// that: others are either the people of the crowd or, if these give it more, those who are right.
+pub(super) fn favours(
+    (table, said): (&LabelTable, &Said),
+    worker: u32,
+    watched: &[Label],
+) -> Vec<(f64, f64)> {
+    // own, people, their variance, right
+    let mut sums = vec![[0.0; 4]; watched.len()];
+    let mut tasks: f64 = 0.0;
+    for heard in said.of_worker(table, worker) {
+        tasks += 1.0;
+        for (sums, &label) in sums.iter_mut().zip(watched) {
+            let person = heard.person(label);
+            sums[0] += f64::from(u8::from(heard.own == label));
+            sums[1] += person;
+            sums[2] += person * (1.0 - person);
+            sums[3] += heard.probability(label);
+        }
+    }
+    let n = tasks.max(1.0);
+    sums.iter()
+        .map(|[own, people, variance, right]| {
+            ((own - people.max(*right)) / n, variance / (n * n) + 1e-6)
+        })
+        .collect()
+}

@@ -1,0 +1,136 @@
+//! Does the worker say what the LLM says more than people do?
+//!
+//! An own answer comes about in one of three ways, in shares of the worker's own: the truth, as far as
+//! the others *and the LLM* tell it; what another person says of the task; or a guess. Each way gives
+//! the LLM's label a probability, and a copier says it more often than any mix of them. Somebody who
+//! knows more than the crowd agrees with a good LLM too, but only where it is right: where the others
+//! are sure that it is wrong, the truth is not the LLM's label, and only copying gives it.
+
+use super::said::{Heard, Said};
+use crate::data::labels::{Label, LabelTable};
+
+/// Share of the first way that is a guess by the shares of the crowd: the posterior of a few people is
+/// surer than they are.
+const DOUBT: f64 = 0.1;
+
+/// Added to a probability that divides: no single task decides.
+const BOUND: f64 = 0.1;
+
+/// Answers of each way that are added to a worker's own.
+const PRIOR: [f64; 3] = [0.5, 1.0, 0.5];
+
+/// Rounds in which the shares of the ways are fitted.
+const ROUNDS: usize = 20;
+
+/// The answers of a worker where one sample of the LLM has a label of the crowd, too.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Copied {
+    /// Such tasks.
+    pub(super) tasks: usize,
+    /// Share of the answers that are copied beyond own answers: the score of that share at 0, over its
+    /// information. 0 for a person like the others, 1 for somebody who always says it.
+    pub(super) share: f64,
+    /// Variance of it for somebody who copies nothing.
+    pub(super) variance: f64,
+}
+
+/// One sample of an LLM.
+#[derive(Debug)]
+pub(super) struct Sample<'a> {
+    pub(super) labels: &'a [Option<Label>],
+    /// How often it is right, by the crowd.
+    pub(super) right: f64,
+}
+
+impl<'a> Sample<'a> {
+    /// `None` if it has none of the labels of the crowd where two people answered.
+    pub(super) fn new(
+        table: &LabelTable,
+        said: &Said,
+        labels: &'a [Option<Label>],
+    ) -> Option<Self> {
+        let chance = 1.0 / table.label_count().max(2) as f64;
+        let right = said.right_of(labels)?.clamp(chance, 0.98);
+        Some(Self { labels, right })
+    }
+
+    /// Where the sample has a label of the crowd: the report, and that label.
+    fn seen<'b>(
+        &'b self,
+        said: &'b Said,
+        table: &'b LabelTable,
+        worker: u32,
+    ) -> impl Iterator<Item = (Heard<'b>, Label)> + 'b {
+        let known = said.shares.len();
+        said.of_worker(table, worker).filter_map(move |heard| {
+            let z = self.labels[heard.task as usize].filter(|z| usize::from(*z) < known)?;
+            Some((heard, z))
+        })
+    }
+
+    /// Probabilities of the worker's label and of the LLM's by each of the three ways.
+    fn ways(&self, said: &Said, heard: Heard<'_>, z: Label) -> [[f64; 3]; 2] {
+        let labels = said.shares.len() as f64;
+        let wrong = (1.0 - self.right) / (labels - 1.0).max(1.0);
+        let at_z = heard.probability(z);
+        let all = at_z * self.right + (1.0 - at_z) * wrong;
+        let way = |label: Label| {
+            let share = said.shares[usize::from(label)];
+            let known = if label == z {
+                at_z * self.right / all
+            } else {
+                heard.probability(label) * wrong / all
+            };
+            let truth = (1.0 - DOUBT) * known + DOUBT * share;
+            [truth, heard.person(label), 0.5 * share + 0.5 / labels]
+        };
+        let own = way(heard.own);
+        [own, if z == heard.own { own } else { way(z) }]
+    }
+
+    /// What the answers of a worker say; `None` without a task that counts. `buffer` is only there to be
+    /// used again.
+    pub(super) fn of_worker(
+        &self,
+        (table, said): (&LabelTable, &Said),
+        worker: u32,
+        buffer: &mut Vec<([[f64; 3]; 2], bool)>,
+    ) -> Option<Copied> {
+        buffer.clear();
+        let seen = self.seen(said, table, worker);
+        buffer.extend(seen.map(|(heard, z)| (self.ways(said, heard, z), heard.own == z)));
+        let shares = shares(buffer);
+        let (mut score, mut information, mut variance) = (0.0, 0.0, 0.0);
+        for ([_, at_z], hit) in buffer.iter() {
+            let p = dot(shares, *at_z);
+            let bounded = p + BOUND;
+            score += (f64::from(u8::from(*hit)) - p) / bounded;
+            information += (1.0 - p) / bounded;
+            variance += p * (1.0 - p) / (bounded * bounded);
+        }
+        (information > 1e-6).then(|| Copied {
+            tasks: buffer.len(),
+            share: score / information,
+            variance: variance / (information * information),
+        })
+    }
+}
+
+/// The most probable shares of the three ways: the logarithm of the likelihood is concave, and EM climbs it.
+fn shares(answers: &[([[f64; 3]; 2], bool)]) -> [f64; 3] {
+    let mut shares = [1.0 / 3.0; 3];
+    let total = answers.len() as f64 + PRIOR.iter().sum::<f64>();
+    for _ in 0..ROUNDS {
+        let mut sums = PRIOR;
+        for ([own, _], _) in answers {
+            let p = dot(shares, *own);
+            (0..3).for_each(|way| sums[way] += shares[way] * own[way] / p);
+        }
+        shares = sums.map(|sum| sum / total);
+    }
+    shares
+}
+
+fn dot(shares: [f64; 3], ways: [f64; 3]) -> f64 {
+    shares[0] * ways[0] + shares[1] * ways[1] + shares[2] * ways[2]
+}
