@@ -4,6 +4,7 @@
 mod agree;
 mod assumptions;
 mod bad_input;
+mod canary;
 mod combined;
 mod embed;
 mod engines;
@@ -19,6 +20,7 @@ mod outputs;
 mod own;
 #[cfg(all(feature = "llm", feature = "bert", feature = "hub"))]
 mod provenance;
+mod readme;
 mod reviews;
 #[cfg(all(feature = "llm", feature = "bert", feature = "hub"))]
 #[path = "../llm/server.rs"]

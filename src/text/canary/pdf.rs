@@ -163,3 +163,79 @@ fn painted(text: &str, left: f32, bottom: f32) -> Vec<u8> {
     content.push_str(" ET Q\n");
     content.into_bytes()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lopdf::dictionary;
+
+    /// Two pages that share their resources through the tree, one with two streams.
+    fn document() -> Document {
+        let mut document = Document::with_version("1.5");
+        let tree = document.new_object_id();
+        let font = document.add_object(dictionary! {
+            "Type" => "Font", "Subtype" => "Type1", "BaseFont" => "Courier",
+        });
+        let mut stream = |text: &str| {
+            let content = format!("BT /F1 12 Tf 72 700 Td ({text}) Tj ET");
+            Object::Reference(document.add_object(Stream::new(Entries::new(), content.into())))
+        };
+        let contents = [vec![stream("first"), stream("second")], vec![stream("third")]];
+        let pages: Vec<Object> = contents
+            .into_iter()
+            .map(|contents| {
+                let page = dictionary! {
+                    "Type" => "Page", "Parent" => tree, "Contents" => contents,
+                };
+                Object::Reference(document.add_object(page))
+            })
+            .collect();
+        let pages = dictionary! {
+            "Type" => "Pages", "Count" => 2, "Kids" => pages,
+            "Resources" => dictionary! { "Font" => dictionary! { "F1" => font } },
+            "MediaBox" => vec![0.into(), 0.into(), 612.into(), 792.into()],
+        };
+        document.objects.insert(tree, pages.into());
+        let catalog = document.add_object(dictionary! { "Type" => "Catalog", "Pages" => tree });
+        document.trailer.set("Root", catalog);
+        document
+    }
+
+    fn saved(mut document: Document) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        document.save_to(&mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn what_is_hidden_stands_first_and_what_was_there_stays() {
+        let phrases = ["one (phrase) here".to_owned(), "another phrase".to_owned()];
+        let hidden = hidden_in_pdf(&saved(document()), &phrases).unwrap();
+        let hidden = Document::load_mem(&hidden).unwrap();
+        let texts: Vec<String> = (1..=2)
+            .map(|page| hidden.extract_text(&[page]).unwrap().split_whitespace().collect())
+            .collect();
+        for (text, old) in texts.iter().zip(["firstsecond", "third"]) {
+            assert!(text.contains("\"one(phrase)here\"and\"anotherphrase\""), "{text}");
+            assert!(text.ends_with(old), "{text}");
+        }
+        assert_ne!(texts[0], texts[1], "each in other words");
+        let page = hidden.get_pages()[&1];
+        let content = String::from_utf8(hidden.get_page_content(page)).unwrap();
+        assert!(content.starts_with("q BT 3 Tr "), "{content}");
+        assert_eq!(content.matches(" Tr").count(), 1, "nothing else becomes invisible");
+        let fonts = hidden.get_page_fonts(page).unwrap();
+        assert!(fonts.contains_key(&b"F1"[..]), "what the page inherits stays known");
+    }
+
+    #[test]
+    fn what_is_no_usable_pdf_is_refused() {
+        let refused = |bytes: &[u8]| hidden_in_pdf(bytes, &["p".to_owned()]).unwrap_err();
+        assert!(matches!(refused(b""), PdfError::Unreadable(_)));
+        assert!(matches!(refused(b"%PDF-1.5\nnothing"), PdfError::Unreadable(_)));
+        let mut empty = document();
+        let tree = empty.catalog().unwrap().get(b"Pages").unwrap().as_reference().unwrap();
+        empty.get_dictionary_mut(tree).unwrap().set("Kids", Vec::new());
+        assert!(matches!(refused(&saved(empty)), PdfError::NoPage));
+    }
+}
