@@ -17,7 +17,8 @@ SITE = ROOT / "dist" / "site"
 
 # The table of contents: what a reader needs first stands first.
 CHAPTERS = [
-    ("Using caz", ["imports", "own", "llm", "aspects", "judges", "commands"]),
+    ("For you", ["chairs", "requesters", "researchers"]),
+    ("Using caz", ["imports", "own", "canaries", "llm", "aspects", "judges", "commands"]),
     ("What it computes", ["methods", "glossary"]),
     ("What was measured", ["results", "results-agreement", "scale"]),
     ("Trusting and changing it", ["reliability", "architecture"]),

@@ -9,6 +9,7 @@ mod assumptions;
 mod bert;
 #[cfg(feature = "llm")]
 mod cache;
+mod canary;
 mod common;
 mod completions;
 mod doctor;
@@ -80,6 +81,7 @@ enum Command {
     Agree(agree::AgreeArgs),
     Embed(embed::EmbedArgs),
     Import(import::ImportArgs),
+    Canary(canary::CanaryArgs),
     Simulate(simulate::SimulateArgs),
     Experiment(experiment::ExperimentArgs),
     #[cfg(feature = "hub")]
@@ -161,6 +163,7 @@ pub fn run(cli: &Cli) -> Result<ExitStatus> {
         Command::Agree(args) => agree::run(args, common),
         Command::Embed(args) => embed::run(args, common),
         Command::Import(args) => import::run(args, common),
+        Command::Canary(args) => canary::run(args, common),
         Command::Simulate(args) => simulate::run(args, common),
         Command::Experiment(args) => experiment::run(args, common),
         #[cfg(feature = "hub")]

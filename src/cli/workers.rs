@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::common::OutputFormat;
 use super::exit::UsageError;
-use super::output::{check_output, exporter, write_private_output};
+use super::output::{check_output, exporter, write_output};
 use crate::error::Result;
 use crate::report::{Report, Table};
 
@@ -48,6 +48,6 @@ impl WorkersArgs {
             return Ok(());
         };
         let report = Report { table: people(), footer: Vec::new(), ..report.clone() };
-        write_private_output(path, |out| exporter(format, false).write(&report, out))
+        write_output(path, |out| exporter(format, false).write(&report, out))
     }
 }

@@ -1,5 +1,6 @@
 //! Free text: sentences, embeddings, projection on what the LLM did not say, similarity.
 
+pub mod canary;
 pub mod combined;
 pub mod explain;
 pub mod forms;

@@ -5,6 +5,7 @@ mod agree;
 mod answers;
 mod assumptions;
 mod bad_input;
+mod canary;
 mod cases;
 mod combined;
 mod embed;
@@ -21,6 +22,7 @@ mod outputs;
 mod own;
 #[cfg(all(feature = "llm", feature = "bert", feature = "hub"))]
 mod provenance;
+mod readme;
 mod reviews;
 #[cfg(all(feature = "llm", feature = "bert", feature = "hub"))]
 #[path = "../llm/server.rs"]

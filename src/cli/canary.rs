@@ -1,0 +1,385 @@
+//! `caz canary`: phrases hidden in papers, and the exact test for them in reviews.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use rand::SeedableRng;
+use rand::rngs::SysRng;
+use rand_chacha::ChaCha20Rng;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::common::{Common, ending_of};
+use super::exit::{ExitStatus, UsageError};
+use super::exports::ExportArgs;
+use super::output::{check_output, emit, say, write_output};
+use super::progress::open;
+use crate::data::duplicates::Duplicates;
+use crate::data::hexadecimal::hexadecimal;
+use crate::data::import::Wanted;
+use crate::data::items::{PAPER, check_names_differ, read_items};
+use crate::data::reviews::read_reviews;
+use crate::data::rows::{Column, NamedColumn};
+use crate::data::source::Source;
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::report::{Cell, CsvExporter, Exporter, Input, Report, Table, settings_map};
+use crate::text::canary::{
+    Dictionary, Instruction, MOST_PHRASES, Plan, PlannedPaper, check, hidden_in_pdf, instruction,
+};
+
+/// Hide phrases in papers, and find the reviews that repeat them
+///
+/// A phrase that only a language model could have read, in the paper's file, is evidence that the file
+/// went through one: with an exact probability that it is chance. docs/canaries.md says what it proves
+/// and what it does not.
+#[derive(Debug, Args)]
+pub(super) struct CanaryArgs {
+    #[command(subcommand)]
+    command: CanaryCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum CanaryCommand {
+    Make(MakeArgs),
+    Insert(InsertArgs),
+    Check(CheckArgs),
+}
+
+/// Draw phrases for every paper; the plan is for your eyes only
+///
+/// The phrases are drawn with randomness of the operating system, so nobody can guess them. The SHA-256 of
+/// the plan is printed: publish it before the reviews come, and you can prove later that nothing was changed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: caz canary make papers/*.pdf --output plan.csv")]
+struct MakeArgs {
+    /// PDF files, named like the papers, or a table with a column `paper`
+    #[arg(required = true, value_name = "PAPERS")]
+    papers: Vec<PathBuf>,
+    /// Phrases of each paper
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    phrases: usize,
+    #[command(flatten)]
+    dictionary: DictionaryArgs,
+}
+
+/// Write copies of PDF files with the request for the phrases in them, which no viewer shows
+///
+/// The files that you name are not changed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: caz canary insert papers/*.pdf --plan plan.csv --output hidden/")]
+struct InsertArgs {
+    /// PDF files, named like the papers of the plan
+    #[arg(value_name = "PDF")]
+    papers: Vec<PathBuf>,
+    #[command(flatten)]
+    plan: PlanArgs,
+    /// Print what each paper's language model is to be told, for a template of your own
+    #[arg(long)]
+    print: bool,
+}
+
+/// Say which reviews have the phrases of their paper, and how likely that is by chance
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: caz canary check reviews.jsonl --plan plan.csv")]
+struct CheckArgs {
+    /// Reviews: paper, reviewer, text
+    reviews: PathBuf,
+    #[command(flatten)]
+    plan: PlanArgs,
+    #[command(flatten)]
+    dictionary: DictionaryArgs,
+    #[command(flatten)]
+    exports: ExportArgs,
+}
+
+#[derive(Debug, Args)]
+struct DictionaryArgs {
+    /// Draw from the phrases in FILE, one a line [default: 104,976 that come with caz]
+    #[arg(long, value_name = "FILE")]
+    dictionary: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct PlanArgs {
+    /// The plan that `canary make` wrote
+    #[arg(long, value_name = "FILE")]
+    plan: PathBuf,
+}
+
+impl DictionaryArgs {
+    fn read(&self) -> Result<Dictionary> {
+        let Some(path) = &self.dictionary else { return Ok(Dictionary::bundled()) };
+        let text = fs::read_to_string(path)
+            .with_context(|| format!("cannot read the dictionary `{}`", path.display()))?;
+        Ok(Dictionary::from_lines(&text)?)
+    }
+}
+
+/// Columns of a plan, the paper first.
+const PLAN_COLUMNS: [&str; MOST_PHRASES + 1] = [
+    "paper", "phrase_1", "phrase_2", "phrase_3", "phrase_4", "phrase_5", "phrase_6", "phrase_7",
+    "phrase_8", "phrase_9",
+];
+
+impl PlanArgs {
+    fn read(&self, common: &Common) -> Result<(Plan, Source)> {
+        let source = open(&self.plan, common)?;
+        let columns =
+            PLAN_COLUMNS.map(|name| Column { name, synonyms: &[], required: name == "paper" });
+        let named: Vec<NamedColumn<'_>> = columns.iter().map(|column| (*column).into()).collect();
+        let items = read_items(&source, &named)?;
+        check_names_differ(&source, &PAPER, &items)?;
+        let mut papers = Vec::with_capacity(items.len());
+        for item in items {
+            let mut fields = item.fields.into_iter();
+            let paper = fields.next().flatten().unwrap_or_default().trim().to_owned();
+            let phrases: Vec<String> = fields.flatten().collect();
+            if phrases.is_empty() {
+                let place = format!("{}:{}", source.name(), item.line);
+                let message = format!("{place}: paper `{paper}` has no phrase; is this a plan?");
+                return Err(Error::new(ErrorKind::Input, message));
+            }
+            papers.push(PlannedPaper { paper, phrases });
+        }
+        papers.sort_by(|a, b| a.paper.cmp(&b.paper));
+        Ok((Plan { papers }, source))
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(args: &CanaryArgs, common: &Common) -> Result<ExitStatus> {
+    match &args.command {
+        CanaryCommand::Make(args) => make(args, common)?,
+        CanaryCommand::Insert(args) => insert(args, common)?,
+        CanaryCommand::Check(args) => emit(&checked(args, common)?, common)?,
+    }
+    Ok(ExitStatus::Done)
+}
+
+fn is_pdf(path: &Path) -> bool {
+    ending_of(path).as_deref() == Some("pdf")
+}
+
+/// The name of the paper in a PDF file.
+fn paper_of(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().trim().to_owned()
+}
+
+fn make(args: &MakeArgs, common: &Common) -> Result<()> {
+    let Some(output) = &common.output else {
+        let message = "name a file for the plan, which is secret; add --output plan.csv";
+        return Err(UsageError(message.into()).into());
+    };
+    check_output(Some(output))?;
+    let mut papers = BTreeSet::new();
+    for path in &args.papers {
+        let names = if is_pdf(path) {
+            fs::metadata(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+            vec![paper_of(path)]
+        } else {
+            let items = read_items(&open(path, common)?, &[PAPER.into()])?;
+            items.into_iter().filter_map(|item| item.fields[0].clone()).collect()
+        };
+        papers.extend(names.into_iter().map(|name| name.trim().to_owned()));
+    }
+    let count = papers.len();
+    let mut random = ChaCha20Rng::try_from_rng(&mut SysRng).map_err(|error| {
+        let message = format!("the operating system gives no random numbers: {error}");
+        Error::new(ErrorKind::Missing, message)
+    })?;
+    let plan = Plan::draw(papers, &args.dictionary.read()?, args.phrases, &mut random)?;
+    let mut table = Table::new(&PLAN_COLUMNS[..=args.phrases]);
+    for paper in plan.papers {
+        let cells = std::iter::once(paper.paper).chain(paper.phrases);
+        table.push(cells.map(Cell::from).collect());
+    }
+    let mut bytes = Vec::new();
+    CsvExporter.write(&report("canary make", &(), Vec::new(), table), &mut bytes)?;
+    write_output(output, |out| out.write_all(&bytes))?;
+    let sha256 = hexadecimal(&Sha256::digest(&bytes));
+    say(
+        common,
+        &format!(
+            "{} phrases for each of {count} papers, in `{}`, which only you can read. Keep it secret until the reviews are in. SHA-256, to publish beforehand: {sha256}",
+            args.phrases,
+            output.display()
+        ),
+    );
+    Ok(())
+}
+
+fn insert(args: &InsertArgs, common: &Common) -> Result<()> {
+    let (plan, _) = args.plan.read(common)?;
+    if args.print {
+        let mut table = Table::new(&["paper", "instruction"]);
+        for planned in &plan.papers {
+            let text = instruction(Instruction::Rule, &planned.phrases);
+            table.push(vec![planned.paper.clone().into(), text.into()]);
+        }
+        return emit(&report("canary insert", &(), Vec::new(), table), common);
+    }
+    let Some(folder) = common.output.as_ref().filter(|_| !args.papers.is_empty()) else {
+        let message =
+            "name PDF files, and a folder for their copies with --output FOLDER; or --print";
+        return Err(UsageError(message.into()).into());
+    };
+    fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+    let folder_itself = fs::canonicalize(folder)?;
+    let mut failed: Option<Error> = None;
+    let mut written = 0_usize;
+    for path in &args.papers {
+        match insert_one(path, &plan, &folder_itself) {
+            Ok(()) => written += 1,
+            Err(error) => {
+                say(common, &format!("error: `{}`: {error}", path.display()));
+                failed.get_or_insert(error);
+            }
+        }
+    }
+    let all = args.papers.len();
+    say(common, &format!("Wrote {written} of {all} papers to `{}`.", folder.display()));
+    match failed {
+        Some(error) => {
+            Err(error.context(format!("{} of {all} papers were not written", all - written)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn insert_one(path: &Path, plan: &Plan, folder: &Path) -> Result<()> {
+    let paper = paper_of(path);
+    let Some(planned) = plan.of(&paper) else {
+        let message = format!("the plan has no paper `{paper}`");
+        return Err(Error::new(ErrorKind::Input, message));
+    };
+    let bytes = fs::read(path).context("cannot read the file")?;
+    let output = folder.join(path.file_name().unwrap_or_default());
+    if fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(&output).is_ok_and(|o| o == path)) {
+        let message = "the copy would be written over it; choose another folder";
+        return Err(UsageError(message.into()).into());
+    }
+    let hidden = hidden_in_pdf(&bytes, &planned.phrases)?;
+    write_output(&output, |out| out.write_all(&hidden))
+}
+
+#[derive(Debug, Serialize)]
+struct CheckSettings {
+    phrases_in_the_dictionary: usize,
+    papers_in_the_plan: usize,
+    plan_sha256: String,
+}
+
+fn checked(args: &CheckArgs, common: &Common) -> Result<Report> {
+    let (plan, plan_source) = args.plan.read(common)?;
+    let dictionary = args.dictionary.read()?;
+    let mut opener = args.exports.opener()?;
+    let source = opener.first(open(&args.reviews, common)?, Wanted::Reviews)?;
+    let loaded = read_reviews(&source, &[], Duplicates::Error)?;
+    let mut warnings = opener.finish()?.1;
+    let set = &loaded.set;
+    let texts: Vec<(&str, &str)> = set
+        .reviews
+        .iter()
+        .map(|review| {
+            (set.papers.name(review.paper), review.content.text.as_deref().unwrap_or_default())
+        })
+        .collect();
+    let found = check(&plan, &dictionary, &texts)?;
+    let mut rows: Vec<usize> = (0..texts.len()).collect();
+    rows.sort_by(|&a, &b| {
+        let key = |at: usize| {
+            let review = &found.reviews[at];
+            (
+                std::cmp::Reverse((review.all_found(), review.found.len(), review.near.len())),
+                review.planned == 0,
+            )
+        };
+        key(a).cmp(&key(b)).then(a.cmp(&b))
+    });
+    let mut table =
+        Table::new(&["paper", "reviewer", "phrases_found", "phrases_near", "p", "flag"]);
+    for &row in &rows {
+        let (review, in_set) = (&found.reviews[row], &set.reviews[row]);
+        let flag = match (review.planned, review.all_found()) {
+            (0, _) => "not_judged",
+            (_, true) => "look",
+            _ if review.found.is_empty() && review.near.is_empty() => "nothing_found",
+            _ => "unsure",
+        };
+        table.push(vec![
+            texts[row].0.into(),
+            set.reviewers.name(in_set.reviewer).into(),
+            review.found.len().into(),
+            review.near.len().into(),
+            review.p.into(),
+            flag.into(),
+        ]);
+    }
+    let planned = found.reviews.iter().filter(|review| review.planned > 0).count();
+    let all = found.reviews.iter().filter(|review| review.all_found()).count();
+    let some = found.reviews.iter().filter(|review| !review.found.is_empty()).count();
+    let strangers = found.reviews.iter().filter(|review| review.of_other_papers > 0).count();
+    table.set_headline(format!(
+        "{all} of {planned} reviews have every phrase that was hidden in their paper, {} more have some. By chance {} with every phrase would be expected, {} with any.",
+        some - all, small(found.expected_all), small(found.expected_any),
+    ));
+    if strangers > 0 {
+        warnings.push(crate::data::warning::Warning::new(
+            "phrases_of_other_papers",
+            strangers,
+            format!("{strangers} reviews have phrases that were hidden in other papers: the phrases may be known, and then the probabilities here do not hold"),
+        ));
+    }
+    if planned < texts.len() {
+        let count = texts.len() - planned;
+        warnings.push(crate::data::warning::Warning::new(
+            "papers_without_plan",
+            count,
+            format!("{count} reviews are of papers that are not in the plan"),
+        ));
+    }
+    let settings = CheckSettings {
+        phrases_in_the_dictionary: dictionary.phrases().len(),
+        papers_in_the_plan: plan.papers.len(),
+        plan_sha256: plan_source.sha256.clone(),
+    };
+    let inputs = vec![
+        Input::new(&source, loaded.rows[0]),
+        Input::new(&plan_source, plan.papers.len() as u64),
+    ];
+    let mut report = report("canary check", &settings, inputs, table);
+    report.warnings = warnings;
+    report.footer = vec![
+        "p: the probability that a review written without sight of the phrases has as many of its paper's, given which phrases of the dictionary it has; exact, whatever people write.".into(),
+        "look: the paper's file went through a language model on the way to this review. That the model wrote the review does not follow: ask, and read it.".into(),
+    ];
+    Ok(report)
+}
+
+/// A small expected number for people.
+fn small(value: f64) -> String {
+    if value == 0.0 || value >= 0.001 { format!("{value:.3}") } else { format!("{value:.0e}") }
+}
+
+fn report(
+    command: &'static str,
+    settings: &impl Serialize,
+    inputs: Vec<Input>,
+    table: Table,
+) -> Report {
+    Report {
+        command,
+        inputs,
+        settings: settings_map(settings),
+        table,
+        warnings: Vec::new(),
+        footer: Vec::new(),
+        prose: None,
+    }
+}

@@ -1,0 +1,241 @@
+//! Hides instructions in PDF files as text that is not painted.
+
+use lopdf::{Dictionary as Entries, Document, Object, ObjectId, Stream};
+
+use super::plan::{Instruction, instruction};
+use crate::error::{ErrorKind, Kinded};
+
+/// Why nothing was hidden in a file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PdfError {
+    /// It cannot be read as a PDF.
+    #[error("it is no PDF that can be read: {0}")]
+    Unreadable(#[source] lopdf::Error),
+    /// It is encrypted, so that what is added would not be found.
+    #[error("it is encrypted; save it without a password first")]
+    Encrypted,
+    /// It has no page.
+    #[error("it has no page")]
+    NoPage,
+    /// It says of its pages what no PDF says.
+    #[error("its page {page} is damaged: {source}")]
+    Damaged {
+        /// The page, from 1.
+        page: u32,
+        /// What is wrong.
+        #[source]
+        source: lopdf::Error,
+    },
+    /// It cannot be written.
+    #[error("it cannot be written again: {0}")]
+    Unwritable(#[from] std::io::Error),
+}
+
+impl Kinded for PdfError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Input
+    }
+}
+
+/// The file with an instruction on its first, its middle and its last page, each in other words, as text
+/// that no viewer paints and that stands first on the page for whatever reads it.
+///
+/// The pages look as before: what is added comes before everything else on a page, in a graphics state
+/// of its own, in the text rendering mode that paints nothing (ISO 32000-1, 9.3.6).
+///
+/// # Errors
+///
+/// [`PdfError`], with the page where it is one.
+pub fn hidden_in_pdf(pdf: &[u8], phrases: &[String]) -> Result<Vec<u8>, PdfError> {
+    let mut document = Document::load_mem(pdf).map_err(PdfError::Unreadable)?;
+    if document.is_encrypted() || document.was_encrypted() {
+        return Err(PdfError::Encrypted);
+    }
+    let pages: Vec<(u32, ObjectId)> = document.get_pages().into_iter().collect();
+    if pages.is_empty() {
+        return Err(PdfError::NoPage);
+    }
+    let mut font = Entries::new();
+    font.set("Type", Object::Name(b"Font".to_vec()));
+    font.set("Subtype", Object::Name(b"Type1".to_vec()));
+    font.set("BaseFont", Object::Name(b"Helvetica".to_vec()));
+    font.set("Encoding", Object::Name(b"WinAnsiEncoding".to_vec()));
+    let font = document.add_object(font);
+    let mut places = vec![0, pages.len() / 2, pages.len() - 1];
+    places.dedup();
+    for (place, wording) in places.into_iter().zip(Instruction::EACH) {
+        let (number, page) = pages[place];
+        let text = instruction(wording, phrases);
+        write_on(&mut document, page, font, &text)
+            .map_err(|source| PdfError::Damaged { page: number, source })?;
+    }
+    let mut written = Vec::new();
+    document.save_to(&mut written)?;
+    Ok(written)
+}
+
+/// The name of the font among the resources of a page, which no other program uses.
+const FONT: &str = "CazCanary";
+
+fn write_on(
+    document: &mut Document,
+    page: ObjectId,
+    font: ObjectId,
+    text: &str,
+) -> Result<(), lopdf::Error> {
+    // Another page may share the resources, so this one gets its own.
+    let mut resources = document.get_or_create_resources(page)?.as_dict()?.clone();
+    let mut fonts = match resources.get(b"Font") {
+        Ok(Object::Reference(id)) => document.get_dictionary(*id)?.clone(),
+        Ok(Object::Dictionary(fonts)) => fonts.clone(),
+        _ => Entries::new(),
+    };
+    fonts.set(FONT, Object::Reference(font));
+    resources.set("Font", fonts);
+    let contents = document.get_dictionary(page)?.get(b"Contents").cloned();
+    let mut streams = match contents {
+        Ok(Object::Reference(id)) => match document.get_object(id)? {
+            Object::Array(streams) => streams.clone(),
+            _ => vec![Object::Reference(id)],
+        },
+        Ok(Object::Array(streams)) => streams,
+        _ => Vec::new(),
+    };
+    let (left, bottom) = corner(document, page);
+    let added = document.add_object(Stream::new(Entries::new(), painted(text, left, bottom)));
+    streams.insert(0, Object::Reference(added));
+    let page = document.get_dictionary_mut(page)?;
+    page.set("Resources", resources);
+    page.set("Contents", streams);
+    Ok(())
+}
+
+/// The lower left corner of what is seen of a page; 0 where the page does not say.
+fn corner(document: &Document, page: ObjectId) -> (f32, f32) {
+    let mut at = Some(page);
+    for _ in 0..64 {
+        let Some(entries) = at.and_then(|id| document.get_dictionary(id).ok()) else { break };
+        for name in [&b"CropBox"[..], b"MediaBox"] {
+            let sides = entries.get_deref(name, document).and_then(Object::as_array);
+            let side = |sides: &Vec<Object>, at: usize| sides.get(at)?.as_float().ok();
+            if let Some(corner) = sides.ok().and_then(|s| Some((side(s, 0)?, side(s, 1)?))) {
+                return corner;
+            }
+        }
+        at = entries.get(b"Parent").and_then(Object::as_reference).ok();
+    }
+    (0.0, 0.0)
+}
+
+/// The operators that place a text and paint nothing: lines of a few words, since some readers cut what
+/// runs over the edge of the page.
+fn painted(text: &str, left: f32, bottom: f32) -> Vec<u8> {
+    use std::fmt::Write;
+    const LETTERS: usize = 80;
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.last_mut().expect("never empty");
+        if last.len() + word.len() > LETTERS {
+            lines.push(word.to_owned());
+        } else {
+            if !last.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    let mut content = String::from("q BT 3 Tr ");
+    let top = bottom + 12.0 + 7.0 * lines.len() as f32;
+    // Writing to a string does not fail.
+    let _ = write!(content, "/{FONT} 6 Tf 7 TL {} {top} Td", left + 36.0);
+    for line in lines {
+        let escaped: String = line
+            .chars()
+            .map(|letter| if letter.is_ascii() { letter } else { '?' })
+            .flat_map(|letter| {
+                let escape = matches!(letter, '(' | ')' | '\\').then_some('\\');
+                escape.into_iter().chain([letter])
+            })
+            .collect();
+        let _ = write!(content, " ({escaped} ) Tj T*");
+    }
+    content.push_str(" ET Q\n");
+    content.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lopdf::dictionary;
+
+    /// Two pages that share their resources through the tree, one with two streams.
+    fn document() -> Document {
+        let mut document = Document::with_version("1.5");
+        let tree = document.new_object_id();
+        let font = document.add_object(dictionary! {
+            "Type" => "Font", "Subtype" => "Type1", "BaseFont" => "Courier",
+        });
+        let mut stream = |text: &str| {
+            let content = format!("BT /F1 12 Tf 72 700 Td ({text}) Tj ET");
+            Object::Reference(document.add_object(Stream::new(Entries::new(), content.into())))
+        };
+        let contents = [vec![stream("first"), stream("second")], vec![stream("third")]];
+        let pages: Vec<Object> = contents
+            .into_iter()
+            .map(|contents| {
+                let page = dictionary! {
+                    "Type" => "Page", "Parent" => tree, "Contents" => contents,
+                };
+                Object::Reference(document.add_object(page))
+            })
+            .collect();
+        let pages = dictionary! {
+            "Type" => "Pages", "Count" => 2, "Kids" => pages,
+            "Resources" => dictionary! { "Font" => dictionary! { "F1" => font } },
+            "MediaBox" => vec![0.into(), 0.into(), 612.into(), 792.into()],
+        };
+        document.objects.insert(tree, pages.into());
+        let catalog = document.add_object(dictionary! { "Type" => "Catalog", "Pages" => tree });
+        document.trailer.set("Root", catalog);
+        document
+    }
+
+    fn saved(mut document: Document) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        document.save_to(&mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn what_is_hidden_stands_first_and_what_was_there_stays() {
+        let phrases = ["one (phrase) here".to_owned(), "another phrase".to_owned()];
+        let hidden = hidden_in_pdf(&saved(document()), &phrases).unwrap();
+        let hidden = Document::load_mem(&hidden).unwrap();
+        let texts: Vec<String> = (1..=2)
+            .map(|page| hidden.extract_text(&[page]).unwrap().split_whitespace().collect())
+            .collect();
+        for (text, old) in texts.iter().zip(["firstsecond", "third"]) {
+            assert!(text.contains("\"one(phrase)here\"and\"anotherphrase\""), "{text}");
+            assert!(text.ends_with(old), "{text}");
+        }
+        assert_ne!(texts[0], texts[1], "each in other words");
+        let page = hidden.get_pages()[&1];
+        let content = String::from_utf8(hidden.get_page_content(page)).unwrap();
+        assert!(content.starts_with("q BT 3 Tr "), "{content}");
+        assert_eq!(content.matches(" Tr").count(), 1, "nothing else becomes invisible");
+        let fonts = hidden.get_page_fonts(page).unwrap();
+        assert!(fonts.contains_key(&b"F1"[..]), "what the page inherits stays known");
+    }
+
+    #[test]
+    fn what_is_no_usable_pdf_is_refused() {
+        let refused = |bytes: &[u8]| hidden_in_pdf(bytes, &["p".to_owned()]).unwrap_err();
+        assert!(matches!(refused(b""), PdfError::Unreadable(_)));
+        assert!(matches!(refused(b"%PDF-1.5\nnothing"), PdfError::Unreadable(_)));
+        let mut empty = document();
+        let tree = empty.catalog().unwrap().get(b"Pages").unwrap().as_reference().unwrap();
+        empty.get_dictionary_mut(tree).unwrap().set("Kids", Vec::new());
+        assert!(matches!(refused(&saved(empty)), PdfError::NoPage));
+    }
+}
