@@ -10,8 +10,9 @@ use std::path::Path;
 
 use caz::data::labellers::{ClusterSource, LabellerFiles};
 use caz::data::observer::Silent;
+use caz::data::scale::ScaleChoice;
 use caz::data::source::Source;
-use caz::screen::agreement::{AgreementSettings, ScaleChoice, run};
+use caz::screen::agreement::{AgreementSettings, run};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

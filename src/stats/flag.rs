@@ -66,10 +66,6 @@ impl OwnFlag {
 /// half on, what is measured turns round.
 pub(crate) const MAJORITY: f64 = 0.45;
 
-/// Nobody is worth a look whose P(own) is above this many times the rate of false alarms asked for: a
-/// mean alone would let clear cases vouch for unclear ones.
-pub(crate) const CAP: f64 = 4.0;
-
 /// When a flag is raised.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FlagSettings {
