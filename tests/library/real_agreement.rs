@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use caz::data::labellers::{ClusterSource, LabellerFiles};
 use caz::data::observer::Silent;
+use caz::data::scale::ScaleChoice;
 use caz::data::source::Source;
 use caz::report::Cell;
 use caz::screen::agreement::rankings::{RankingSettings, compare_rankings};
-use caz::screen::agreement::{AgreementSettings, AltTestSettings, Row, ScaleChoice, run};
+use caz::screen::agreement::{AgreementSettings, AltTestSettings, Row, run};
 
 fn data(path: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(path);
