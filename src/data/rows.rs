@@ -187,6 +187,13 @@ impl<'a> FileProblems<'a> {
         self.push(Some(line), None, message.into(), Some(remedy));
     }
 
+    /// Reports that several columns of a line may be the one.
+    fn report_ambiguous(&mut self, line: u64, column: &NamedColumn<'_>, candidates: &[String]) {
+        let message = format!("{} both name it; keep one of them", candidates.join(" and "));
+        let remedy = self.has_nameable_columns.then_some(Remedy::NameColumns);
+        self.push(Some(line), Some(column.name), message, remedy);
+    }
+
     /// Reports that a header has no such column, with what it has; `or` says what else would do.
     pub(super) fn report_missing<S: AsRef<str>>(
         &mut self,
@@ -392,7 +399,7 @@ fn header_positions(
         if found.len() > 1 {
             let candidates: Vec<String> =
                 found.iter().map(|&index| format!("`{}`", quotable(names[index].trim()))).collect();
-            problems.report(Some(1), Some(column.name), ambiguous(&candidates));
+            problems.report_ambiguous(1, column, &candidates);
             usable = false;
         }
         if found.is_empty() && column.required {
@@ -432,10 +439,6 @@ pub(super) fn seems_headless(bytes: &[u8], delimiter: u8) -> bool {
     }
     let count = again.iter().filter(|again| **again).count();
     count > 1 && 2 * count > first.len()
-}
-
-fn ambiguous(candidates: &[String]) -> String {
-    format!("{} both name it; keep one of them", candidates.join(" and "))
 }
 
 fn decode_fields<'a>(
@@ -543,7 +546,7 @@ fn pick_fields(
         let found: Vec<String> = object.keys().filter(|key| column.matches(key)).cloned().collect();
         if found.len() > 1 {
             let candidates: Vec<String> = found.iter().map(|key| format!("`{key}`")).collect();
-            problems.report(Some(line), Some(column.name), ambiguous(&candidates));
+            problems.report_ambiguous(line, column, &candidates);
             usable = false;
         }
         let value = found.first().and_then(|key| object.remove(key));

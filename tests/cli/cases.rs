@@ -421,6 +421,52 @@ fn files_of_no_use_beside_others_are_left_out_with_a_note() {
 }
 
 #[test]
+fn the_rows_of_one_line_of_json_are_those_inside_and_columns_are_refused() {
+    let folder = Folder::new();
+    let rows = "[{\"task\":1,\"worker\":\"a\",\"label\":\"x\"},{\"task\":1,\"worker\":\"b\",\"label\":\"y\"}]";
+    for (name, text) in [
+        ("any.json", format!("{{\"anything\":{rows},\"meta\":{{\"n\":1}}}}")),
+        ("nested.jsonl", format!("{{\"details\":{{\"replies\":{rows}}}}}\n")),
+        ("many.json", format!("{{\n\"rows of it\":\n{}\n}}", rows.replace("},{", "},\n{"))),
+    ] {
+        folder.write(name, text);
+        let run = folder.caz(&["import", name, "--for", "labels"]).succeeded();
+        assert_eq!(run.stdout.lines().count(), 2, "{name}: {}", run.stdout);
+        folder.caz(&["labels", name, "--mechanism", "ca"]).succeeded();
+    }
+    folder.write("columns.json", "{\"task\":[\"1\"],\"worker\":[\"a\"],\"label\":[\"x\"]}");
+    folder.write("pandas.json", "{\"task\":{\"0\":1},\"worker\":{\"0\":2},\"label\":{\"0\":3}}");
+    folder.write("two.json", "{\"a\":[{\"task\":1}],\"b\":[{\"task\":2}]}");
+    for (name, says) in [
+        ("columns.json", "every column"),
+        ("pandas.json", "every column"),
+        ("two.json", "there are a, b"),
+    ] {
+        for command in
+            [&["import", name, "--for", "labels"][..], &["labels", name, "--mechanism", "ca"]]
+        {
+            folder.caz(command).failed(3, &[says]);
+        }
+    }
+}
+
+#[test]
+fn columns_of_one_name_are_told_apart_by_their_place() {
+    let folder = Folder::new();
+    folder.write("twice.csv", table("task,worker,label,label", &["1,a,x,p", "1,b,y,p"]));
+    folder
+        .caz(&["labels", "twice.csv", "--mechanism", "ca"])
+        .failed(3, &["label (column 3), label (column 4)", "--column KEY=NAME"]);
+    let named = ["import", "twice.csv", "--for", "labels", "--column", "label=label (column 4)"];
+    let run = folder.caz(&named).succeeded();
+    assert_eq!(different_labels(&run.stdout), 1, "{}", run.stdout);
+    folder.write("several.csv", table("task,worker,answer,response", &["1,a,x,p", "1,b,y,p"]));
+    folder
+        .caz(&["labels", "several.csv", "--mechanism", "ca"])
+        .failed(3, &["`answer` and `response`", "--column KEY=NAME"]);
+}
+
+#[test]
 fn columns_of_z_are_named_beside_those_of_the_labels() {
     let folder = Folder::new();
     folder.write("labels.csv", table("tweet,coder,mood", &["1,a,x", "1,b,x", "2,a,y", "2,b,x"]));

@@ -1,5 +1,7 @@
 //! What a file is, by its first bytes, the shape of its root and its header; never by its ending.
 
+use std::collections::BTreeSet;
+
 use super::charset;
 use super::elements::{Object, each_object};
 use super::wrapping::{Wrapping, wrapping};
@@ -83,6 +85,12 @@ impl<'a> Peek<'a> {
             Root::Table { header, .. } => header,
             _ => &[],
         }
+    }
+
+    /// Whether two columns have one name, which only their places tell apart.
+    pub(super) fn has_doubled_names(&self) -> bool {
+        let names: BTreeSet<&String> = self.header().iter().collect();
+        names.len() < self.header().len()
     }
 
     /// Whether the header has all of these names, exactly.

@@ -36,6 +36,7 @@ impl Importer for Potato {
         peek.has_columns(&["instance_id", "user_id"])
             || is_old(peek)
             || peek.first_has(&["user_id", STATE])
+            || (peek.has_around("user_id") && peek.has_around(STATE))
     }
 
     fn read(

@@ -14,6 +14,7 @@ use super::schema;
 use super::settings::{ImportSettings, Wanted};
 use super::table;
 use super::wide::WideTable;
+use crate::data::answers::Answered;
 use crate::data::near::folded;
 use crate::data::problem::{DataError, Problems};
 use crate::data::rows::{Column, FileProblems, read_rows};
@@ -72,6 +73,14 @@ pub fn taken(source: &Source, wanted: Wanted) -> Result<u64, DataError> {
     let mut file = FileProblems::new(source, &mut problems);
     let rows = read_rows(source, &all, &mut file, &mut |row, problems| {
         let content = &row.fields[required.len()..];
+        for (field, column) in row.fields.iter().zip(&required) {
+            if !field.is_missing()
+                && matches!(field.answered(), Answered::Structure | Answered::Spans)
+            {
+                let message = "is a list or an object; write a text or a number";
+                problems.report(Some(row.line), Some(column.name), message);
+            }
+        }
         if !content.is_empty() && content.iter().all(|field| field.is_missing()) {
             let message = "the row has no text, `vector` or `judgments`";
             problems.report(Some(row.line), None, message);
@@ -172,7 +181,10 @@ pub(super) fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Impor
         Ok(()) => {}
         // Of a table in caz's own shape the ordinary reader says what is missing, with the line.
         Err(ImportError::Columns { .. } | ImportError::Broken { .. })
-            if own_shape && matches!(peek.root, Root::Table { .. }) && is_general(format) =>
+            if own_shape
+                && matches!(peek.root, Root::Table { .. })
+                && is_general(format)
+                && !peek.has_doubled_names() =>
         {
             return Ok(Imported { source, llm: None, note: None, warnings });
         }

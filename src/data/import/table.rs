@@ -13,7 +13,7 @@ use super::schema::{JUDGMENTS, Known, Schema, TEXT, TextRule, VECTOR};
 use super::settings::Wanted;
 use super::text_fields::joined;
 use super::wide::answer_columns;
-use super::wrapping::KEY;
+use super::wrapping::{KEY, Wrapping};
 use crate::data::near::{did_you_mean, folded, listed, same_name};
 use crate::data::rows::HEADLESS;
 use crate::data::source::{Format, Source};
@@ -27,7 +27,11 @@ pub(super) fn has_own_shape(peek: &Peek<'_>, source: &Source) -> bool {
         && match (&peek.root, source.format) {
             (Root::Table { delimiter, .. }, Format::Csv) => *delimiter == b',',
             (Root::Table { delimiter, .. }, Format::Tsv) => *delimiter == b'\t',
-            (Root::Json { around, .. }, Format::JsonLines) => is_lines(peek.bytes, around),
+            (Root::Json { around, wrapping, .. }, Format::JsonLines) => {
+                // Of an object around rows, the rows are not on lines of their own.
+                let has_rows = matches!(wrapping, Some(Wrapping::Texts | Wrapping::Row));
+                has_rows && is_lines(peek.bytes, around)
+            }
             _ => false,
         }
 }
