@@ -35,6 +35,10 @@ use crate::text::canary::{
 /// went through one: with an exact probability that it is chance. docs/canaries.md says what it proves
 /// and what it does not.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example: caz canary make papers/*.pdf --output plan.csv
+         caz canary insert papers/*.pdf --plan plan.csv --output hidden/
+         caz canary check reviews.jsonl --plan plan.csv")]
 pub(super) struct CanaryArgs {
     #[command(subcommand)]
     command: CanaryCommand,

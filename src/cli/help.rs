@@ -12,10 +12,9 @@ const OUTPUT: &str = "Output";
 const ADVANCED: &str = "Advanced";
 
 /// What is read.
-const INPUT_FLAGS: [&str; 32] = [
+const INPUT_FLAGS: [&str; 31] = [
     "z",
     "tasks_file",
-    "names",
     "pairs",
     "debates",
     "feedback_gold",
@@ -73,7 +72,8 @@ const OUTPUT_FLAGS: [&str; 21] = [
 ];
 
 /// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: [&str; 51] = [
+const ADVANCED_FLAGS: [&str; 52] = [
+    "names",
     "center",
     "z_combine",
     "min_papers",

@@ -86,12 +86,11 @@ fn the_table_ends_with_a_verdict_in_words_for_every_hypothesis() {
         assert!(said.contains(part), "no `{part}` in: {said}");
     }
     // The answer comes first, in one sentence and once: gpt is the one with two samples, and
-    // every verdict about it is unclear.
+    // copies of both LLMs were tried.
     let first = run.stdout.lines().next().unwrap();
     assert_eq!(
         first,
-        "Condition on gpt; whether that tells copies of every LLM from people's answers is unclear \
-         from these tasks."
+        "Condition on gpt: tried here, workers who copy an LLM end below 85 % or more of the people."
     );
     assert_eq!(said.matches(first).count(), 1, "{said}");
     let csv = assumptions(&folder, &["--format", "csv"]).succeeded().stdout;

@@ -162,7 +162,9 @@ fn whatever_is_made_of_texts_and_people_is_for_its_owner() {
     let folder = folder();
     let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777;
     folder.caz(&["labels", "l.csv", "--z", "zl.csv", "-o", "scores.csv"]).succeeded();
-    folder.caz(&["simulate", "reviews", "r.csv", "--z", "z.csv", "-o", "made"]).succeeded();
+    folder
+        .caz(&["simulate", "reviews", "r.csv", "--z", "z.csv", "--k", "1", "-o", "made"])
+        .succeeded();
     let made = fs::read_dir(folder.path("made")).unwrap();
     let made: Vec<String> =
         made.map(|f| format!("made/{}", f.unwrap().file_name().to_str().unwrap())).collect();

@@ -343,6 +343,8 @@ fn the_copier_ends_at_the_bottom_of_the_ranked_list() {
         "z.jsonl",
         "--embedder",
         "judge",
+        "--names",
+        "global",
         "--base-url",
         &url,
         "--model",

@@ -331,7 +331,7 @@ impl OwnWarning {
                 1,
                 "most copies of the LLM reviews that are planted here read as people's own work, so \
                  only words copied one by one are looked at and nobody is clear: other LLM reviews, or \
-                 the texts of the tasks (--tasks), may help",
+                 the texts of the tasks, may help",
             ),
             Self::NoScale => Warning::new(
                 "own_no_scale",

@@ -122,10 +122,15 @@ fn a_tenth_who_copy_or_guess_are_found_and_named() {
         let [found, planted, flagged, people] = design.flagged(8);
         assert!(10 * found >= tenths * planted, "{kind:?}: {found} of {planted}");
         assert!(100 * flagged <= 2 * people, "{kind:?}: {flagged} of {people}");
-        let (table, z) = design.draw(1);
-        let run = judge(&table, &[z]);
-        let named = |worker: &usize| run.workers[*worker].reads_as == Some(word);
-        assert!(looked(&run).iter().filter(|w| named(w)).count() >= 3, "{kind:?}");
+        let named: usize = (0..8)
+            .map(|seed| {
+                let (table, z) = design.draw(seed);
+                let run = judge(&table, &[z]);
+                let named = |worker: &&usize| run.workers[**worker].reads_as == Some(word);
+                looked(&run).iter().filter(named).count()
+            })
+            .sum();
+        assert!(2 * named >= found, "{kind:?}: {named} of {found} are named");
     };
     found(Kind::Copy, AnswerKind::Copy, 8);
     found(Kind::NearCopy, AnswerKind::Copy, 8);
