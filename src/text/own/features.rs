@@ -50,10 +50,12 @@ pub(super) struct Stand {
 }
 
 impl Stand {
-    /// Closeness to the peers, each weighted by how far they are believed; `None` if less than half a
-    /// peer is.
-    pub(super) fn peers(&self, slot: usize, believed: &[f64]) -> Option<f64> {
-        let others = self.near.iter().filter(|(other, _)| *other as usize != slot);
+    /// Closeness to the peers of a review in whose place it is, each weighted by how far they are
+    /// believed; `None` if less than half a peer is. What nearly equals the review vouches for no text
+    /// in its place either.
+    pub(super) fn peers(&self, review: &Self, believed: &[f64]) -> Option<f64> {
+        let is_peer = |other: u32| review.near.binary_search_by_key(&other, |near| near.0).is_ok();
+        let others = self.near.iter().filter(|(other, _)| is_peer(*other));
         let (weight, sum) = others.fold((0.0, 0.0), |(weight, sum), &(other, cosine)| {
             let belief = believed[other as usize];
             (weight + belief, sum + belief * cosine)

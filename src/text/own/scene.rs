@@ -54,7 +54,7 @@ impl Scene {
     pub(super) fn new(planted: &Planted, stands: &Stands, believed: &[f64]) -> Self {
         let venue = &planted.venue;
         let point = |stand: &Stand, slot: usize| -> Point {
-            [number(stand.peers(slot, believed)), number(stand.z)]
+            [number(stand.peers(&stands.reviews[slot], believed)), number(stand.z)]
         };
         let (mut copies, mut llm) = (Vec::new(), Vec::new());
         let mut slots: Vec<Slot> = (0..venue.reviews.len())

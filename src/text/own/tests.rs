@@ -231,7 +231,7 @@ fn features(
     let believed: Vec<f64> = venue.reviews.iter().map(|&review| believed[review]).collect();
     let mut all = vec![Features::default(); counts.len()];
     for (slot, stand) in comparison.of_reviews(&NoProgress).iter().enumerate() {
-        all[venue.reviews[slot]] = Features { peers: stand.peers(slot, &believed), z: stand.z };
+        all[venue.reviews[slot]] = Features { peers: stand.peers(stand, &believed), z: stand.z };
     }
     all
 }
