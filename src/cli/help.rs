@@ -12,7 +12,7 @@ const OUTPUT: &str = "Output";
 const ADVANCED: &str = "Advanced";
 
 /// What is read.
-const INPUT_FLAGS: [&str; 31] = [
+const INPUT_FLAGS: [&str; 29] = [
     "z",
     "tasks_file",
     "pairs",
@@ -23,9 +23,7 @@ const INPUT_FLAGS: [&str; 31] = [
     "duplicates",
     "from",
     "columns",
-    "z_columns",
     "answer_columns",
-    "text_columns",
     "wide",
     "cluster",
     "people",
@@ -72,7 +70,9 @@ const OUTPUT_FLAGS: [&str; 21] = [
 ];
 
 /// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: [&str; 52] = [
+const ADVANCED_FLAGS: [&str; 54] = [
+    "z_columns",
+    "text_columns",
     "names",
     "center",
     "z_combine",
