@@ -293,8 +293,8 @@ fn the_page_names_first_whom_to_look_at() {
 
 #[test]
 fn every_way_to_ask_would_it_have_caught_them_runs_on_the_bundled_files() {
-    let readme = std::fs::read_to_string(sample("../README.md")).unwrap();
-    let (_, chapter) = readme.split_once("## Would it have caught them?").unwrap();
+    let page = std::fs::read_to_string(sample("../docs/researchers.md")).unwrap();
+    let (_, chapter) = page.split_once("## Would it have caught them?").unwrap();
     let block = chapter.split("```").nth(1).unwrap();
     let mut commands = 0;
     for line in block.lines().filter(|line| line.starts_with("caz ")) {

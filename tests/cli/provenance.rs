@@ -86,7 +86,10 @@ const OUTPUT_OF: [(&str, &str); 1] = [("reviews", "workers")];
 const PLACES: [&str; 2] = ["base-url", "replay"];
 
 /// Commands without a result that has settings.
-const WITHOUT_SETTINGS: [&str; 13] = [
+const WITHOUT_SETTINGS: [&str; 16] = [
+    "canary make",
+    "canary insert",
+    "canary check",
     "import",
     "models list",
     "models pull",

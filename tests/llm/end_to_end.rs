@@ -373,7 +373,16 @@ fn the_copier_ends_at_the_bottom_of_the_ranked_list() {
             output,
         ]);
     }
-    desk.done(&["reviews", "judged.jsonl", "--z", "judged-z.jsonl", "--output", "given.csv"]);
+    desk.done(&[
+        "reviews",
+        "judged.jsonl",
+        "--z",
+        "judged-z.jsonl",
+        "--names",
+        "global",
+        "--output",
+        "given.csv",
+    ]);
     assert_eq!(server.count(), count);
     for ((reviewer, score), (other, given)) in scores.iter().zip(ranked(&desk.read("given.csv"))) {
         assert_eq!(*reviewer, other);
