@@ -135,7 +135,7 @@ impl PlanArgs {
         let source = open(&self.plan, common)?;
         let columns =
             PLAN_COLUMNS.map(|name| Column { name, synonyms: &[], required: name == "paper" });
-        let named: Vec<NamedColumn<'_>> = columns.iter().map(|column| (*column).into()).collect();
+        let named: Vec<NamedColumn<'_>> = columns.to_vec();
         let items = read_items(&source, &named)?;
         check_names_differ(&source, &PAPER, &items)?;
         let mut papers = Vec::with_capacity(items.len());
@@ -186,7 +186,7 @@ fn make(args: &MakeArgs, common: &Common) -> Result<()> {
             fs::metadata(path).with_context(|| format!("cannot read `{}`", path.display()))?;
             vec![paper_of(path)]
         } else {
-            let items = read_items(&open(path, common)?, &[PAPER.into()])?;
+            let items = read_items(&open(path, common)?, &[PAPER])?;
             items.into_iter().filter_map(|item| item.fields[0].clone()).collect()
         };
         papers.extend(names.into_iter().map(|name| name.trim().to_owned()));

@@ -143,7 +143,7 @@ impl Labels {
             // As short as a bin's middle can be told: binary rounding would show.
             Some((
                 middle,
-                format!("{:.6}", middle).trim_end_matches('0').trim_end_matches('.').into(),
+                format!("{middle:.6}").trim_end_matches('0').trim_end_matches('.').into(),
             ))
         };
         // By value, so that the numbers of labels are in the order of the scale.

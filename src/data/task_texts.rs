@@ -91,7 +91,7 @@ impl TaskTexts {
         let columns = header(source);
         let mut problems = FileProblems::new(source, problems);
         let named = |wanted: &&str| columns.iter().position(|name| folded(name) == **wanted);
-        let Some(name) = NAMES.iter().find_map(|wanted| named(&wanted)) else {
+        let Some(name) = NAMES.iter().find_map(named) else {
             if !columns.is_empty() {
                 let paper = Column { name: "paper", synonyms: &["task", "item"], required: true };
                 problems.report_missing(&paper, "", &columns);

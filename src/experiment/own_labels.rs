@@ -198,7 +198,7 @@ impl Crowd<'_> {
         for (place, &worker) in order.iter().take(planted).enumerate() {
             kind_of[worker] = Some(kinds[place % kinds.len()]);
         }
-        let z = known.first().map(|source| source.conditioning()).unwrap_or_default();
+        let z = known.first().map(super::super::data::z::ZSource::conditioning).unwrap_or_default();
         let reports = self.reports(&kind_of, &z, hidden.as_deref(), &mut random);
         let names = LabelNames {
             tasks: self.table.tasks().clone(),

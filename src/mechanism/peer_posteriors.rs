@@ -134,9 +134,9 @@ fn most_likely(pairs: &[(f64, f64)]) -> f64 {
             second += ratio * ratio;
         }
         if first > 0.0 {
-            low = p
+            low = p;
         } else {
-            high = p
+            high = p;
         }
         let step = p + first / second;
         let next = if step > low && step < high { step } else { f64::midpoint(low, high) };

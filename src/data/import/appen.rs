@@ -1,8 +1,8 @@
-//! Judgments of Appen (CrowdFlower), the full report: `_unit_id`, `_worker_id`, `_trust`, `_tainted`.
+//! Judgments of Appen (`CrowdFlower`), the full report: `_unit_id`, `_worker_id`, `_trust`, `_tainted`.
 //!
 //! After its documentation, "Guide to: Reports Page and Settings Explained" (the full report): judgments of a contributor who was
 //! removed for too many wrong answers to test questions are tainted. Read in public files, for example
-//! of CrowdTruth.
+//! of `CrowdTruth`.
 
 use super::error::ImportError;
 use super::importer::{Importer, Request};
@@ -33,12 +33,11 @@ impl Importer for Appen {
         let task = records.column(request.task(), "_unit_id")?;
         let worker = records.column(request.worker(), "_worker_id")?;
         let about = records.called(|name| name.starts_with('_') || name.ends_with("_gold"));
-        let answer = match request.answer() {
-            Some(asked) => records.named(asked)?,
-            None => {
-                let about: Vec<&str> = about.iter().map(String::as_str).collect();
-                records.only_answer(&task, &about)?
-            }
+        let answer = if let Some(asked) = request.answer() {
+            records.named(asked)?
+        } else {
+            let about: Vec<&str> = about.iter().map(String::as_str).collect();
+            records.only_answer(&task, &about)?
         };
         output.text_fields = vec![answer.clone()];
         records.each(output, |record, output| {

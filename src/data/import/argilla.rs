@@ -159,7 +159,7 @@ fn said(record: &Object) -> Vec<Said<'_>> {
                     status: None,
                     value: suggestion.get("value"),
                 })
-            }))
+            }));
         }
         _ => {}
     }

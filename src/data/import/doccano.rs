@@ -71,16 +71,15 @@ impl Importer for Doccano {
                     .item(task, example.get("text").map(|text| ("text", text.clone())).into_iter());
                 return true;
             }
-            match annotations(&example) {
-                Some(annotations) => old(task, annotations, output),
-                None => {
-                    output.read += 1;
-                    let answer = match example.get(question) {
-                        Some(value) if request.wanted.is_reviews() => text_of(value),
-                        value => value.map_or(Answered::Nothing, Answered::of),
-                    };
-                    output.person(&NOUNS, task, Some(&request.stem), answer);
-                }
+            if let Some(annotations) = annotations(&example) {
+                old(task, annotations, output)
+            } else {
+                output.read += 1;
+                let answer = match example.get(question) {
+                    Some(value) if request.wanted.is_reviews() => text_of(value),
+                    value => value.map_or(Answered::Nothing, Answered::of),
+                };
+                output.person(&NOUNS, task, Some(&request.stem), answer);
             }
             true
         });

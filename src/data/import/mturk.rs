@@ -103,9 +103,10 @@ impl Answer {
         let all: Vec<String> = answers.iter().map(|answer| answer.name().to_owned()).collect();
         let Some(asked) = request.answer() else {
             // A text is what most people wrote more than a few words in.
-            let prose = match request.wanted.is_reviews() && answers.len() > 1 {
-                true => records.portraits(None).into_iter().filter(Portrait::is_prose).collect(),
-                false => Vec::new(),
+            let prose = if request.wanted.is_reviews() && answers.len() > 1 {
+                records.portraits(None).into_iter().filter(Portrait::is_prose).collect()
+            } else {
+                Vec::new()
             };
             let texts: Vec<usize> = (0..all.len())
                 .filter(|&index| prose.iter().any(|portrait| portrait.name == all[index]))

@@ -81,7 +81,7 @@ pub fn taken(source: &Source, wanted: Wanted) -> Result<u64, DataError> {
                 problems.report(Some(row.line), Some(column.name), message);
             }
         }
-        if !content.is_empty() && content.iter().all(|field| field.is_missing()) {
+        if !content.is_empty() && content.iter().all(super::super::rows::Field::is_missing) {
             let message = "the row has no text, `vector` or `judgments`";
             problems.report(Some(row.line), None, message);
         }

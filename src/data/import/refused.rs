@@ -42,7 +42,7 @@ pub(super) fn check(file: &str, peek: &Peek<'_>) -> Result<(), ImportError> {
     }
 }
 
-/// After the documentation of SageMaker, "Labeling job output data": `source` or `source-ref`, and for
+/// After the documentation of `SageMaker`, "Labeling job output data": `source` or `source-ref`, and for
 /// every attribute its metadata.
 fn is_manifest(row: &Object) -> bool {
     let is_metadata = |(key, value): (&String, &Value)| {

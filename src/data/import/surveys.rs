@@ -1,8 +1,8 @@
 //! Answers to surveys: a row a respondent, a column a question.
 //!
-//! Qualtrics after other readers of the format; LimeSurvey after its manual ("Export responses") and
+//! Qualtrics after other readers of the format; `LimeSurvey` after its manual ("Export responses") and
 //! `application/helpers/admin/export/`; Google Forms after its help ("View & manage form responses");
-//! SurveyMonkey after its help ("Exporting survey data", all responses data).
+//! `SurveyMonkey` after its help ("Exporting survey data", all responses data).
 
 use super::error::ImportError;
 use super::importer::{Importer, Request};

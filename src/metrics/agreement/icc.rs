@@ -1,7 +1,7 @@
 //! Intraclass correlation of raters drawn at random who all rate every item (two-way random
 //! effects, absolute agreement): of one rater, ICC(2,1), and of the mean of k raters, ICC(2,k).
 //!
-//! With the mean squares of items MS_R, of raters MS_C and of what is left MS_E, n items, k raters:
+//! With the mean squares of items `MS_R`, of raters `MS_C` and of what is left `MS_E`, n items, k raters:
 //!
 //! `ICC(2,1) = (MS_R - MS_E) / (MS_R + (k - 1) MS_E + k (MS_C - MS_E) / n)`
 //! `ICC(2,k) = (MS_R - MS_E) / (MS_R + (MS_C - MS_E) / n)`

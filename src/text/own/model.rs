@@ -191,9 +191,7 @@ pub(super) fn moments(
 fn products(points: impl Iterator<Item = (Point, f64)> + Clone) -> Option<Covariance> {
     let mean = |of: fn(Point) -> f64| weighted_mean(points.clone().map(|(x, w)| (of(x), w)));
     let (a, b) = (mean(|x| x[0] * x[0]), mean(|x| x[1] * x[1]));
-    if a.or(b).is_none() {
-        return None;
-    }
+    a.or(b)?;
     let [a, b] = [a, b].map(|variance| variance.unwrap_or(0.0) + FLOOR);
     // Each from the points that have it, so that it could be too large.
     let most = 0.98 * (a * b).sqrt();
@@ -307,20 +305,19 @@ impl Model {
         }
         let known = kinds.known().map(|known| f64::from(u8::from(known)));
         let total: f64 = known.iter().sum();
-        let (mut model, mut own) = match before {
-            Some((model, own)) => (Self { kinds, ..model.clone() }, own.clone()),
-            None => {
-                let model = Self {
-                    kinds,
-                    center: [0.0; 2],
-                    covariance: [0.0; 3],
-                    closeness_of_z: (0.0, 1.0, 0.0),
-                    correlation: CORRELATION.0,
-                    cheaters: 0.1,
-                    shares: known.map(|known| known / total),
-                };
-                (model, start(slots, people))
-            }
+        let (mut model, mut own) = if let Some((model, own)) = before {
+            (Self { kinds, ..model.clone() }, own.clone())
+        } else {
+            let model = Self {
+                kinds,
+                center: [0.0; 2],
+                covariance: [0.0; 3],
+                closeness_of_z: (0.0, 1.0, 0.0),
+                correlation: CORRELATION.0,
+                cheaters: 0.1,
+                shares: known.map(|known| known / total),
+            };
+            (model, start(slots, people))
         };
         let densities: Vec<[f64; PLACES]> =
             slots.par_iter().map(|slot| model.kinds.densities(slot, slot.x)).collect();
