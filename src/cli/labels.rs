@@ -266,9 +266,8 @@ impl ScoreLabelsArgs {
         let all = self.sampled.is_some() || self.engine != EngineChoice::Local;
         match self.learn_from {
             Some(LearnFromChoice::All) => LearnFrom::All,
-            Some(LearnFromChoice::Others) => LearnFrom::Others,
             None if all => LearnFrom::All,
-            None => LearnFrom::Others,
+            Some(LearnFromChoice::Others) | None => LearnFrom::Others,
         }
     }
 

@@ -60,7 +60,9 @@ impl Labels {
                  `/` and a label",
             ));
         }
-        let of = |task: u32, place: usize| task * count as u32 + place as u32;
+        let number =
+            |count: usize| u32::try_from(count).expect("a table has fewer than 2^32 tasks");
+        let of = |task: u32, place: usize| task * number(count) + number(place);
         let mut reports = Vec::with_capacity(self.table.report_count() * count);
         for report in self.table.reports() {
             for (place, &label) in has[usize::from(report.label)].iter().enumerate() {

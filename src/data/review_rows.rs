@@ -147,6 +147,7 @@ impl Reviews {
     /// # Errors
     ///
     /// [`DataError`] if an input is of no known form, or with every problem of every input.
+    #[expect(clippy::needless_pass_by_value, reason = "settings are a few words")]
     pub fn from_exports(
         files: ReviewFiles,
         settings: ImportSettings,

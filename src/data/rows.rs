@@ -83,7 +83,7 @@ impl Field<'_> {
             Self::Missing => Answered::Nothing,
             Self::Text(text) => Answered::in_cell(text),
             Self::Json(value @ (Value::Array(_) | Value::Object(_))) => Answered::of(value),
-            other => {
+            other @ Self::Json(_) => {
                 other.as_name().map_or(Answered::Structure, |name| Answered::Label(name.into()))
             }
         }

@@ -72,7 +72,7 @@ impl Importer for Doccano {
                 return true;
             }
             if let Some(annotations) = annotations(&example) {
-                old(task, annotations, output)
+                old(task, annotations, output);
             } else {
                 output.read += 1;
                 let answer = match example.get(question) {

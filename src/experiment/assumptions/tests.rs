@@ -2,7 +2,7 @@ use super::*;
 use crate::data::labels::{LabelNames, LabelReport};
 use crate::data::progress::NoProgress;
 use crate::data::z::ZSample;
-use crate::mechanism::{Conditioning, CorrelatedAgreement, Mechanism};
+use crate::mechanism::{Conditioning, CorrelatedAgreement, CorrelatedAgreementOptions, Mechanism};
 use crate::metrics::auc::auc;
 use crate::metrics::correlation::correlation;
 
@@ -263,7 +263,10 @@ fn auc_of_a_fifth(
             labels: table.labels().clone(),
         };
         let names = LabelNames { tasks: numbers(table.task_count()), ..names };
-        let mechanism = CorrelatedAgreement::new(Conditioning::on(z.to_vec()), Default::default());
+        let mechanism = CorrelatedAgreement::new(
+            Conditioning::on(z.to_vec()),
+            CorrelatedAgreementOptions::default(),
+        );
         let scores = mechanism.score(&LabelTable::new(names, &reports)).unwrap();
         let items: Vec<(Option<f64>, bool)> = (0..)
             .zip(&scores.workers)

@@ -193,7 +193,8 @@ impl Learning<'_> {
             sums.pairs.resize(labels.len() * classes, 0.0);
             sums.singles.resize(classes, 0.0);
             let mut own = reports.iter().map(|report| report.task).peekable();
-            for place in 0..self.counts.starts.len() as u32 - 1 {
+            let places = u32::try_from(self.counts.starts.len()).expect("fewer than 2^32 tasks");
+            for place in 0..places - 1 {
                 if own.next_if_eq(&place).is_none() {
                     sums.add(self.counts.of(place), None, 1.0);
                 }

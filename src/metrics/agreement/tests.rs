@@ -187,7 +187,8 @@ fn intraclass_correlations_of_shrout_and_fleiss_and_pingouin() {
     assert!(close(found.mean, 0.786_324_786_324_786_5, 1e-12), "{found:?}");
     // The same of a matrix.
     let values: Vec<f64> = (0..=10).map(f64::from).collect();
-    let place = |value: f64| values.iter().position(|known| *known == value).unwrap();
+    let place =
+        |value: f64| values.iter().position(|known| known.total_cmp(&value).is_eq()).unwrap();
     let matrix = Confusion::of_pairs(11, two().map(|[a, b]| (place(a), place(b))));
     assert!(same(Metric::IccSingle.of(&matrix, Some(&values)), found.single));
     assert!(same(Metric::IccMean.of(&matrix, Some(&values)), found.mean));

@@ -367,7 +367,7 @@ impl AgreementRun {
                 }
             }
             // Of sources that are all gone nothing can have changed; that they are gone is said.
-            if !found && !(self.changes.is_empty() && !self.lost.is_empty()) {
+            if !found && (!self.changes.is_empty() || self.lost.is_empty()) {
                 let mut known: Vec<&str> = rows.iter().map(|row| row.metric.as_str()).collect();
                 known.sort_unstable();
                 known.dedup();

@@ -301,6 +301,7 @@ mod tests {
         }
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "as the field that it fills")]
     fn auc(value: f64) -> Option<Estimate> {
         Some(Estimate { value, standard_error: Some(0.01), degrees_of_freedom: 9.0 })
     }

@@ -188,6 +188,7 @@ pub(super) fn moments(
 }
 
 /// Weighted means of the products of deviations, with the floor; `None` without any.
+#[expect(clippy::needless_pass_by_value, reason = "an iterator is a few words")]
 fn products(points: impl Iterator<Item = (Point, f64)> + Clone) -> Option<Covariance> {
     let mean = |of: fn(Point) -> f64| weighted_mean(points.clone().map(|(x, w)| (of(x), w)));
     let (a, b) = (mean(|x| x[0] * x[0]), mean(|x| x[1] * x[1]));
@@ -412,6 +413,7 @@ impl Model {
         [x[0], x[1] - if close.is_nan() { 0.0 } else { slope * close }]
     }
 
+    #[expect(clippy::too_many_lines, reason = "one sum over kinds, habits and nodes")]
     fn judge_points(&self, points: &[(Point, [f64; PLACES])]) -> Judged {
         let n = points.len();
         let nodes = self.nodes(points);

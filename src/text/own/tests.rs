@@ -203,6 +203,7 @@ fn features_are_those_of_the_definition() {
     let found = features(&set, &planted, vectors, &believed);
     let of_set = in_order_of_set(&set, &planted, &rows);
     let naive = Naive::new(&of_set, set.reviews.len());
+    #[expect(clippy::needless_range_loop, reason = "numbers of several lists")]
     for review in 0..set.reviews.len() {
         let (peers, z) = naive.features(&set, review, &believed);
         let features = found[review];

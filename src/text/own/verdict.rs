@@ -77,6 +77,7 @@ struct Planting {
 }
 
 impl Verdict {
+    #[expect(clippy::needless_pass_by_value, reason = "it is used up here")]
     pub(super) fn new(
         asked: &Asked<'_>,
         model: Option<&Model>,
@@ -242,6 +243,7 @@ impl Asked<'_> {
         }
         let copy = |slot: &Slot, _: usize| model.kinds.copy.map(|_| slot.copies[0]);
         let other = |class: usize| move |_: &Slot, review: usize| self.scene.others[review][class];
+        #[expect(clippy::type_complexity, reason = "a table of three places")]
         let kinds: [(usize, &dyn Fn(&Slot, usize) -> Option<Point>); 3] =
             [(0, &copy), (2, &other(0)), (3, &other(1))];
         for (kind, ghost) in kinds {
@@ -288,7 +290,7 @@ impl Asked<'_> {
             reads_as: is_copied(copied).then_some(Class::Copy),
             share: None,
             flag: if is_copied(copied) { OwnFlag::Look } else { OwnFlag::NotJudged },
-            reason: self.reason(reviews),
+            reason: Self::reason(reviews),
             is_unseen: false,
             n_papers: 0,
             n_look,
@@ -328,7 +330,7 @@ impl Asked<'_> {
     }
 
     /// Why no review of a reviewer is judged: the most frequent reason, of equals the first.
-    fn reason(&self, reviews: &[&OwnReview]) -> Option<NotJudged> {
+    fn reason(reviews: &[&OwnReview]) -> Option<NotJudged> {
         let kind = std::mem::discriminant::<NotJudged>;
         let reasons = || reviews.iter().filter_map(|review| review.reason);
         let count = |r: &NotJudged| reasons().filter(|other| kind(other) == kind(r)).count();

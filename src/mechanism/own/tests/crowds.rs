@@ -221,6 +221,7 @@ fn guesses_among_twenty_labels_are_found() {
 }
 
 #[test]
+#[expect(clippy::cast_sign_loss, reason = "ratings are above zero")]
 fn ratings_with_decimals_are_not_judged_and_finer_ones_accuse_nobody() {
     let mut random = stream(3, "decimals", 0);
     let mut draw = |steps: f64| {
