@@ -95,7 +95,7 @@ pub struct Built {
 /// Vectors of all contents and how they came about.
 #[derive(Debug, Clone)]
 pub struct Embedded {
-    /// One row per content; none from [`embed_anew`], whose rows are not kept.
+    /// One row per content.
     pub vectors: Arc<Vectors>,
     /// What the dimensions mean.
     pub kind: VectorKind,

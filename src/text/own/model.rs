@@ -59,7 +59,7 @@ const RIDGE: f64 = 10.0;
 const MOST_STEPS: usize = 100;
 const TOLERANCE: f64 = 1e-6;
 
-/// Places of the kinds in [`Slot::kinds`]: copies, the closeness nodes of an LLM, other papers.
+/// Places of the kinds of a slot: copies, the closeness nodes of an LLM, other papers.
 const PLACES: usize = 3 + CLOSENESS.len();
 
 /// The kind of a place, a position in [`Class::GHOSTS`], and its weight within the kind.

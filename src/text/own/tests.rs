@@ -203,7 +203,6 @@ fn features_are_those_of_the_definition() {
     let found = features(&set, &planted, vectors, &believed);
     let of_set = in_order_of_set(&set, &planted, &rows);
     let naive = Naive::new(&of_set, set.reviews.len());
-    #[expect(clippy::needless_range_loop, reason = "numbers of several lists")]
     for review in 0..set.reviews.len() {
         let (peers, z) = naive.features(&set, review, &believed);
         let features = found[review];
@@ -471,6 +470,7 @@ fn what_the_task_says_is_taken_out_by_the_definition() {
     };
     projected(&mut naive.reviews, set.reviews.iter().map(|r| r.paper).collect());
     projected(&mut naive.z, set.z.iter().map(|z| z.paper).collect());
+    #[expect(clippy::needless_range_loop, reason = "numbers of several lists")]
     for review in 0..set.reviews.len() {
         let (peers, z) = naive.features(&set, review, &believed);
         let features = found[review];
