@@ -235,8 +235,9 @@ impl Loader<'_> {
         let rows = read_rows(source, schema, &mut problems, &mut |row, problems| {
             let Some(task) = row.name(0, &TASK, problems) else { return };
             let label = match row.fields[1].answered() {
-                Answered::Label(label) => Some(label),
-                Answered::Nothing | Answered::Word(_) => None,
+                // The scale decides what a word such as `N/A` means: who lists it there means a label.
+                Answered::Label(label) | Answered::Word(label) => Some(label),
+                Answered::Nothing => None,
                 Answered::Spans | Answered::Structure => {
                     let message = "is a list or an object; a label is a text or a number";
                     problems.report(Some(row.line), Some(LABEL.name), message);

@@ -1,5 +1,6 @@
 //! Templates of prompts. They are the user's own files, so that the whole language of Jinja is theirs;
-//! what bounds them is that they end and that a message stays small.
+//! what bounds them is that they end and that a message stays small. What a template joins on its
+//! way, a text with itself sixty times, is not bounded: nothing but the user's own file can ask for it.
 
 use std::io;
 

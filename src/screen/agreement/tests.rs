@@ -112,6 +112,7 @@ fn names_in_order_are_a_step_apart() {
     // Pairs of different gold: q2 above q1 and q3, both won.
     assert_eq!(value(&run, "auc"), Some(1.0));
     assert_eq!(run.measured[0].missing, [1, 0, 0]);
+    assert_eq!((run.warnings[0].code, run.warnings[0].count), ("labels_missing", 1));
     assert!(run.report().footer.iter().any(|line| line.contains("poor < fair < good")));
 }
 

@@ -52,7 +52,7 @@ const fn setting(
 
 pub(super) static SETTINGS: [Setting; 292] = [
     setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
-    setting("labels", ("scale", "0..2"), "scale", || json!({"range": [0.0, 2.0]})).alone(),
+    setting("labels", ("scale", "a,b,c"), "scale", || json!("a,b,c")).alone(),
     setting("labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
     setting("labels", ("fdr", "0.25"), "fdr", || json!(0.25)),
     setting("labels", ("margin", "0.125"), "margin", || json!(0.125)),
