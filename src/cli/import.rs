@@ -11,7 +11,8 @@ use super::exports::ExportArgs;
 use super::output::{beside, check_output, say, write_output, write_stdout};
 use super::progress::open;
 use crate::data::import::{
-    ImportError, ImportSettings, Imported, Wanted, guessed, imported, left_out, taken,
+    ImportError, ImportSettings, Imported, Submissions, Wanted, guessed, has_rows, imported,
+    left_out, taken,
 };
 use crate::data::problem::DataError;
 use crate::data::source::{Format, Source};
@@ -53,8 +54,24 @@ pub(super) fn run(args: &ImportArgs, common: &Common) -> Result<ExitStatus> {
     let mut llm = Vec::new();
     let mut of_systems = false;
     let mut foreign: Vec<(String, DataError)> = Vec::new();
-    for file in &args.files {
-        let source = open(file, common)?;
+    let sources = args
+        .files
+        .iter()
+        .map(|file| open(file, common))
+        .collect::<std::result::Result<Vec<_>, DataError>>()?;
+    let lists: Vec<Option<Submissions>> = sources.iter().map(Submissions::of).collect();
+    // Alone such a list is refused, with what is missing.
+    let is_joined = lists.iter().any(Option::is_none);
+    let submissions =
+        lists.iter().flatten().cloned().reduce(Submissions::and).filter(|_| is_joined);
+    let sources = sources.into_iter().zip(&lists);
+    let sources = sources.filter(|(_, list)| !is_joined || list.is_none());
+    let sources: Vec<Source> = sources.map(|(source, _)| source).collect();
+    for source in sources {
+        let settings = match &submissions {
+            Some(list) => list.settings(&source, &settings),
+            None => settings.clone(),
+        };
         let wanted = match args.wanted {
             Some(WantedChoice::Reviews) => Wanted::Reviews,
             Some(WantedChoice::Labels) => Wanted::Labels,
@@ -64,7 +81,10 @@ pub(super) fn run(args: &ImportArgs, common: &Common) -> Result<ExitStatus> {
         };
         let name = source.name();
         let imported = match as_lines(source, wanted, &settings) {
-            Ok(imported) => imported,
+            Ok(imported) => match &submissions {
+                Some(list) => list.kept(imported),
+                None => imported,
+            },
             Err(error) if args.files.len() > 1 => {
                 foreign.push((name, error));
                 continue;
@@ -125,7 +145,7 @@ fn as_lines(
     wanted: Wanted,
     settings: &ImportSettings,
 ) -> Result<Imported, DataError> {
-    if source.bytes.iter().all(u8::is_ascii_whitespace) {
+    if !has_rows(&source) {
         return Err(ImportError::empty(source.name(), wanted).into());
     }
     let first = imported(source, wanted, settings)?;

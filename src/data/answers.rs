@@ -55,6 +55,11 @@ impl Answered {
                 Self::Structure => Self::Label(cell.to_owned()),
                 found => found,
             },
+            // A text as JSON has it.
+            None if cell.starts_with('"') => match serde_json::from_str::<String>(cell) {
+                Ok(text) => Self::in_cell(&text),
+                Err(_) => Self::Label(cell.to_owned()),
+            },
             None => Self::Label(cell.to_owned()),
         }
     }
@@ -155,7 +160,8 @@ fn is_span(list: &[Value]) -> bool {
 
 /// Whether an object says where in a text, a picture or a recording it is.
 pub(crate) fn has_place(object: &Map<String, Value>) -> bool {
-    const PAIRS: [[&str; 2]; 8] = [
+    const PAIRS: [[&str; 2]; 9] = [
+        ["left", "top"],
         ["start", "end"],
         ["startOffset", "endOffset"],
         ["start_offset", "end_offset"],
@@ -170,9 +176,58 @@ pub(crate) fn has_place(object: &Map<String, Value>) -> bool {
 
 /// The list or object that a cell is.
 pub(crate) fn structure(cell: &str) -> Option<Value> {
-    let brackets = [('[', ']'), ('{', '}')];
+    let brackets = [('[', ']'), ('{', '}'), ('(', ')')];
     let in_brackets = brackets.iter().any(|(a, b)| cell.starts_with(*a) && cell.ends_with(*b));
-    if in_brackets { serde_json::from_str(cell).ok() } else { None }
+    if !in_brackets {
+        return None;
+    }
+    serde_json::from_str(cell).ok().or_else(|| python(cell))
+}
+
+/// The list, set or dictionary that a cell is as Python writes it: `['b', "a'b", None]`, `{'b', 'a'}`.
+fn python(cell: &str) -> Option<Value> {
+    let quote = cell.trim_start_matches(['[', '{', '(']).trim_start().chars().next()?;
+    if !matches!(quote, '\'' | '"') && !["None", "True", "False"].iter().any(|w| cell.contains(w)) {
+        return None;
+    }
+    let mut json = String::with_capacity(cell.len() + 8);
+    let mut rest = cell;
+    while let Some(c) = rest.chars().next() {
+        if matches!(c, '\'' | '"') {
+            let mut text = String::new();
+            let mut letters = rest[1..].char_indices();
+            let end = loop {
+                match letters.next()? {
+                    (at, letter) if letter == c => break at + 2,
+                    (_, '\\') => match letters.next()?.1 {
+                        'n' => text.push('\n'),
+                        't' => text.push('\t'),
+                        escaped @ ('\'' | '"' | '\\') => text.push(escaped),
+                        _ => return None,
+                    },
+                    (_, letter) => text.push(letter),
+                }
+            };
+            json.push_str(&Value::from(text).to_string());
+            rest = &rest[end..];
+        } else if let Some((word, plain)) = [("None", "null"), ("True", "true"), ("False", "false")]
+            .into_iter()
+            .find(|(word, _)| rest.starts_with(word))
+        {
+            json.push_str(plain);
+            rest = &rest[word.len()..];
+        } else {
+            json.push(match c {
+                '(' => '[',
+                ')' => ']',
+                c => c,
+            });
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    let as_set = |json: &str| Some(format!("[{}]", json.strip_prefix('{')?.strip_suffix('}')?));
+    let value = serde_json::from_str(&json).ok();
+    value.or_else(|| serde_json::from_str(&as_set(&json)?).ok())
 }
 
 /// Whether a label or a text says that there is none.
@@ -205,6 +260,10 @@ mod tests {
             r#"{"choices": ["\u00fcber", "caf\u00e9"]}"#,
             r#"{"über": true, "café": true, "no": false}"#,
             r#"["über", "café", "über", null]"#,
+            "['über', 'café']",
+            "{'über', 'café'}",
+            "{'choices': ['café', None, 'über']}",
+            "('über', 'café')",
         ] {
             assert_eq!(Answered::in_cell(cell), expected, "{cell}");
         }
@@ -216,11 +275,14 @@ mod tests {
 
     #[test]
     fn texts_in_brackets_are_texts() {
-        for text in ["[draft] a text", "{a} and {b}", "[1] and [2]", "[one two]"] {
+        for text in ["[draft] a text", "{a} and {b}", "[1] and [2]", "[one two]", "['a' b]", "['a"]
+        {
             assert_eq!(Answered::in_cell(text), label(text));
         }
         assert_eq!(Answered::of(&json!(["[a]", "b"])), label("[a]; b"));
         assert_eq!(Answered::in_cell(r#"{"deep": {"a": 1}}"#), label(r#"{"deep": {"a": 1}}"#));
+        assert_eq!(Answered::in_cell(r#""caf\u00e9""#), label("café"));
+        assert_eq!(Answered::in_cell(r#""good" and "bad""#), label(r#""good" and "bad""#));
         assert_eq!(Answered::of(&json!({"deep": {"a": 1}})), Answered::Structure);
     }
 

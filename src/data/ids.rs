@@ -92,7 +92,7 @@ impl Ids {
     pub fn look_alikes(&self) -> Vec<Vec<&str>> {
         let mut groups: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         for (number, name) in (0..).zip(&self.names) {
-            groups.entry(without_zeros(alike(name))).or_default().push(number);
+            groups.entry(same_to_people(name)).or_default().push(number);
         }
         let mut groups: Vec<Vec<u32>> =
             groups.into_values().filter(|group| group.len() > 1).collect();
@@ -119,6 +119,11 @@ pub(crate) fn alike(name: &str) -> String {
     }
     let folded: String = name.nfkc().flat_map(char::to_lowercase).collect();
     folded.split_whitespace().collect::<Vec<_>>().join(" ").nfkc().collect()
+}
+
+/// What names have in common that people take for one: see [`Ids::look_alikes`].
+pub(super) fn same_to_people(name: &str) -> String {
+    without_zeros(alike(name))
 }
 
 /// `7` for `007`, `7.0` and `7.`; another name as it is.

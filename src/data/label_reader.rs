@@ -18,7 +18,7 @@ use super::plain::read_plain_reports;
 use super::problem::{DataError, Problems};
 use super::rows::{Column, FileProblems, Row, read_rows};
 use super::source::Source;
-use super::warning::{Warning, first_names, names_alike, names_rounded};
+use super::warning::{Warning, first_names, names_alike, names_alike_between, names_rounded};
 use super::z::{ZLabels, ZSample, ZSource, by_name};
 use crate::error::Remedy;
 
@@ -128,6 +128,10 @@ pub fn read_labels(
     let mut warnings = loader.warnings(truth.as_deref());
     let kinds = [("tasks", table.tasks()), ("workers", table.workers())];
     warnings.extend(kinds.iter().filter_map(|(what, names)| names_rounded(what, names)));
+    let unknown = &loader.unknown_tasks;
+    warnings.extend(names_rounded("tasks of Z or truth", unknown));
+    let unknown = unknown.names().iter().map(String::as_str);
+    warnings.extend(names_alike_between("tasks of Z or truth", table.tasks(), unknown));
     let kinds = kinds.into_iter().chain([("labels", &loader.all_labels)]);
     warnings.extend(kinds.filter_map(|(what, names)| names_alike(what, names)));
     let z = ZLabels {

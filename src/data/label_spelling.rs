@@ -6,10 +6,10 @@
 //! become a missing label; both are counted and said.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::answers::Answered;
 pub(crate) use super::answers::says_nothing;
+use super::answers::{Answered, set};
 use super::ids::{Ids, alike};
 use super::labels::{Label, LabelReport};
 use super::warning::{Warning, first_names};
@@ -104,11 +104,13 @@ impl Spelling {
                 _ => Cow::Borrowed(name.as_str()),
             })
             .collect();
+        let plain = if exact { plain } else { clicked(plain) };
         // Of each key the least: own names first, then the one without capitals, then by name.
         let mut least: BTreeMap<String, (bool, bool, &str)> = BTreeMap::new();
-        for (number, name) in plain.iter().enumerate() {
-            let key = key_of(name);
-            let candidate = (number >= own, **name != key, &**name);
+        for (number, (name, plain)) in names.names().iter().zip(&plain).enumerate() {
+            let key = key_of(plain);
+            let name = if number < own { name.as_str() } else { &**plain };
+            let candidate = (number >= own, name != key, name);
             let known = least.entry(key).or_insert(candidate);
             *known = candidate.min(*known);
         }
@@ -157,9 +159,66 @@ impl Spelling {
     }
 }
 
+/// Sets of choices that a program joined with a sign in the order of the clicks (`b|a` and `a|b`), in the
+/// one order of sets. Where every label has as many names, it may be a ranking, and the order the answer.
+pub(super) fn clicked(mut names: Vec<Cow<'_, str>>) -> Vec<Cow<'_, str>> {
+    for sign in ['|', ';', ','] {
+        let mut keys: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = BTreeMap::new();
+        for name in &names {
+            let parts: Vec<String> = name.split(sign).map(alike).collect();
+            let mut key = parts.clone();
+            key.sort();
+            keys.entry(key).or_default().insert(parts);
+        }
+        let ordered = |name: &str| {
+            let parts = name.split(sign).map(|part| part.trim().to_owned());
+            match set(parts.filter(|part| !part.is_empty()).collect()) {
+                Answered::Label(label) if name.contains(sign) => Some(label),
+                _ => None,
+            }
+        };
+        let lengths: BTreeSet<usize> = keys.keys().map(Vec::len).collect();
+        if lengths.len() < 2 {
+            continue;
+        }
+        let known: HashSet<&str> = names.iter().map(AsRef::as_ref).collect();
+        // In two orders, or once as a list is written.
+        let is_twice = |name: &Cow<'_, str>| {
+            ordered(name).is_some_and(|set| set != **name && known.contains(set.as_str()))
+        };
+        if !keys.values().any(|orders| orders.len() > 1) && !names.iter().any(is_twice) {
+            continue;
+        }
+        for name in &mut names {
+            if let Some(set) = ordered(name) {
+                *name = Cow::Owned(set);
+            }
+        }
+    }
+    names
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn choices_joined_in_the_order_of_clicks_are_sets_and_rankings_are_not() {
+        for sign in ["|", ";", ", "] {
+            let [ab, ba] = [["a", "b"], ["b", "a"]].map(|names| names.join(sign));
+            let (names, new, warnings) = folded(&[&ba, &ab, "a", "c"], 0);
+            assert_eq!(
+                (names, new),
+                (vec!["a; b".into(), "a".into(), "c".into()], vec![0, 0, 1, 2])
+            );
+            assert_eq!(warnings[0].code, "labels_folded", "{warnings:?}");
+            // A ranking, and texts in which nothing is said twice in another order.
+            let other = ["d", "c"].join(sign);
+            for same in [&[ab.as_str(), &ba, &other][..], &[ab.as_str(), "b"]] {
+                assert_eq!(folded(&same, 0).0, same);
+            }
+        }
+    }
 
     fn folded(names: &[&str], own: usize) -> (Vec<String>, Vec<Label>, Vec<Warning>) {
         let mut spelling = Spelling::new(false);

@@ -7,11 +7,13 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 names and rows")]
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::answers::Answered;
 use super::duplicates::Duplicates;
 use super::ids::Ids;
+use super::label_spelling::clicked;
 use super::near::quotable;
 use super::problem::{DataError, Problems};
 use super::rows::{Column, Field, FileProblems, NamedColumn, read_rows};
@@ -126,6 +128,8 @@ pub struct Labellings {
     pub rows: Vec<u64>,
     /// Second labels of a labeller for a task that were dropped.
     pub dropped: usize,
+    /// Labels that are sets of choices in another order than the one that stands for all, as written.
+    pub sets: Vec<String>,
 }
 
 /// Reads all files and checks them together.
@@ -165,7 +169,18 @@ pub fn read_labellers(
     loader.check_clusters(files, &mut problems);
     problems.into_result()?;
     let (tasks, task_numbers) = ascending(&loader.tasks);
-    let (texts, text_numbers) = ascending(&loader.texts);
+    let (sets, in_order) = loader.in_order();
+    let (texts, places) = ascending(&in_order);
+    let text_numbers: Vec<u32> = loader
+        .texts
+        .names()
+        .iter()
+        .zip(&sets)
+        .map(|(name, set)| in_order.get(set.as_ref().unwrap_or(name)).unwrap_or_default())
+        .map(|number| places[number as usize])
+        .collect();
+    let sets = loader.texts.names().iter().zip(&sets);
+    let sets = sets.filter_map(|(name, set)| set.is_some().then(|| name.clone())).collect();
     let mut states = states.into_iter().map(|state| {
         let mut labellers: Vec<Labeller> = state
             .into_iter()
@@ -191,7 +206,17 @@ pub fn read_labellers(
         }
         (of_task, names)
     });
-    Ok(Labellings { tasks, texts, labellers, gold, since, clusters, rows, dropped: loader.dropped })
+    Ok(Labellings {
+        tasks,
+        texts,
+        labellers,
+        gold,
+        since,
+        clusters,
+        rows,
+        dropped: loader.dropped,
+        sets,
+    })
 }
 
 /// The names in ascending order, and the place of each number in it.
@@ -224,6 +249,15 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
+    /// For each label the set of choices that it is in another order, if it is one, and what is left.
+    fn in_order(&self) -> (Vec<Option<String>>, Ids) {
+        let names = self.texts.names();
+        let sets = clicked(names.iter().map(|name| name.as_str().into()).collect());
+        let kept = sets.iter().map(AsRef::<str>::as_ref).collect();
+        let changed = |(set, name): (Cow<'_, str>, &String)| (*set != **name).then(|| set.into());
+        (sets.into_iter().zip(names).map(changed).collect(), kept)
+    }
+
     fn read(&mut self, source: &Source, stem: &str, problems: &mut Problems) -> (State, u64) {
         let mut problems = FileProblems::new(source, problems);
         let cluster =
@@ -394,6 +428,15 @@ mod tests {
         assert_eq!(one, other);
         assert_eq!(one.labellers[1].name, "w");
         assert_eq!(read("task,label\nq1,x\n", None).unwrap().labellers[0].name, "labels");
+    }
+
+    #[test]
+    fn choices_in_the_order_of_clicks_are_one_label() {
+        let text = "task,worker,label\nq1,v,b|a\nq1,w,a|b\nq2,v,a\nq2,w,a\n";
+        let read = read(text, None).unwrap();
+        assert_eq!(read.texts, ["a", "a; b"]);
+        assert_eq!(read.labellers[0].labels, read.labellers[1].labels);
+        assert_eq!(read.sets, ["b|a", "a|b"]);
     }
 
     #[test]

@@ -113,7 +113,7 @@ mod tests {
         let rows = rows.map(|(task, worker, label)| LabelRow::new(task, worker, label));
         let z = [ZLabelRow::new("q", "dog"), ZLabelRow::new("r", "bird")];
         let set = Labels::from_rows(rows, z).unwrap().split_choices().unwrap();
-        assert_eq!(set.table.tasks().names(), ["q/cat", "q/Dog", "r/cat", "r/Dog"]);
+        assert_eq!(set.table.tasks().names(), ["q/cat", "q/dog", "r/cat", "r/dog"]);
         assert_eq!(set.table.labels().names(), ["no", "yes"]);
         assert_eq!(set.table.of_task(0).labels, [1, 1]);
         assert_eq!(set.table.of_task(1).labels, [1, 1]);

@@ -15,7 +15,7 @@ use super::rows::{Column, FileProblems, header, read_rows};
 use super::source::{Format, Source};
 use super::task_texts::{TASK_TEXT, TaskTexts};
 use super::times::{Clock, TIME_COLUMNS, Times};
-use super::warning::{Warning, first_names, names_alike, names_rounded};
+use super::warning::{Warning, first_names, names_alike, names_alike_between, names_rounded};
 use super::z::by_name;
 use crate::error::Remedy;
 
@@ -485,6 +485,11 @@ impl Loader<'_> {
             let names = first_names(&papers);
             let message = format!("{count} Z reviews are of papers that nobody reviewed: {names}");
             warnings.push(Warning::new("z_of_unknown_papers", count, message));
+            let unknown: Ids = papers.iter().copied().collect();
+            let what = format!("{}s of Z", nouns.thing());
+            warnings.extend(names_rounded(&what, &unknown));
+            let unknown = papers.iter().map(|paper| paper.as_str());
+            warnings.extend(names_alike_between(&what, &set.papers, unknown));
         }
         let mut reviews_of = vec![0_usize; set.papers.len()];
         let mut has_z = vec![false; set.papers.len()];

@@ -2,11 +2,11 @@
 //! with more than the first few names: there may be millions.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::ids::Ids;
+use super::ids::{Ids, same_to_people};
 use super::near::some_of;
 use crate::error::Remedy;
 
@@ -62,6 +62,31 @@ pub fn names_alike(what: &str, names: &Ids) -> Option<Warning> {
         first_of(groups.iter().cloned(), SHOWN_NAMES)
     );
     (!groups.is_empty()).then(|| Warning::new("names_alike", groups.len(), message))
+}
+
+/// A warning if names of one file look like other names of another; `what` names them in the plural.
+pub fn names_alike_between<'a>(
+    what: &str,
+    known: &Ids,
+    others: impl Iterator<Item = &'a str>,
+) -> Option<Warning> {
+    let others: BTreeSet<&str> = others.filter(|name| known.get(name).is_none()).collect();
+    if others.is_empty() {
+        return None;
+    }
+    let like: BTreeMap<String, &str> =
+        known.names().iter().map(|name| (same_to_people(name), name.as_str())).collect();
+    let pairs: Vec<String> = others
+        .iter()
+        .filter_map(|name| Some(format!("`{name}` and `{}`", like.get(&same_to_people(name))?)))
+        .collect();
+    let message = format!(
+        "{} {what} are named as others only but for case, width, white space or the zeros of a number, \
+         and count as different: {}; write them alike in both files",
+        pairs.len(),
+        first_of(pairs.iter().cloned(), SHOWN_NAMES)
+    );
+    (!pairs.is_empty()).then(|| Warning::new("names_alike", pairs.len(), message))
 }
 
 /// A warning if some names look like long numbers that a spreadsheet rounded, such as `1.2316E+18`:
@@ -147,6 +172,16 @@ mod tests {
         let names: Ids = ["1.2316E+18", "a"].iter().collect();
         assert_eq!(names_rounded("tasks", &names).unwrap().count, 1);
         assert!(names_rounded("tasks", &["a"].iter().collect()).is_none());
+    }
+
+    #[test]
+    fn names_of_two_files_that_only_zeros_tell_apart_are_named() {
+        let known: Ids = ["7", "8", "Ada"].iter().collect();
+        let warning = names_alike_between("tasks of Z", &known, ["7.0", "8", "9"].into_iter());
+        let warning = warning.unwrap();
+        assert_eq!((warning.code, warning.count), ("names_alike", 1));
+        assert!(warning.message.contains("`7.0` and `7`"), "{warning:?}");
+        assert!(names_alike_between("tasks", &known, ["8", "9"].into_iter()).is_none());
     }
 
     #[test]

@@ -517,3 +517,194 @@ fn texts_that_say_there_is_none_are_missing_and_counted() {
     );
     assert!(!result["results"].to_string().contains("\"b\""), "{result}");
 }
+
+/// Labels of `caz import FILE --for labels MORE...`, sorted.
+#[track_caller]
+fn imported_labels(folder: &Folder, file: &str, more: &[&str]) -> Vec<String> {
+    let run = folder.caz(&[&["import", file, "--for", "labels"], more].concat()).succeeded();
+    let label = |line: &str| {
+        serde_json::from_str::<Value>(line).unwrap()["label"].as_str().unwrap().to_owned()
+    };
+    let mut labels: Vec<String> = run.stdout.lines().map(label).collect();
+    labels.sort();
+    labels
+}
+
+#[test]
+fn choices_joined_in_the_order_of_clicks_are_one_label() {
+    let folder = Folder::new();
+    let turk = "HITId,AssignmentId,WorkerId,AssignmentStatus,Answer.topics";
+    folder.write(
+        "turk.csv",
+        table(turk, &["1,1,a,Approved,B|A", "1,2,b,Approved,A|B", "2,3,a,Approved,A"]),
+    );
+    assert_eq!(imported_labels(&folder, "turk.csv", &[]), ["A", "A; B", "A; B"]);
+    folder.write(
+        "python.csv",
+        table(
+            "task,worker,label",
+            &["1,a,\"['B', 'A']\"", "1,b,\"['A', 'B']\"", "2,a,['A']", "2,b,A"],
+        ),
+    );
+    folder.write(
+        "commas.csv",
+        table("task,worker,label", &["1,a,\"B, A\"", "1,b,\"A, B\"", "2,a,A", "2,b,A"]),
+    );
+    folder.write("ranks.csv", table("task,worker,label", &["1,a,B>A", "1,b,A>B", "2,a,A>B"]));
+    for (file, agreed) in [("python.csv", true), ("commas.csv", true), ("ranks.csv", false)] {
+        let run = folder.caz(&["agree", file, "--format", "csv", "--bootstrap", "2"]).succeeded();
+        let alpha = run.csv().into_iter().find(|row| row[2] == "alpha_nominal").unwrap();
+        assert_eq!(alpha[3] == "1", agreed, "{file}: {}", run.stdout);
+        let run =
+            folder.caz(&["labels", file, "--mechanism", "ca", "--format", "json"]).succeeded();
+        assert_eq!(run.stdout.contains("labels_folded"), agreed, "{file}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn a_text_that_is_the_same_for_everybody_belongs_to_the_task() {
+    let folder = Folder::new();
+    let rows: Vec<String> = (0..8)
+        .map(|row| {
+            format!(
+                "p{0},r{1},what task {0} says,{2}",
+                row / 2,
+                row % 2,
+                "a remark of mine ".repeat(row + 1)
+            )
+        })
+        .collect();
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    for (file, text) in [("own.csv", "text"), ("other.csv", "answer")] {
+        folder.write(file, table(&format!("paper,reviewer,{text},remark"), &rows));
+        let says = format!("`{text}` is the same for everybody on each of 4 tasks");
+        folder.caz(&["import", file, "--for", "reviews"]).failed(3, &[&says, "`text`: remark"]);
+        let named = ["import", file, "--for", "reviews", "--column", "text=remark"];
+        let run = folder.caz(&named).succeeded();
+        assert!(!run.stdout.contains("what task"), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn what_a_header_a_shape_or_a_name_says_is_heeded() {
+    let folder = Folder::new();
+    folder.write("a.csv", table("task,worker,label", &["1,a,x", "2,a,y"]));
+    folder.write("header.csv", table("task,worker,label", &[]));
+    let run = folder.caz(&["import", "a.csv", "header.csv", "--for", "labels"]).succeeded();
+    assert!(run.stderr.contains("`header.csv` was left out"), "{}", run.stderr);
+    let sets = json!({"ann": {"q1": ["y", "x"], "q2": ["x"]}, "ben": {"q1": ["x", "y"]}});
+    folder.write("sets.json", sets.to_string());
+    folder.caz(&["import", "sets.json", "--for", "labels"]).failed(3, &["wide table"]);
+    assert_eq!(imported_labels(&folder, "sets.json", &["--wide", "worker"]), ["x", "x; y", "x; y"]);
+    let numbers: Vec<String> = (0..9).map(|n| format!("{},{},{}", n % 3, n / 3, n % 2)).collect();
+    folder.write(
+        "numbers.csv",
+        table(&numbers[0], &numbers[1..].iter().map(String::as_str).collect::<Vec<_>>()),
+    );
+    folder.caz(&["labels", "numbers.csv", "--mechanism", "ca"]).failed(3, &["no header"]);
+    folder.write("empty.json", "{}");
+    folder.caz(&["import", "empty.json", "--for", "labels"]).failed(3, &["empty"]);
+    folder.write("ids.csv", table("Item ID,Annotator ID,mood", &["1,ann,calm", "1,ben,angry"]));
+    let run = folder.caz(&["labels", "ids.csv", "--mechanism", "ca"]);
+    run.failed(3, &["no column is `label`"]);
+    let appen = table(
+        "_unit_id,_tainted,_worker_id,mood",
+        &["1,1,7,calm", "1,f,8,angry", "2,t,7,calm", "2,0,8,calm"],
+    );
+    folder.write("appen.csv", appen);
+    assert_eq!(
+        imported_labels(&folder, "appen.csv", &["--column", "label=mood"]),
+        ["angry", "calm"]
+    );
+    folder.write("ann.jsonl", "{\"id\":1,\"data\":\"x\",\"label\":[\"B\",\"A\"]}\n{\"id\":2,\"data\":\"y\",\"label\":[]}\n");
+    assert_eq!(imported_labels(&folder, "ann.jsonl", &[]), ["A; B"]);
+    folder.write("old.jsonl", "{\"id\":1,\"text\":\"x\",\"meta\":{},\"annotation_approver\":null,\"labels\":[[0,1,\"P\"]]}\n");
+    folder
+        .caz(&["import", "old.jsonl", "--for", "labels"])
+        .failed(3, &["does not say who annotated"]);
+    let places = json!({"user_id": "ann", "instance_id_to_label_to_value": {},
+        "instance_id_to_span_to_value": {"i1": [[{"schema": "ner", "name": "PER", "start": 0}, "true"]]}});
+    folder.write("places.json", places.to_string());
+    folder.caz(&["import", "places.json", "--for", "labels"]).failed(3, &["spans"]);
+}
+
+#[test]
+fn names_that_only_zeros_tell_apart_are_said_between_files_too() {
+    let folder = Folder::new();
+    folder.write(
+        "l.csv",
+        table("task,worker,label", &["7,a,x", "7,b,x", "8,a,x", "8,b,y", "1E+20,a,x", "1E+20,b,x"]),
+    );
+    folder.write("z.csv", table("task,label", &["7.0,x", "8,y"]));
+    let run = folder
+        .caz(&["labels", "l.csv", "--z", "z.csv", "--mechanism", "ca_z", "--format", "json"])
+        .succeeded();
+    assert!(run.stdout.contains("`7.0` and `7`"), "{}", run.stdout);
+    let run = folder
+        .caz(&["agree", "l.csv", "--gold", "z.csv", "--format", "json", "--bootstrap", "2"])
+        .succeeded();
+    assert!(
+        run.stdout.contains("names_alike") && run.stdout.contains("names_rounded"),
+        "{}",
+        run.stdout
+    );
+    let text = "The second lemma is used before it is proved, which makes it hard to follow.";
+    folder.write("r.jsonl", format!("{{\"paper\":\"7\",\"reviewer\":\"a\",\"text\":\"{text}\"}}\n{{\"paper\":\"8\",\"reviewer\":\"b\",\"text\":\"Few runs. {text}\"}}\n"));
+    folder.write(
+        "zr.csv",
+        table("paper,text", &["7.0,A machine wrote this.", "8,And a machine wrote that."]),
+    );
+    let run = folder
+        .caz(&["reviews", "r.jsonl", "--z", "zr.csv", "--score", "projected", "--format", "json"])
+        .succeeded();
+    assert!(run.stdout.contains("`7.0` and `7`"), "{}", run.stdout);
+}
+
+#[test]
+fn prolific_s_list_says_whose_answers_of_a_survey_count() {
+    let folder = Folder::new();
+    let id = |name: &str| format!("\"{{\"\"ImportId\"\":\"\"{name}\"\"}}\"");
+    let ids = ["finished", "_recordId", "QID1", "PROLIFIC_PID"].map(id).join(",");
+    folder.write(
+        "survey.csv",
+        table(
+            "Finished,ResponseId,Q1,PROLIFIC_PID",
+            &[
+                "Finished,Response ID,Is it?,PROLIFIC_PID",
+                &ids,
+                "True,R_0,Yes,p0",
+                "True,R_1,No,p1",
+                "True,R_2,Yes,p2",
+                "True,R_3,No,p9",
+            ],
+        ),
+    );
+    folder.write(
+        "prolific.csv",
+        table(
+            "Submission id,Participant id,Status,Started at,Time taken",
+            &[
+                "s0,p0,APPROVED,2031,60",
+                "s1,p1,REJECTED,2031,5",
+                "s2,p2,RETURNED,2031,",
+                "s3,p2,AWAITING REVIEW,2031,70",
+            ],
+        ),
+    );
+    for files in [["survey.csv", "prolific.csv"], ["prolific.csv", "survey.csv"]] {
+        let run = folder.caz(&["import", files[0], files[1], "--for", "labels"]).succeeded();
+        let workers: Vec<String> = run
+            .stdout
+            .lines()
+            .map(|line| {
+                serde_json::from_str::<Value>(line).unwrap()["worker"].as_str().unwrap().into()
+            })
+            .collect();
+        assert_eq!(workers, ["p0", "p2", "p9"], "{}", run.stderr);
+        assert!(run.stderr.contains("1 rows are of people whose submission"), "{}", run.stderr);
+        assert!(run.stderr.contains("1 people are not in `prolific.csv`"), "{}", run.stderr);
+    }
+    folder
+        .caz(&["import", "prolific.csv", "--for", "labels"])
+        .failed(3, &["no answers", "both files"]);
+}

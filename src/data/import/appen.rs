@@ -41,7 +41,10 @@ impl Importer for Appen {
         };
         output.text_fields = vec![answer.clone()];
         records.each(output, |record, output| {
-            if record.get("_tainted").is_some_and(|cell| cell.eq_ignore_ascii_case("true")) {
+            let is_tainted = |cell: &str| {
+                ["true", "t", "1", "yes"].iter().any(|yes| cell.eq_ignore_ascii_case(yes))
+            };
+            if record.get("_tainted").is_some_and(is_tainted) {
                 return output.leave_out("tainted judgments");
             }
             let answer = records.answer(record, &answer);

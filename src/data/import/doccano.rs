@@ -30,7 +30,13 @@ impl Importer for Doccano {
 
     fn detect(&self, peek: &Peek<'_>) -> bool {
         let by_user = |example: &Object| {
-            example.contains_key("Comments") && ANSWERS.iter().any(|key| example.contains_key(*key))
+            let has = |key: &str| example.contains_key(key);
+            let commented = has("Comments") && ANSWERS.iter().any(|key| has(key));
+            // Before version 1.5.
+            let older = has("data")
+                && example["data"].is_string()
+                && example.get("label").is_some_and(Value::is_array);
+            commented || older || approved(example)
         };
         peek.objects().iter().any(|example| {
             example.contains_key("id") && (by_user(example) || annotations(example).is_some())
@@ -48,7 +54,8 @@ impl Importer for Doccano {
         output: &mut Output,
     ) -> Result<(), ImportError> {
         let is_old = peek.objects().iter().any(|example| annotations(example).is_some());
-        if request.stem == "all" && !is_old {
+        let is_approved = peek.objects().iter().any(approved);
+        if (request.stem == "all" && !is_old) || is_approved {
             return Err(ImportError::Refused {
                 file: request.file.clone(),
                 what:
@@ -67,8 +74,8 @@ impl Importer for Doccano {
             let task = task.as_deref();
             if request.wanted == Wanted::Items {
                 output.begin(place.0);
-                output
-                    .item(task, example.get("text").map(|text| ("text", text.clone())).into_iter());
+                let text = example.get("text").or_else(|| example.get("data"));
+                output.item(task, text.map(|text| ("text", text.clone())).into_iter());
                 return true;
             }
             if let Some(annotations) = annotations(&example) {
@@ -86,6 +93,11 @@ impl Importer for Doccano {
         output.text_fields = vec![if is_old { "annotations" } else { question }.to_owned()];
         request.whole(read, output)
     }
+}
+
+/// Whether the example is of an export before version 1.3: all annotators in one, and who approved.
+fn approved(example: &Object) -> bool {
+    ["annotation_approver", "labels", "text"].iter().all(|key| example.contains_key(*key))
 }
 
 /// The annotations of the older form, if the example is in it.

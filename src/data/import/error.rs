@@ -71,6 +71,14 @@ pub enum ImportError {
         /// What there is.
         message: String,
     },
+    /// What would be taken for the answers is the same for everybody who had a task.
+    #[error("`{file}`: {message}")]
+    OfTask {
+        /// The file.
+        file: String,
+        /// Which column, and which others may be meant.
+        message: String,
+    },
     /// A table whose columns are not understood.
     #[error("`{file}`: {message}")]
     Columns {
@@ -82,9 +90,10 @@ pub enum ImportError {
 }
 
 impl ImportError {
-    /// A file with nothing in it.
+    /// A file with nothing in it, or nothing but a header.
     pub fn empty(file: String, wanted: Wanted) -> Self {
-        Self::Nothing { file, format: "a file", wanted: wanted.noun(), hint: "it is empty".into() }
+        let hint = "it is empty, or has no row but a header".into();
+        Self::Nothing { file, format: "a file", wanted: wanted.noun(), hint }
     }
 
     /// Whether the file holds nothing of use, so that others can do without it.
@@ -112,7 +121,7 @@ impl Kinded for ImportError {
 
     fn remedy(&self) -> Option<Remedy> {
         match self {
-            Self::Columns { .. } => Some(Remedy::NameColumns),
+            Self::Columns { .. } | Self::OfTask { .. } => Some(Remedy::NameColumns),
             Self::Wide { .. } => Some(Remedy::ReadAsWide),
             _ => None,
         }

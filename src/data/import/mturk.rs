@@ -59,7 +59,7 @@ impl Importer for MTurk {
                 return output.leave_out("rejected assignments");
             }
             output.took(record.get("WorkTimeInSeconds"));
-            let answer = answer.in_row(&records, record);
+            let answer = answer.in_row(&records, record, request.wanted.is_labels());
             output.person(&NOUNS, record.get(&task), record.get(&worker), answer);
         })
     }
@@ -136,9 +136,15 @@ impl Answer {
         }
     }
 
-    fn in_row(&self, records: &Records<'_>, record: &Record<'_>) -> Answered {
+    fn in_row(&self, records: &Records<'_>, record: &Record<'_>, is_label: bool) -> Answered {
         match self {
-            Self::Column(name) => records.answer(record, name),
+            Self::Column(name) => match records.answer(record, name) {
+                // Boxes of one name, in the order of the form or of the clicks.
+                Answered::Label(boxes) if is_label && boxes.contains('|') => {
+                    set(boxes.split('|').map(|name| name.trim().to_owned()).collect())
+                }
+                answer => answer,
+            },
             Self::Boxes(_, boxes) => {
                 let cells =
                     || boxes.iter().filter_map(|(column, name)| Some((record.get(column)?, name)));

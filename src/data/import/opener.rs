@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::catalogue::is_general;
 use super::error::ImportError;
 use super::note::{ImportNote, Imports};
-use super::reading::{Asked, imported_as};
+use super::reading::{Asked, has_rows, imported_as};
 use super::settings::{COLUMN_KEYS, ImportSettings, Wanted};
 use crate::data::problem::DataError;
 use crate::data::source::Source;
@@ -83,8 +83,7 @@ impl Opener {
         let mut kept = Vec::new();
         let mut empty: Vec<(String, DataError)> = Vec::new();
         for source in sources {
-            let (name, is_blank) =
-                (source.name(), source.bytes.iter().all(u8::is_ascii_whitespace));
+            let (name, is_blank) = (source.name(), !has_rows(&source));
             match self.open(source, wanted, true) {
                 Ok(source) if !many || !is_blank => kept.push(source),
                 Ok(_) => empty.push((name.clone(), ImportError::empty(name, wanted).into())),

@@ -25,6 +25,9 @@ const OLD: &str = ":::";
 /// Under a user's state: instance, question and label, value.
 const STATE: &str = "instance_id_to_label_to_value";
 
+/// Marked places of a user.
+const SPANS: &str = "instance_id_to_span_to_value";
+
 pub(super) struct Potato;
 
 impl Importer for Potato {
@@ -143,6 +146,10 @@ fn user_state(
     });
     looked.map_err(|broken| request.broken(broken))?;
     let questions: Vec<String> = questions.into_iter().collect();
+    if questions.is_empty() && memchr::memmem::find(peek.bytes, SPANS.as_bytes()).is_some() {
+        output.spans += 1;
+        return Ok(());
+    }
     let question = request.question(&questions)?;
     let read = each_object(peek.bytes, &mut |place, state| {
         output.at(place.0);

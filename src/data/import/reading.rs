@@ -184,7 +184,8 @@ pub(super) fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Impor
             if own_shape
                 && matches!(peek.root, Root::Table { .. })
                 && is_general(format)
-                && !peek.has_doubled_names() =>
+                && !peek.has_doubled_names()
+                && !asked.wanted.is_known_better(peek.header()) =>
         {
             return Ok(Imported { source, llm: None, note: None, warnings });
         }
@@ -193,6 +194,14 @@ pub(super) fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Impor
     drop(reading);
     let by_line = matches!(peek.root, Root::Table { .. }) || elements::is_lines(peek.bytes);
     finished(&source, (format, by_line), &request, output, warnings)
+}
+
+/// Whether there is more than a header.
+pub fn has_rows(source: &Source) -> bool {
+    let mut lines = source.bytes.split(|&byte| byte == b'\n');
+    let mut filled = lines.by_ref().filter(|line| !line.iter().all(u8::is_ascii_whitespace));
+    let is_json = filled.next().is_some_and(|line| line.trim_ascii_start().starts_with(b"{"));
+    is_json || source.bytes.trim_ascii_start().starts_with(b"[") || filled.next().is_some()
 }
 
 /// What the rows of a file are most likely for, by its format or else by the names of its columns.

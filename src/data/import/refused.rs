@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::elements::Object;
 use super::error::ImportError;
 use super::peek::{Peek, Root};
+use super::prolific::COLUMNS;
 use super::wrapping::Wrapping;
 use crate::data::near::listed;
 
@@ -32,12 +33,11 @@ pub(super) fn check(file: &str, peek: &Peek<'_>) -> Result<(), ImportError> {
             "an output manifest of SageMaker Ground Truth, which does not say who answered",
             "make a table (task, worker, label) of the files under annotations/worker-response",
         ),
-        Root::Table { .. } if peek.has_columns(&["Submission id", "Participant id", "Status"]) => {
-            refused(
-                "the list of participants of Prolific, which has no answers",
-                "export the answers from the survey or labelling tool that it points to",
-            )
-        }
+        Root::Table { .. } if peek.has_columns(&COLUMNS) => refused(
+            "the list of participants of Prolific, which has no answers",
+            "export the answers from the survey or labelling tool that it points to; `caz import` takes \
+                 both files and leaves out who was rejected",
+        ),
         _ => Ok(()),
     }
 }

@@ -256,6 +256,16 @@ impl Wanted {
         known.chain(text).collect()
     }
 
+    /// Whether a column that rows need has a name here by which importers know it and the ordinary
+    /// readers do not.
+    pub(super) fn is_known_better(self, header: &[String]) -> bool {
+        let folded: Vec<String> = header.iter().map(|name| folded(name)).collect();
+        self.schema().required.iter().any(|known| {
+            !header.iter().any(|name| known.column.matches(name))
+                && known.names().iter().any(|name| folded.iter().any(|other| other == name))
+        })
+    }
+
     /// Whether the ordinary readers know the columns that they need by one of these names.
     pub(super) fn is_known_by(self, names: &[String]) -> bool {
         let schema = self.schema();

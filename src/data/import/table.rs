@@ -105,7 +105,11 @@ impl Columns<'_> {
         if missing.is_empty() {
             return Ok(found);
         }
-        if missing.len() > 1 && self.request.wanted.is_labels() {
+        if names.is_empty() {
+            return Err(ImportError::empty(self.request.file.clone(), self.request.wanted));
+        }
+        let is_headless = self.records.is_headless();
+        if missing.len() > 1 && self.request.wanted.is_labels() && !is_headless {
             let portraits = self.records.portraits(None);
             let answers = answer_columns(&portraits);
             let is_named = names.first().is_some_and(|name| name == KEY);
@@ -123,7 +127,7 @@ impl Columns<'_> {
                 return Err(ImportError::Wide { file: self.request.file.clone(), message });
             }
         }
-        if self.records.is_headless() {
+        if is_headless {
             missing = vec![HEADLESS.to_owned()];
         }
         let missing = missing.join("; ");
@@ -275,7 +279,8 @@ impl Layout {
         found.map(|(_, name)| name.clone())
     }
 
-    /// Refuses a label that is the same for everybody on every task where another column is not.
+    /// Refuses a label or a text that is the same for everybody on every task where another column is
+    /// not.
     fn check_answer(
         &self,
         records: &Records<'_>,
@@ -283,6 +288,13 @@ impl Layout {
     ) -> Result<(), ImportError> {
         let cell =
             |key: &str| self.cells.iter().find(|(other, _)| other == key).map(|(_, name)| name);
+        if let (Some(paper), Some(reviewer), [text]) =
+            (cell("paper"), cell("reviewer"), self.text.as_slice())
+            && request.settings.text_columns.is_empty()
+            && !request.settings.columns.contains_key("text")
+        {
+            return check_varies(records, request, text, &[paper.as_str(), reviewer.as_str()]);
+        }
         let Some(answer) = self.answer(request).filter(|name| folded(name) != "label") else {
             return Ok(());
         };
@@ -342,27 +354,31 @@ fn check_varies(
         return Ok(());
     }
     let portraits = records.portraits(Some(task));
+    let reviews = request.wanted.is_reviews();
     let others: Vec<&str> = portraits
         .iter()
-        .filter(|column| column.differs > 0 && column.has_few() && !column.is_time())
+        .filter(|column| column.differs > 0 && column.has_few() != reviews && !column.is_time())
+        .filter(|column| !reviews || !column.is_number())
         .map(|column| column.name.as_str())
         .filter(|name| !used.contains(name))
         .collect();
     if others.is_empty() {
         return Ok(());
     }
-    Err(request.columns(format!(
+    let message = format!(
         "`{answer}` is the same for everybody on each of {repeated} tasks and belongs to the task, it \
-         seems; name the column `label`: {}",
+         seems; name the column `{}`: {}",
+        request.answer_key(),
         listed(&[&others[..], &[answer]].concat())
-    )))
+    );
+    Err(ImportError::OfTask { file: request.file.clone(), message })
 }
 
 /// What is said about the label or the text of a file in caz's own form whose column has another name.
 ///
 /// # Errors
 ///
-/// [`ImportError::Columns`] for a label that belongs to the task.
+/// [`ImportError::OfTask`] for a label or a text that belongs to the task.
 pub(super) fn own_answer(
     peek: &Peek<'_>,
     request: &Request<'_>,
@@ -373,10 +389,18 @@ pub(super) fn own_answer(
     };
     let answer = schema.required.iter().find(|known| is_label(known)).and_then(column);
     let text = || column(&TEXT).filter(|_| schema.text == TextRule::Content);
+    let of = |key: &str| schema.required.iter().find(|known| known.key() == key).and_then(column);
+    // Taking JSON apart once more takes too long for what is hardly ever there.
+    if let (Some((_, paper)), Some((_, reviewer)), Some((_, text))) =
+        (of("paper"), of("reviewer"), text())
+        && matches!(peek.root, Root::Table { .. })
+    {
+        let records = Records::of(peek, request)?;
+        check_varies(&records, request, text, &[paper, reviewer])?;
+    }
     let Some((key, name)) = answer.or_else(text).filter(|(key, name)| !same_name(key, name)) else {
         return Ok(None);
     };
-    let of = |key: &str| schema.required.iter().find(|known| known.key() == key).and_then(column);
     if let (Some((_, task)), Some((_, worker))) = (of("task"), of("worker")) {
         let records = Records::of(peek, request)?;
         check_varies(&records, request, name, &[task, worker])?;

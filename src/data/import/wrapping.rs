@@ -269,9 +269,15 @@ impl<'de> Visitor<'de> for Look<'_> {
             }
             self.path.push(key);
             let found = &mut *self.found;
+            let before = found.lists.len();
             let is_scalar = entries.next_value_seed(Look { found, path: &mut *self.path })?;
             self.path.pop();
-            inner.is_flat &= is_scalar;
+            // A set of choices is an answer as good as one.
+            let of_names = |list: &List| list.objects == 0;
+            let is_set = self.found.lists.len() == before + 1
+                && self.found.lists[before].path.len() == depth + 1
+                && of_names(&self.found.lists[before]);
+            inner.is_flat &= is_scalar || is_set;
             self.found.scalars += usize::from(depth == 0 && is_scalar);
         }
         if depth == 1 && self.found.inner.len() < MOST {
@@ -322,6 +328,7 @@ mod tests {
         assert_eq!(of(r#"{"w1":{"t1":"x"},"w2":{"t1":"y","t2":null}}"#), Wrapping::Named);
         let rows = r#"{"1":{"task":1,"worker":"a","label":["x"]},"2":{"task":1,"worker":"b"}}"#;
         assert_eq!(of(rows), Wrapping::Named);
+        assert_eq!(of(r#"{"w1":{"t1":["x"]},"w2":{"t1":["y","x"],"t2":"z"}}"#), Wrapping::Named);
         assert_eq!(of(r#"{"task":{"0":"a"},"worker":{"0":"b"}}"#), Wrapping::Columns);
         assert_eq!(of(r#"{"task":["a"],"worker":["b"]}"#), Wrapping::Columns);
         assert_eq!(of("{\"a\":1}\n\n{\n\"a\":2}"), Wrapping::Texts);

@@ -11,11 +11,11 @@ use super::panel::Panel;
 use super::reference::{Labels, Reference, References, references};
 use super::settings::{AgreementSettings, Compare, Outside};
 use super::work::{Row, Work, clusters, labels_of, only, scale_of};
-use crate::data::ids::alike;
+use crate::data::ids::{Ids, alike};
 use crate::data::labellers::{LabellerFiles, Labellings, read_labellers};
 use crate::data::observer::Observer;
 use crate::data::scale::Scale;
-use crate::data::warning::{Warning, first_names};
+use crate::data::warning::{Warning, first_names, names_alike, names_rounded};
 use crate::error::Result;
 use crate::metrics::agreement::Confusion;
 use crate::metrics::agreement::bootstrap::{ClusterCounts, interval};
@@ -223,6 +223,17 @@ pub(super) fn warnings(
     if data.dropped > 0 {
         let message = format!("{} duplicate labels were dropped", data.dropped);
         warnings.push(Warning::new("duplicates_dropped", data.dropped, message));
+    }
+    let tasks: Ids = data.tasks.iter().collect();
+    warnings.extend(names_rounded("tasks", &tasks));
+    warnings.extend(names_alike("tasks", &tasks));
+    if !data.sets.is_empty() {
+        let message = format!(
+            "{} labels are sets of choices that stand there in another order, too, and were read as one: {}",
+            data.sets.len(),
+            first_names(&data.sets)
+        );
+        warnings.push(Warning::new("labels_folded", data.sets.len(), message));
     }
     let all = data.labellers.iter().chain(&data.gold).chain(&data.since);
     let texts = all.flat_map(|labeller| &labeller.labels).filter_map(|(_, text)| *text);
