@@ -215,7 +215,7 @@ mod tests {
             // A ranking, and texts in which nothing is said twice in another order.
             let other = ["d", "c"].join(sign);
             for same in [&[ab.as_str(), &ba, &other][..], &[ab.as_str(), "b"]] {
-                assert_eq!(folded(&same, 0).0, same);
+                assert_eq!(folded(same, 0).0, same);
             }
         }
     }

@@ -180,7 +180,7 @@ pub fn read_labellers(
         .map(|number| places[number as usize])
         .collect();
     let sets = loader.texts.names().iter().zip(&sets);
-    let sets = sets.filter_map(|(name, set)| set.is_some().then(|| name.clone())).collect();
+    let sets = sets.filter(|(_, set)| set.is_some()).map(|(name, _)| name.clone()).collect();
     let mut states = states.into_iter().map(|state| {
         let mut labellers: Vec<Labeller> = state
             .into_iter()

@@ -1,7 +1,8 @@
 //! Finds texts that try to steer the model that judges them.
 //!
 //! Simple rules over the text as a reader would see it, and over what becomes of it when lines are
-//! joined, look-alike letters replaced and encodings undone (`views`). A finding is a reason to read the text, not a verdict: a
+//! joined, look-alike letters replaced and encodings undone (`views`); where none finds anything, what its
+//! sentences say (`cues`). A finding is a reason to read the text, not a verdict: a
 //! review of a paper about prompt injection may quote one. Nothing is removed on account of a
 //! finding; the prompts fence every text whether or not it looks suspicious.
 
@@ -12,6 +13,7 @@ use crate::llm::form::folded;
 use regex::{Regex, RegexBuilder};
 use serde::Serialize;
 
+mod cues;
 mod views;
 
 /// Longest matching text that is reported, in characters.
@@ -120,15 +122,24 @@ impl InjectionDetector {
                 found.push(Suspicion { rule, text: excerpt(matched.as_str(), EXCERPT_CHARS) });
             }
         }
-        for view in others(text, &visible) {
+        let mut views = others(text, &visible);
+        views.push(visible.clone());
+        for view in &views {
             for (rule, pattern) in &self.robust {
                 if found.iter().any(|suspicion| suspicion.rule == *rule) {
                     continue;
                 }
-                if let Some(matched) = pattern.find(&view) {
+                if let Some(matched) = pattern.find(view) {
                     found.push(Suspicion { rule, text: excerpt(matched.as_str(), EXCERPT_CHARS) });
                 }
             }
+        }
+        if found.is_empty() {
+            let sentence = views.iter().rev().find_map(|view| cues::steering(view));
+            found.extend(
+                sentence
+                    .map(|(rule, text)| Suspicion { rule, text: excerpt(&text, EXCERPT_CHARS) }),
+            );
         }
         if !found.iter().any(|suspicion| suspicion.rule == "forged-answer") {
             found.extend(self.scored_lines(&visible));
@@ -202,7 +213,7 @@ fn identity_pattern() -> String {
 }
 
 fn role_pattern() -> String {
-    r"<\|[a-z_\u{2581} ]{2,30}\|>|[\[{]\|[a-z_]{3,20}\|[\]}]|\[/?(?:system_prompt|tool_results|tool_calls|available_tools|gmask)\]|\]~!?b[\]\[]|</?tool_(?:call|response)>|<sop>|\[/?inst\]|<</?sys>>|</?(?:system|assistant|user|instructions?|prompt)>|<(?:start|end)_of_turn>|</s>|^\s*(?:#{2,}|\*\*)\s*(?:system|assistant|instructions?|new instructions?)(?: prompt| message)?\s*(?:\*\*)?\s*:?\s*(?:\*\*)?\s*$|^\s*(?:#{1,4} |\*\*)?(?:system|assistant)(?: prompt| message)?(?:\*\*)?\s*:\s*(?:\*\*)?\s*(?:you|ignore|from|the (?:review|user|text|above)|override|new|sure|i |\{|set|give|rate|always)".to_owned()
+    r#"<\|[a-z_\u{2581} ]{2,30}\|>|["']role["']\s*:\s*["'](?:system|assistant|user|developer)["']|#{2,}\s*(?:instruction|response|input)\s*:|[\[{]\|[a-z_]{3,20}\|[\]}]|\[/?(?:system_prompt|tool_results|tool_calls|available_tools|gmask)\]|\]~!?b[\]\[]|</?tool_(?:call|response)>|<sop>|\[/?inst\]|<</?sys>>|</?(?:system|assistant|user|instructions?|prompt)>|<(?:start|end)_of_turn>|</s>|^\s*(?:#{2,}|\*\*)\s*(?:system|assistant|instructions?|new instructions?)(?: prompt| message)?\s*(?:\*\*)?\s*:?\s*(?:\*\*)?\s*$|^\s*(?:#{1,4} |\*\*)?(?:system|assistant)(?: prompt| message)?(?:\*\*)?\s*:\s*(?:\*\*)?\s*(?:you|ignore|from|the (?:review|user|text|above)|override|new|sure|i |\{|set|give|rate|always)"#.to_owned()
 }
 
 fn boundary_pattern() -> String {
@@ -229,7 +240,7 @@ fn hidden_text_pattern() -> String {
 
 /// Overrides in words that need not start a clause, for texts whose lines and marks are gone.
 fn loose_override_pattern() -> String {
-    r"\b(?:ignore|disregard|forget|override|bypass)\s*(?:all|any|every|the|your|these|those|my)?\s*(?:of\s*)?(?:the\s*|your\s*)?(?:previous|prior|earlier|above|preceding|foregoing|former|past|existing|initial|original|given)\s*(?:instructions?|prompts?|directives|commands|rules|guidelines|rubric|text)|\b(?:ignore|disregard|forget|override|bypass)\s*(?:all\s*)?(?:your|system)\s*(?:instructions?|prompts?|rules|guidelines|rubric)|ignore(?:all)?(?:the)?(?:previous|prior|above)instructions?".to_owned()
+    r"\b(?:ignore|disregard|forget|override|bypass)\s*(?:all|any|every|the|your|these|those|my)?\s*(?:of\s*)?(?:the\s*|your\s*)?(?:previous|prior|earlier|above|preceding|foregoing|former|past|existing|initial|original|given)\s*(?:instructions?|prompts?|directives|commands|rules|guidelines|rubric|text)|\b(?:ignore|disregard|forget|override|bypass)\s*(?:all\s*)?(?:your|system)\s*(?:instructions?|prompts?|rules|guidelines|rubric)|\b(?:ignore|disregard|forget|override)(?:all|any|every|the|your)*(?:previous|prior|above|earlier)*(?:instructions?|rules?|rubric|guidelines?|prompts?)(?:\b|and)".to_owned()
 }
 
 /// "Ignore all previous instructions", and "give the best score", in languages that are often used.

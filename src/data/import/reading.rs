@@ -196,12 +196,12 @@ pub(super) fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Impor
     finished(&source, (format, by_line), &request, output, warnings)
 }
 
-/// Whether there is more than a header.
+/// Whether there is more than nothing, or the header of a table.
 pub fn has_rows(source: &Source) -> bool {
-    let mut lines = source.bytes.split(|&byte| byte == b'\n');
-    let mut filled = lines.by_ref().filter(|line| !line.iter().all(u8::is_ascii_whitespace));
-    let is_json = filled.next().is_some_and(|line| line.trim_ascii_start().starts_with(b"{"));
-    is_json || source.bytes.trim_ascii_start().starts_with(b"[") || filled.next().is_some()
+    let lines = source.bytes.split(|&byte| byte == b'\n');
+    let filled = lines.filter(|line| !line.iter().all(u8::is_ascii_whitespace)).take(2).count();
+    let is_table = || matches!(Peek::new(&decoded(&source.bytes).0).root, Root::Table { .. });
+    filled > 1 || (filled == 1 && !is_table())
 }
 
 /// What the rows of a file are most likely for, by its format or else by the names of its columns.

@@ -317,7 +317,7 @@ fn refuse_settings(folder: &Path) -> Result<(), BertError> {
 
 /// The folder of the transformer in a folder of sentence-transformers: itself, or `0_Transformer` in
 /// old ones.
-pub(super) fn transformer_folder(folder: &Path) -> Result<PathBuf, BertError> {
+pub(in crate::embed) fn transformer_folder(folder: &Path) -> Result<PathBuf, BertError> {
     Modules::read(folder).map(|modules| modules.transformer)
 }
 

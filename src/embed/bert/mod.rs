@@ -53,9 +53,10 @@ pub use error::{BertError, FAMILIES};
 #[cfg(feature = "hub")]
 pub(in crate::embed) use config::supported_family;
 #[cfg(feature = "hub")]
+pub(in crate::embed) use config::transformer_folder;
 pub(in crate::embed) use weights::weight_paths;
 
-use config::{Architecture, SentenceConfig, transformer_folder};
+use config::{Architecture, SentenceConfig};
 use modern::ModernBertEncoder;
 use post_norm::{PostNormEncoder, Workspace};
 use tokens::TextTokenizer;

@@ -76,8 +76,9 @@ pub(super) fn is_commit(name: &str) -> bool {
 
 /// Whether all files that `bert:` reads are there.
 pub(super) fn is_complete(folder: &Path) -> bool {
+    let Ok(folder) = bert::transformer_folder(folder) else { return false };
     NEEDED.iter().all(|name| folder.join(name).is_file())
-        && bert::weight_paths(folder)
+        && bert::weight_paths(&folder)
             .is_ok_and(|files| !files.is_empty() && files.iter().all(|file| file.is_file()))
 }
 
@@ -94,7 +95,9 @@ pub fn cached_models(settings: &HubSettings) -> Result<Vec<ModelSnapshot>, HubEr
         if !is_complete(&folder) {
             continue;
         }
-        let Some(family) = bert::supported_family(&folder) else { continue };
+        let transformer = bert::transformer_folder(&folder);
+        let family = transformer.ok().and_then(|folder| bert::supported_family(&folder));
+        let Some(family) = family else { continue };
         let bytes = size(&folder)?;
         models.push(ModelSnapshot { model, commit, revisions, family, bytes, folder });
     }

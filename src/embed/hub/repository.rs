@@ -22,6 +22,9 @@ const SETTINGS_FILES: [&str; 8] = [
     "chat_template.jinja",
 ];
 
+/// Where old encoders of sentence-transformers have the transformer.
+const OLD_FOLDER: &str = "0_Transformer/";
+
 /// Kinds of files with weights, by what their names begin and end with, the best first.
 const WEIGHTS: [(&str, &str); 2] = [("model", "safetensors"), ("pytorch_model", "bin")];
 
@@ -91,6 +94,9 @@ impl Repository {
             wanted: "language model, neither in one file of the format GGUF nor in safetensors \
                      files with config.json and tokenizer.json of the families llama, qwen2 and qwen3",
         };
+        if !self.files.iter().any(|file| file.name == "config.json") {
+            return Err(not_usable());
+        }
         let files = needed_files(&self.files, &self.model.name, &WEIGHTS[..1]);
         let files = files.map_err(|_| not_usable())?;
         let failed = |failure| network(&self.model, &self.settings, failure);
@@ -213,22 +219,31 @@ fn needed_files(
     kinds: &[(&str, &str)],
 ) -> Result<Vec<RemoteFile>, HubError> {
     let has = |name: &str| all.iter().any(|file| file.name == name);
+    // Old encoders of sentence-transformers have the transformer in a folder of its own.
+    let top = if has("config.json") || !has(&format!("{OLD_FOLDER}config.json")) {
+        ""
+    } else {
+        OLD_FOLDER
+    };
     for wanted in ["config.json", "tokenizer.json"] {
-        if !has(wanted) {
+        if !has(&format!("{top}{wanted}")) {
             return Err(HubError::NotUsable { model: model.to_owned(), wanted });
         }
     }
+    let inside = |file: &RemoteFile| file.name.strip_prefix(top).unwrap_or_default().to_owned();
     let weights: Vec<&RemoteFile> = kinds
         .iter()
         .map(|(stem, extension)| {
-            all.iter().filter(|f| is_weight(&f.name, stem, extension)).collect()
+            all.iter().filter(|f| is_weight(&inside(f), stem, extension)).collect()
         })
         .find(|files: &Vec<&RemoteFile>| !files.is_empty())
         .ok_or_else(|| HubError::NotUsable {
             model: model.to_owned(),
             wanted: "model.safetensors or pytorch_model.bin",
         })?;
-    let settings = all.iter().filter(|file| is_settings_file(&file.name));
+    let is_setting =
+        |file: &&RemoteFile| is_settings_file(&file.name) || is_settings_file(&inside(file));
+    let settings = all.iter().filter(is_setting);
     Ok(settings.chain(weights).cloned().collect())
 }
 

@@ -103,6 +103,34 @@ fn a_model_is_fetched_once_and_then_found_in_the_cache() {
 }
 
 #[test]
+fn an_old_encoder_with_its_transformer_in_a_folder_is_fetched_and_found() {
+    let mut flat = BTreeMap::new();
+    files_below(&tiny(), "", &mut flat);
+    let modules = String::from_utf8(flat["modules.json"].clone()).unwrap();
+    let mut modules: serde_json::Value = serde_json::from_str(&modules).unwrap();
+    modules[0]["path"] = "0_Transformer".into();
+    let mut files = BTreeMap::new();
+    for (name, bytes) in flat {
+        let is_outside = name.contains('/') || name == "config_sentence_transformers.json";
+        let name = if is_outside { name } else { format!("0_Transformer/{name}") };
+        files.insert(name, bytes);
+    }
+    files.remove("0_Transformer/modules.json");
+    files.insert("modules.json".into(), modules.to_string().into_bytes());
+    let hub = FakeHub::of(files, None);
+    let cache = tempfile::tempdir().unwrap();
+    let settings = hub.settings(cache.path());
+    let found = resolve(MODEL, &settings, &silent).unwrap();
+    let load =
+        |folder: &Path| BertEmbedder::load(folder, "bert:x", BertOptions::default()).unwrap();
+    let embed = |model: &BertEmbedder| model.embed(&["the cat"], &NoProgress).unwrap();
+    assert_eq!(embed(&load(&found.folder)), embed(&load(&tiny())));
+    let offline = HubSettings { offline: true, ..settings };
+    assert_eq!(resolve(MODEL, &offline, &no_download).unwrap(), found);
+    assert_eq!(cached_models(&offline).unwrap()[0].family, "bert");
+}
+
+#[test]
 fn a_named_revision_is_asked_for_and_remembered() {
     let hub = FakeHub::start();
     let cache = tempfile::tempdir().unwrap();

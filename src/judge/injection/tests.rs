@@ -7,6 +7,10 @@ struct Case {
     text: String,
     #[serde(default)]
     rule: String,
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    paper: String,
 }
 
 fn cases(lines: &str) -> Vec<Case> {
@@ -81,22 +85,75 @@ fn most_attacks_of_other_kinds_are_found() {
     assert!(missed.len() <= 5, "{} missed:\n{}", missed.len(), missed.join("\n---\n"));
 }
 
-/// Real reviews by people and by models: none of them tries to steer anybody.
+/// How many of each kind are found, and the texts that are not.
+fn found_by_kind(cases: &[Case]) -> (std::collections::BTreeMap<&str, (usize, usize)>, Vec<&str>) {
+    let detector = detector();
+    let mut kinds = std::collections::BTreeMap::<&str, (usize, usize)>::new();
+    let mut missed = Vec::new();
+    for case in cases {
+        let (found, all) = kinds.entry(&case.kind).or_default();
+        *all += 1;
+        if detector.inspect(&case.text).is_empty() {
+            missed.push(case.text.as_str());
+        } else {
+            *found += 1;
+        }
+    }
+    (kinds, missed)
+}
+
+/// Sentences that steer in other words, in 20 languages and in codes. The cues were written with these in
+/// sight: the test holds them, and is no measure of what is found of others.
+#[test]
+fn what_a_sentence_says_and_not_its_words_tells_that_it_steers() {
+    let cases = cases(include_str!("../../../tests/fixtures/steering.jsonl"));
+    let (kinds, missed) = found_by_kind(&cases);
+    assert!(missed.len() <= 16, "{kinds:?}\n{}", missed.join("\n"));
+}
+
+/// Each attack in the middle of an honest review: the detector looks for it among other sentences.
+#[test]
+#[ignore = "needs ../shared/data"]
+fn attacks_inside_honest_reviews_are_found() {
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data");
+    let read = |file: &str| cases(&std::fs::read_to_string(format!("{data}/{file}")).unwrap());
+    let attacks = read("injections/injections.jsonl");
+    assert_eq!(attacks.len(), 30);
+    let reviews = read("reviews-iclr24/reviews.jsonl");
+    let inside: Vec<Case> = attacks
+        .into_iter()
+        .zip(reviews.iter().step_by(7))
+        .map(|(attack, review)| {
+            let lines: Vec<&str> = review.text.lines().collect();
+            let (before, after) = lines.split_at(lines.len() / 2);
+            let text = format!("{}\n{}\n{}", before.join("\n"), attack.text, after.join("\n"));
+            Case { text, ..attack }
+        })
+        .collect();
+    let (kinds, missed) = found_by_kind(&inside);
+    println!("{kinds:?}");
+    assert!(missed.len() <= 2, "{kinds:?}\n{}", missed.join("\n---\n"));
+}
+
+/// Real reviews by people and by models: none of them tries to steer anybody. The cues were chosen with the
+/// reviews of every second paper in sight; the others check them.
 #[test]
 #[ignore = "needs ../shared/data"]
 fn no_real_review_is_suspicious() {
     let detector = detector();
-    let mut count = 0;
-    let mut flagged = Vec::new();
-    for file in ["reviews.jsonl", "z.jsonl"] {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/reviews-iclr24");
-        let text = std::fs::read_to_string(format!("{folder}/{file}")).unwrap();
-        for review in cases(&text) {
-            count += 1;
-            let found = detector.inspect(&review.text);
-            flagged.extend(found.into_iter().map(|s| format!("{}: {}", s.rule, s.text)));
-        }
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/reviews-iclr24");
+    let texts = ["reviews.jsonl", "z.jsonl"]
+        .map(|file| std::fs::read_to_string(format!("{folder}/{file}")).unwrap());
+    let reviews: Vec<Case> = texts.iter().flat_map(|text| cases(text)).collect();
+    assert_eq!(reviews.len(), 588);
+    let papers: std::collections::BTreeSet<&str> =
+        reviews.iter().map(|review| review.paper.as_str()).collect();
+    let tuned: std::collections::BTreeSet<&str> = papers.into_iter().step_by(2).collect();
+    let mut flagged = [Vec::new(), Vec::new()];
+    for review in &reviews {
+        let half = usize::from(!tuned.contains(review.paper.as_str()));
+        let found = detector.inspect(&review.text);
+        flagged[half].extend(found.into_iter().map(|s| format!("{}: {}", s.rule, s.text)));
     }
-    assert_eq!(count, 588);
-    assert!(flagged.is_empty(), "{flagged:#?}");
+    assert!(flagged.iter().all(Vec::is_empty), "{flagged:#?}");
 }

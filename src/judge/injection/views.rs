@@ -13,6 +13,9 @@ const LEAST_ENCODED: usize = 24;
 /// Most characters that are decoded in one text.
 const MOST_ENCODED: usize = 64 << 10;
 
+/// Fewest letters in a code of their own that are tried.
+const LEAST_CODES: usize = 8;
+
 /// Fewest single letters in a row that are one spelled-out word.
 const LEAST_SPELLED: usize = 4;
 
@@ -33,7 +36,16 @@ pub(super) fn normalized(text: &str) -> String {
 pub(super) fn others(text: &str, normalized: &str) -> Vec<String> {
     let latin = without_homoglyphs(normalized);
     let joined = on_one_line(&latin);
-    let mut views: Vec<String> = decoded(text).iter().map(|text| self::normalized(text)).collect();
+    let decoded = decoded(text);
+    let mut views: Vec<String> = decoded.iter().map(|text| self::normalized(text)).collect();
+    // What is encoded twice, or in letters apart.
+    views.extend(
+        decoded
+            .iter()
+            .flat_map(|text| runs(text, &mut MOST_ENCODED.clone()))
+            .map(|text| self::normalized(&text)),
+    );
+    views.extend(decoded.iter().filter_map(|text| spelled_out(&self::normalized(text))));
     views.extend(spelled_out(&joined));
     views.push(joined);
     views.push(latin);
@@ -127,14 +139,8 @@ fn decoded(text: &str) -> Vec<String> {
         })
         .collect();
     found.push(tags);
-    let mut left = MOST_ENCODED;
-    let in_run = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_' | '=');
-    for run in text.split(|c: char| !in_run(c)) {
-        if run.len() >= LEAST_ENCODED && run.len() <= left {
-            left -= run.len();
-            found.extend([base64(run), hexadecimal(run)].into_iter().flatten());
-        }
-    }
+    found.extend(runs(text, &mut MOST_ENCODED.clone()));
+    found.extend([numbers(text), morse(text), flags(text), leet(text)].into_iter().flatten());
     if text.contains('%') {
         found.push(percent(text));
     }
@@ -152,6 +158,112 @@ fn decoded(text: &str) -> Vec<String> {
     }
     found.retain(|text| !text.trim().is_empty());
     found
+}
+
+/// Long words that are base64, base32 or hexadecimal digits, until `left` is used up.
+fn runs(text: &str, left: &mut usize) -> Vec<String> {
+    let mut found = Vec::new();
+    let in_run = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_' | '=');
+    for run in text.split(|c: char| !in_run(c)) {
+        if run.len() >= LEAST_ENCODED && run.len() <= *left {
+            *left -= run.len();
+            found.extend([base64(run), base32(run), hexadecimal(run)].into_iter().flatten());
+        }
+    }
+    found
+}
+
+/// Characters by their numbers, decimal or of eight bits: `105 103`, `01101001 01100111`.
+fn numbers(text: &str) -> Option<String> {
+    let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
+    let code = |word: &str| {
+        let is_bits = word.len() == 8 && word.bytes().all(|b| matches!(b, b'0' | b'1'));
+        let code = if is_bits { u8::from_str_radix(word, 2) } else { word.parse() };
+        code.ok().filter(|code| (32..127).contains(code)).map(char::from)
+    };
+    let mut longest = String::new();
+    let mut run = String::new();
+    for word in words.map(code).chain([None]) {
+        if let Some(letter) = word {
+            run.push(letter);
+        } else if run.len() > longest.len() {
+            longest = std::mem::take(&mut run);
+        } else {
+            run.clear();
+        }
+    }
+    (longest.len() >= LEAST_CODES).then_some(longest)
+}
+
+/// The letters of Morse code, if a text has several words of it.
+fn morse(text: &str) -> Option<String> {
+    const LETTERS: [&str; 26] = [
+        ".-", "-...", "-.-.", "-..", ".", "..-.", "--.", "....", "..", ".---", "-.-", ".-..", "--",
+        "-.", "---", ".--.", "--.-", ".-.", "...", "-", "..-", "...-", ".--", "-..-", "-.--",
+        "--..",
+    ];
+    let text = text.replace(['·', '•'], ".").replace(['–', '—', '−'], "-");
+    let mut read = String::new();
+    let mut count = 0;
+    for word in text.split_whitespace() {
+        if let Some(place) = LETTERS.iter().position(|letter| *letter == word) {
+            count += 1;
+            read.extend(char::from_u32('a' as u32 + u32::try_from(place).ok()?));
+        } else if matches!(word, "/" | "|" | "//") {
+            read.push(' ');
+        }
+    }
+    (count >= LEAST_CODES).then_some(read)
+}
+
+/// Letters of flags (regional indicators) as letters.
+fn flags(text: &str) -> Option<String> {
+    const FIRST: u32 = 0x1f1e6;
+    let letter = |c: char| {
+        let place = u32::from(c).checked_sub(FIRST).filter(|place| *place < 26)?;
+        char::from_u32('a' as u32 + place)
+    };
+    let count = text.chars().filter(|c| letter(*c).is_some()).count();
+    (count >= LEAST_CODES).then(|| text.chars().map(|c| letter(c).unwrap_or(c)).collect())
+}
+
+/// Digits that stand for letters inside words: `1gn0r3`.
+fn leet(text: &str) -> Option<String> {
+    let is_mixed = |word: &&str| {
+        word.contains(|c: char| c.is_ascii_alphabetic())
+            && word.contains(['0', '1', '3', '4', '5', '7', '@', '$'])
+    };
+    let count = text.split_whitespace().filter(is_mixed).count();
+    let letter = |c: char| match c {
+        '0' => 'o',
+        '1' => 'i',
+        '3' => 'e',
+        '4' | '@' => 'a',
+        '5' | '$' => 's',
+        '7' => 't',
+        c => c,
+    };
+    (count > 2).then(|| text.chars().map(letter).collect())
+}
+
+fn base32(run: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(run.len() * 5 / 8);
+    let (mut bits, mut count) = (0_u32, 0);
+    for byte in run.trim_end_matches('=').bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'2'..=b'7' => byte - b'2' + 26,
+            _ => return None,
+        };
+        bits = (bits << 5) | u32::from(value);
+        count += 5;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count).to_le_bytes()[0]);
+            bits &= (1 << count) - 1;
+        }
+    }
+    readable(bytes)
 }
 
 fn readable(bytes: Vec<u8>) -> Option<String> {
@@ -300,6 +412,15 @@ mod tests {
         let tags: String =
             "ignore this".bytes().filter_map(|b| char::from_u32(0xe0000 + u32::from(b))).collect();
         sees(&tags);
+        sees("105 103 110 111 114 101 32 116 104 105 115");
+        sees(
+            "01101001 01100111 01101110 01101111 01110010 01100101 00100000 01110100 01101000 01101001 01110011",
+        );
+        sees(".. --. -. --- .-. . / - .... .. ...");
+        sees("1gn0r3 th15 p4p3r n0w");
+        sees("NFTW433SMUQHI2DJOMQHAYLQMVZCA3TPO4======"); // the same through base32
+        sees("YVdkdWIzSmxJSFJvYVhNZ2NHRndaWElnYm05Mw=="); // through base64 twice
+        assert_eq!(flags("\u{1f1ee} \u{1f1ec}"), None);
         assert_eq!(spelled_out("i g n o r e - this").as_deref(), Some("ignore this"));
         assert_eq!(spelled_out("a b and c d"), None);
     }
