@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::data::formula::guarded;
 use serde_json::{Map, Value, json};
 
 use crate::report::SCHEMA_VERSION;
@@ -52,8 +53,7 @@ impl RowFormat {
 
 /// Writes a table with a header; a missing value is an empty cell.
 ///
-/// Text goes into cells as it is: these files are read by caz, and a review may well start with a
-/// dash, which an apostrophe against formulas would change.
+/// Text that a spreadsheet would run is [`guarded`], as in reports; caz reads it back as it was.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub fn write_csv(columns: &[&str], rows: &[Row], out: &mut dyn Write) -> io::Res
         for column in columns {
             match row.get(*column) {
                 None | Some(Value::Null) => writer.write_field("")?,
-                Some(Value::String(text)) => writer.write_field(text)?,
+                Some(Value::String(text)) => writer.write_field(guarded(text).as_ref())?,
                 Some(other) => writer.write_field(other.to_string())?,
             }
         }

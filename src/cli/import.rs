@@ -1,15 +1,18 @@
 //! `caz import`: exports of review systems and annotation tools as caz's own JSON lines.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use clap::{Args, ValueEnum};
+use serde_json::{Map, Value};
 
-use super::common::{Common, check_read_once};
+use super::common::{Common, OutputFormat, check_read_once};
 use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
 use super::output::{beside, check_output, say, write_output, write_stdout};
 use super::progress::open;
+use crate::data::formula::guarded;
 use crate::data::import::{
     ImportError, ImportSettings, Imported, Submissions, Wanted, guessed, has_rows, imported,
     left_out, taken,
@@ -47,6 +50,7 @@ enum WantedChoice {
 
 /// Runs the command.
 pub(super) fn run(args: &ImportArgs, common: &Common) -> Result<ExitStatus> {
+    let as_csv = is_csv(common)?;
     let settings = args.exports.settings()?;
     check_read_once(&args.files)?;
     check_output(common.output.as_deref())?;
@@ -122,13 +126,13 @@ pub(super) fn run(args: &ImportArgs, common: &Common) -> Result<ExitStatus> {
                            output with --output";
             return Err(UsageError(message.into()).into());
         }
-        write_stdout(|out| out.write_all(&rows))?;
+        write_stdout(|out| write_rows(&rows, as_csv, out))?;
         return Ok(ExitStatus::Done);
     };
-    write_output(output, |out| out.write_all(&rows))?;
+    write_output(output, |out| write_rows(&rows, as_csv, out))?;
     if !llm.is_empty() {
-        let z = z_beside(output);
-        write_output(&z, |out| out.write_all(&llm))?;
+        let z = z_beside(output).with_extension(if as_csv { "csv" } else { "jsonl" });
+        write_output(&z, |out| write_rows(&llm, as_csv, out))?;
         say(common, &format!("what an LLM wrote is in `{}`; give it as --z", z.display()));
     }
     Ok(ExitStatus::Done)
@@ -160,6 +164,53 @@ fn as_lines(
     }
     let from = Some("table".to_owned());
     Ok(imported(first.source, wanted, &ImportSettings { from, ..settings.clone() })?)
+}
+
+/// Whether rows are written as CSV: by `--format`, else by the ending of the output.
+fn is_csv(common: &Common) -> Result<bool> {
+    let ending = common.output.as_deref().and_then(OutputFormat::by_ending);
+    match (common.format, ending) {
+        (Some(OutputFormat::Csv), _) | (None, Some(OutputFormat::Csv)) => Ok(true),
+        (Some(OutputFormat::Jsonl), _)
+        | (None, Some(OutputFormat::Jsonl | OutputFormat::Json | OutputFormat::Table) | None) => {
+            Ok(false)
+        }
+        _ => {
+            let message = "rows are written as JSON lines or CSV: end --output in .jsonl or .csv";
+            Err(UsageError(message.into()).into())
+        }
+    }
+}
+
+/// Rows that stand there as JSON lines: as they are, or as a table of all their keys.
+fn write_rows(lines: &[u8], as_csv: bool, out: &mut dyn Write) -> io::Result<()> {
+    const FIRST: [&str; 6] = ["paper", "reviewer", "task", "worker", "label", "text"];
+    if !as_csv {
+        return out.write_all(lines);
+    }
+    let rows = || {
+        let lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        lines.map(|line| serde_json::from_slice::<Map<String, Value>>(line).unwrap_or_default())
+    };
+    let mut keys: Vec<String> = Vec::new();
+    for key in rows().flat_map(|row| row.into_iter().map(|(key, _)| key).collect::<Vec<_>>()) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    let place = |key: &String| FIRST.iter().position(|first| first == key).unwrap_or(FIRST.len());
+    keys.sort_by_key(place);
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(&keys)?;
+    for row in rows() {
+        let cell = |key: &String| match row.get(key) {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => guarded(text).into_owned(),
+            Some(other) => other.to_string(),
+        };
+        writer.write_record(keys.iter().map(cell))?;
+    }
+    writer.flush()
 }
 
 /// Files may end without a line end.

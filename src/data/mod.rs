@@ -9,6 +9,7 @@ pub(crate) mod answers;
 pub mod content;
 pub mod duplicates;
 pub(crate) mod excerpt;
+pub mod formula;
 pub(crate) mod hexadecimal;
 pub mod ids;
 pub mod import;

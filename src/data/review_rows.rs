@@ -172,7 +172,10 @@ impl Reviews {
         let asked = files.tasks.is_some();
         let tasks = match files.tasks {
             Some(source) => Some(opener.beside(source, Wanted::Papers)?),
-            None => raw.and_then(|raw| task_texts::of_export(raw, &reviews, &settings)),
+            None => match raw {
+                Some(raw) => task_texts::of_export(raw, &reviews, &settings)?,
+                None => None,
+            },
         };
         let tasks = tasks.as_ref().map(|source| (source, asked));
         let sources = ReviewSources { reviews: &reviews, z: &z, tasks, people: &people, nouns };

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::answers::Answered;
+use super::formula::unguarded;
 use super::near::{did_you_mean, listed, quotable, same_name};
 use super::problem::{Problem, Problems};
 use super::reading::Reader;
@@ -456,7 +457,7 @@ fn decode_fields<'a>(
         };
         match std::str::from_utf8(&record[position]) {
             Ok("") => fields.push(Field::Missing),
-            Ok(text) => fields.push(Field::Text(Cow::Borrowed(text))),
+            Ok(text) => fields.push(Field::Text(Cow::Borrowed(unguarded(text)))),
             Err(error) => {
                 problems.report(Some(line), Some(column.name), bad_utf8(error.valid_up_to()));
                 return None;

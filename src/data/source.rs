@@ -74,13 +74,14 @@ impl Source {
     /// [`MAX_INPUT_BYTES`].
     pub fn read(path: &Path) -> Result<Self, DataError> {
         if path == Path::new("-") {
-            return Self::from_reader(path, io::stdin().lock());
+            return Self::limited(path, io::stdin().lock(), limit_of(standard_input().as_ref()));
         }
         let file = File::open(path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => DataError::Missing { path: path.to_owned() },
             _ => DataError::Unreadable { path: path.to_owned(), source },
         })?;
-        Self::from_reader(path, file)
+        let limit = limit_of(Some(&file));
+        Self::limited(path, file, limit)
     }
 
     /// Reads everything from `reader`; `path` is only for messages and for the format.
@@ -89,20 +90,24 @@ impl Source {
     ///
     /// As [`Self::read`].
     pub fn from_reader(path: &Path, reader: impl Read) -> Result<Self, DataError> {
+        Self::limited(path, reader, MAX_INPUT_BYTES)
+    }
+
+    fn limited(path: &Path, reader: impl Read, limit: u64) -> Result<Self, DataError> {
         let mut stored = Vec::new();
-        let too_large = || DataError::TooLarge { path: path.to_owned(), limit: MAX_INPUT_BYTES };
+        let too_large = |limit| DataError::TooLarge { path: path.to_owned(), limit };
         reader
-            .take(MAX_INPUT_BYTES + 1)
+            .take(limit + 1)
             .read_to_end(&mut stored)
             .map_err(|source| DataError::Unreadable { path: path.to_owned(), source })?;
-        if stored.len() as u64 > MAX_INPUT_BYTES {
-            return Err(too_large());
+        if stored.len() as u64 > limit {
+            return Err(too_large(limit));
         }
         let sha256 = hexadecimal(&Sha256::digest(&stored));
         let mut bytes =
             if stored.starts_with(&[0x1f, 0x8b]) { unpacked(path, &stored)? } else { stored };
         if bytes.len() as u64 > MAX_INPUT_BYTES {
-            return Err(too_large());
+            return Err(too_large(MAX_INPUT_BYTES));
         }
         if bytes.starts_with(b"\xef\xbb\xbf") {
             bytes.drain(..3);
@@ -152,6 +157,32 @@ impl Source {
     pub fn stem(&self) -> String {
         stem_of(&self.path)
     }
+}
+
+/// What is read of a file; of a device, which may have no end (`/dev/zero`), less.
+fn limit_of(file: Option<&File>) -> u64 {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = file.and_then(|file| file.metadata().ok()).map(|about| about.file_type());
+        if kind.is_some_and(|kind| kind.is_char_device()) {
+            return HARMLESS_BYTES;
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+    MAX_INPUT_BYTES
+}
+
+#[cfg(unix)]
+fn standard_input() -> Option<File> {
+    use std::os::fd::AsFd;
+    io::stdin().as_fd().try_clone_to_owned().ok().map(File::from)
+}
+
+#[cfg(not(unix))]
+fn standard_input() -> Option<File> {
+    None
 }
 
 /// The name of a file without folder and endings: what an LLM is called whose labels it holds.
@@ -300,6 +331,13 @@ mod tests {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         (0..57).for_each(|_| encoder.write_all(&line).unwrap());
         assert_eq!(read("t.csv.gz", &encoder.finish().unwrap()).unwrap().bytes.len(), 57 << 20);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_device_without_an_end_is_refused_early() {
+        let error = Source::read(Path::new("/dev/zero")).unwrap_err();
+        assert!(matches!(error, DataError::TooLarge { limit: HARMLESS_BYTES, .. }), "{error}");
     }
 
     #[test]

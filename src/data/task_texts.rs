@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::{Map, Value};
+
 use super::content::{CONTENT_COLUMNS, Content, ContentReader};
 use super::ids::Ids;
-use super::import::{ImportSettings, Imported, Wanted, imported};
-use super::near::{folded, quotable};
+use super::import::{ImportError, ImportSettings, Imported, Wanted, imported};
+use super::near::{folded, listed, quotable};
 use super::nouns::Nouns;
 use super::problem::Problems;
 use super::rows::{Column, Field, FileProblems, NamedColumn, header, read_rows};
@@ -245,7 +247,54 @@ impl TaskTexts {
 
 /// The texts that the export of the reviews has besides them: submissions with their abstracts, inputs
 /// of tasks. `read` is the file as it was read.
-pub(super) fn of_export(raw: Source, read: &Source, settings: &ImportSettings) -> Option<Source> {
+///
+/// # Errors
+///
+/// [`ImportError::Columns`] if the user names an input that no task has.
+pub(super) fn of_export(
+    raw: Source,
+    read: &Source,
+    settings: &ImportSettings,
+) -> Result<Option<Source>, ImportError> {
+    let asked = settings.columns.get("task_text");
+    match (all_of_export(raw, read, settings), asked) {
+        (Some(source), Some(asked)) => only(source, asked).map(Some),
+        (found, _) => Ok(found),
+    }
+}
+
+/// The texts of tasks in one of their inputs, called with or without what systems write before its name.
+fn only(mut source: Source, asked: &str) -> Result<Source, ImportError> {
+    let plain = ["Input.", "INPUT:"].iter().find_map(|start| asked.strip_prefix(start));
+    let plain = plain.unwrap_or(asked);
+    let mut names = BTreeSet::new();
+    let (mut bytes, mut found) = (Vec::new(), false);
+    for line in source.bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+        let row: Map<String, Value> = serde_json::from_slice(line).unwrap_or_default();
+        let is_it = |key: &str| key == asked || key == plain;
+        found |= row.keys().any(|key| is_it(key));
+        let is_name = |key: &str| ["task", "paper"].contains(&key);
+        names.extend(row.keys().filter(|key| !is_name(key)).cloned());
+        let kept = row.into_iter().filter(|(key, _)| is_name(key) || is_it(key)).collect();
+        bytes.extend_from_slice(Value::Object(kept).to_string().as_bytes());
+        bytes.push(b'\n');
+    }
+    if !found {
+        let names: Vec<String> = names.into_iter().collect();
+        return Err(ImportError::Columns {
+            file: source.name(),
+            message: format!(
+                "no task has an input `{}`; there are {}",
+                quotable(asked),
+                listed(&names)
+            ),
+        });
+    }
+    source.bytes = bytes;
+    Ok(source)
+}
+
+fn all_of_export(raw: Source, read: &Source, settings: &ImportSettings) -> Option<Source> {
     let format = read.imported.as_ref()?.format;
     let wanted = match format {
         "table" | "json" | "wide" => return None,
@@ -254,8 +303,7 @@ pub(super) fn of_export(raw: Source, read: &Source, settings: &ImportSettings) -
         _ => return None,
     };
     // Columns of the answers are no concern of the tasks.
-    let of_tasks = |key: &String| ["task", "task_text"].contains(&key.as_str());
-    let columns = settings.columns.iter().filter(|(key, _)| of_tasks(key));
+    let columns = settings.columns.iter().filter(|(key, _)| *key == "task");
     let columns = columns.map(|(key, name)| (key.clone(), name.clone())).collect();
     let from = Some(format.to_owned());
     let settings = ImportSettings { from, columns, ..Default::default() };

@@ -1,9 +1,9 @@
 //! Comma-separated values: the table alone, full precision, empty cells for missing values.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::{Cell, Exporter, Report};
+pub use crate::data::formula::guarded;
 
 /// Writes the table with a header line.
 #[derive(Debug, Clone, Copy)]
@@ -39,19 +39,6 @@ fn exact(number: f64) -> String {
         number.to_string()
     } else {
         format!("{number:e}")
-    }
-}
-
-/// Text that a spreadsheet would run as a formula gets a leading apostrophe.
-///
-/// Names come from strangers; `=HYPERLINK(...)` as a reviewer name must stay text. A number such
-/// as `-1`, which may be the name of a label, is no formula.
-pub fn guarded(text: &str) -> Cow<'_, str> {
-    let is_number = || text.parse::<f64>().is_ok_and(f64::is_finite);
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && !is_number() {
-        Cow::Owned(format!("'{text}"))
-    } else {
-        Cow::Borrowed(text)
     }
 }
 

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 pub use self::crowd::{CrowdSettings, MatricesError, SimulatedCrowd, read_matrices};
 pub use self::labels::{LabelsSettings, SimulatedLabels};
 pub use self::reviews::{ReviewsSettings, SimulatedReviews};
+use crate::data::formula::guarded;
 use crate::data::labels::LabelTable;
 
 /// What writes a whole file.
@@ -45,7 +46,7 @@ fn write_rows<R: AsRef<[String]>>(
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(header)?;
     for row in rows {
-        writer.write_record(row.as_ref())?;
+        writer.write_record(row.as_ref().iter().map(|cell| guarded(cell).into_owned()))?;
     }
     writer.flush()
 }
@@ -55,11 +56,12 @@ fn write_labels(out: &mut dyn Write, table: &LabelTable) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(["task", "worker", "label"])?;
     for report in table.reports() {
-        writer.write_record([
+        let names = [
             table.tasks().name(report.task),
             table.workers().name(report.worker),
             table.labels().name(u32::from(report.label)),
-        ])?;
+        ];
+        writer.write_record(names.map(|name| guarded(name).into_owned()))?;
     }
     writer.flush()
 }

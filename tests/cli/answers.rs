@@ -135,6 +135,12 @@ fn tasks_of_no_use_are_refused_with_what_is_wrong() {
     vectors.write("t.csv", "paper,text\np,some text\n");
     let command = ["reviews", "r.csv", "--z", "z.csv", "--tasks", "t.csv"];
     vectors.caz(&command).failed(3, &["the reviews are vectors and the tasks texts"]);
+    vectors.write("texts.csv", "paper,reviewer,text\np,a,one text\np,b,another text\n");
+    vectors.write("zt.csv", "paper,text\np,a text of an LLM\n");
+    vectors.write("tv.csv", "paper,vector\np,1 2\n");
+    let command_of_texts = ["reviews", "texts.csv", "--z", "zt.csv", "--tasks", "tv.csv"];
+    vectors.caz(&command_of_texts).failed(3, &["the reviews are texts and the tasks vectors"]);
+    vectors.caz(&["reviews", "r.csv", "--z", "zt.csv"]).failed(2, &["have no text"]);
     vectors.write("t.csv", "paper,vector\np,1 2 3\n");
     vectors.caz(&command).failed(3, &["t.csv:2: column `vector`: has 3 numbers"]);
 }
@@ -194,6 +200,70 @@ fn abstracts_of_an_export_are_used_and_said() {
     folder.write("r.jsonl", lines(&reviews));
     let said = warning(&json_of(&folder, &[]), "task_texts").unwrap();
     assert!(said.starts_with("what 12 of 12 papers say"), "{said}");
+}
+
+/// A cell of CSV.
+fn cell(value: &Value) -> String {
+    format!("\"{}\"", value.as_str().unwrap().replace('"', "\"\""))
+}
+
+#[test]
+fn inputs_of_a_batch_are_the_texts_of_its_tasks() {
+    let folder = venue(|_| {});
+    let row = |(number, row): (usize, &Value)| {
+        let about = format!("We present {} for things that nobody has solved.", row["paper"]);
+        let [paper, worker, text] = ["paper", "reviewer", "text"].map(|key| cell(&row[key]));
+        format!("{paper},A{number},{worker},Approved,{},page 7,{text}\n", cell(&json!(about)))
+    };
+    let rows: String = rows("reviews.jsonl").iter().enumerate().map(row).collect();
+    let header =
+        "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.question,Input.url,Answer.text";
+    folder.write("batch.csv", format!("{header}\n{rows}"));
+    let json_of = |more: &[&str]| {
+        let run = folder
+            .caz(&[&["reviews", "batch.csv", "--z", "z.jsonl", "--format", "json"], more].concat());
+        serde_json::from_str::<Value>(&run.succeeded().stdout).unwrap()
+    };
+    for more in [&[][..], &["--column", "task_text=Input.question"]] {
+        let value = json_of(more);
+        let said = warning(&value, "task_texts").unwrap();
+        assert!(said.starts_with("what 12 of 12 tasks say themselves (`batch.csv`)"), "{said}");
+        assert_eq!(value["summary"]["reviewers"], 28);
+    }
+    // An input of two words is no text; one that there is not is an error.
+    let value = json_of(&["--column", "task_text=Input.url"]);
+    assert_eq!(warning(&value, "task_texts"), None, "{value}");
+    let wrong = ["reviews", "batch.csv", "--z", "z.jsonl", "--column", "task_text=Input.abstract"];
+    folder.caz(&wrong).failed(3, &["no task has an input `Input.abstract`", "question, url"]);
+}
+
+#[test]
+fn several_questions_of_one_survey_are_one_verdict_a_person() {
+    let folder = venue(|_| {});
+    let reviews = rows("reviews.jsonl");
+    let of = |key: &str| -> std::collections::BTreeSet<String> {
+        reviews.iter().map(|row| row[key].as_str().unwrap().to_owned()).collect()
+    };
+    let (people, papers) = (of("reviewer"), of("paper"));
+    let text = |person: &String, paper: &String| {
+        let found = reviews
+            .iter()
+            .find(|r| r["reviewer"] == person.as_str() && r["paper"] == paper.as_str());
+        found.map_or(String::new(), |row| cell(&row["text"]))
+    };
+    let row = |person: &String| {
+        let cells: Vec<String> = papers.iter().map(|paper| text(person, paper)).collect();
+        format!("2031/01/01 9:00:00 AM,{person},{}\n", cells.join(","))
+    };
+    let header: Vec<&str> = papers.iter().map(String::as_str).collect();
+    let rows: String = people.iter().map(row).collect();
+    folder.write("form.csv", format!("Timestamp,Email Address,{}\n{rows}", header.join(",")));
+    let command = ["reviews", "form.csv", "--z", "z.jsonl", "--score", "own", "--format", "json"];
+    let value: Value = serde_json::from_str(&folder.caz(&command).succeeded().stdout).unwrap();
+    assert_eq!(value["results"].as_array().unwrap().len(), 28);
+    assert_eq!(value["inputs"][0]["rows"], 60);
+    let finn = value["results"].as_array().unwrap().iter().find(|row| row["reviewer"] == "finn");
+    assert_eq!(finn.unwrap()["n_papers"], 3);
 }
 
 #[test]

@@ -708,3 +708,32 @@ fn prolific_s_list_says_whose_answers_of_a_survey_count() {
         .caz(&["import", "prolific.csv", "--for", "labels"])
         .failed(3, &["no answers", "both files"]);
 }
+
+#[test]
+fn rows_are_written_as_csv_that_no_spreadsheet_runs_and_caz_reads_back() {
+    let folder = Folder::new();
+    let texts = ["=HYPERLINK(1)", "- a point of order", "+1-1", "'=x", "-1"];
+    let rows: Vec<Value> = (0..)
+        .zip(texts)
+        .map(|(n, text)| json!({"task": n, "worker": "@ann", "label": text}))
+        .collect();
+    let lines: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    folder.write("l.jsonl", lines);
+    folder.caz(&["import", "l.jsonl", "--for", "labels", "-o", "l.csv"]).succeeded();
+    let csv = std::fs::read_to_string(folder.path("l.csv")).unwrap();
+    assert!(csv.starts_with("task,worker,label\n0,'@ann,'=HYPERLINK(1)\n"), "{csv}");
+    assert!(csv.ends_with("4,'@ann,-1\n"), "{csv}");
+    for file in ["l.csv", "l.jsonl"] {
+        let mut labels = imported_labels(&folder, file, &[]);
+        labels.sort();
+        let mut expected = texts;
+        expected.sort_unstable();
+        assert_eq!(labels, expected, "{file}");
+    }
+    let as_csv =
+        folder.caz(&["import", "l.jsonl", "--for", "labels", "--format", "csv"]).succeeded();
+    assert_eq!(as_csv.stdout, csv);
+    folder
+        .caz(&["import", "l.jsonl", "--for", "labels", "--format", "markdown"])
+        .failed(2, &["JSON lines or CSV"]);
+}

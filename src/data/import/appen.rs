@@ -29,16 +29,10 @@ impl Importer for Appen {
         request: &Request<'_>,
         output: &mut Output,
     ) -> Result<(), ImportError> {
-        let records = Records::of(peek, request)?;
-        let task = records.column(request.task(), "_unit_id")?;
-        let worker = records.column(request.worker(), "_worker_id")?;
+        let (records, task, worker) = Records::by(peek, request, ["_unit_id", "_worker_id"])?;
         let about = records.called(|name| name.starts_with('_') || name.ends_with("_gold"));
-        let answer = if let Some(asked) = request.answer() {
-            records.named(asked)?
-        } else {
-            let about: Vec<&str> = about.iter().map(String::as_str).collect();
-            records.only_answer(&task, &about)?
-        };
+        let about: Vec<&str> = about.iter().map(String::as_str).collect();
+        let answer = records.only_answer(&task, &about)?;
         output.text_fields = vec![answer.clone()];
         records.each(output, |record, output| {
             let is_tainted = |cell: &str| {

@@ -15,7 +15,7 @@ use super::output::{Nouns, Output};
 use super::peek::Peek;
 use super::settings::Wanted;
 use super::text_fields::name_of;
-use crate::data::answers::{Answered, text_of};
+use crate::data::answers::Answered;
 
 const NOUNS: Nouns = Nouns { rows: "responses", task: "an id", worker: "a user" };
 
@@ -71,12 +71,8 @@ impl Importer for Argilla {
                 return true;
             };
             for said in said(&record).into_iter().filter(|said| said.question == question) {
-                let reviews = request.wanted.is_reviews();
                 let value = said.value.map(|value| value.get("value").unwrap_or(value));
-                let answer = match value {
-                    Some(value) if reviews => text_of(value),
-                    value => value.map_or(Answered::Nothing, Answered::of),
-                };
+                let answer = request.answered(value);
                 if said.is_model {
                     let model = said.who.unwrap_or_else(|| "suggestions".into());
                     if !matches!(answer, Answered::Nothing) {

@@ -13,7 +13,7 @@ use super::output::{Nouns, Output};
 use super::peek::Peek;
 use super::settings::Wanted;
 use super::text_fields::name_of;
-use crate::data::answers::{Answered, set, text_of};
+use crate::data::answers::{Answered, set};
 
 /// Where the answers are, by kind of project: labels of the text, labels of an intent with its entities,
 /// entities with relations, boxes.
@@ -82,10 +82,7 @@ impl Importer for Doccano {
                 old(task, annotations, output);
             } else {
                 output.read += 1;
-                let answer = match example.get(question) {
-                    Some(value) if request.wanted.is_reviews() => text_of(value),
-                    value => value.map_or(Answered::Nothing, Answered::of),
-                };
+                let answer = request.answered(example.get(question));
                 output.person(&NOUNS, task, Some(&request.stem), answer);
             }
             true

@@ -1,11 +1,14 @@
 //! What an importer is, and what is asked of one.
 
+use serde_json::Value;
+
 use super::elements::{Broken, Object};
 use super::error::ImportError;
 use super::output::Output;
 use super::peek::Peek;
 use super::settings::{ImportSettings, Wanted};
 use super::text_fields::name_of;
+use crate::data::answers::{Answered, text_of};
 
 /// A foreign format.
 pub(super) trait Importer: Sync {
@@ -82,6 +85,14 @@ impl Request<'_> {
         let name = self.task()?;
         let inside = INSIDE.iter().filter_map(|key| object.get(*key)?.get(name));
         object.get(name).into_iter().chain(inside).find_map(|value| name_of(Some(value)))
+    }
+
+    /// What somebody answered: a text where texts are wanted, else a label or a set of them.
+    pub(super) fn answered(&self, value: Option<&Value>) -> Answered {
+        match value {
+            Some(value) if self.wanted.is_reviews() => text_of(value),
+            value => value.map_or(Answered::Nothing, Answered::of),
+        }
     }
 
     /// What came of reading the elements of a file: how many were no objects, or where it breaks off.

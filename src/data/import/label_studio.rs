@@ -188,13 +188,8 @@ impl Importer for LabelStudioTable {
         request: &Request<'_>,
         output: &mut Output,
     ) -> Result<(), ImportError> {
-        let records = Records::of(peek, request)?;
-        let task = records.column(request.task(), "id")?;
-        let worker = records.column(request.worker(), "annotator")?;
-        let control = match request.answer() {
-            Some(asked) => records.named(asked)?,
-            None => records.only_answer(&task, &ABOUT)?,
-        };
+        let (records, task, worker) = Records::by(peek, request, ["id", "annotator"])?;
+        let control = records.only_answer(&task, &ABOUT)?;
         output.text_fields = vec![control.clone()];
         records.each(output, |record, output| {
             output.took(record.get("lead_time"));

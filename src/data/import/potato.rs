@@ -52,7 +52,7 @@ impl Importer for Potato {
             return user_state(peek, request, output);
         }
         let (between, user) = if is_old(peek) { (OLD, "user") } else { (".", "user_id") };
-        let records = Records::of(peek, request)?;
+        let (records, task, worker) = Records::by(peek, request, ["instance_id", user])?;
         let mut columns: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
         for name in records.names() {
             if let Some((schema, label)) = name.split_once(between) {
@@ -65,8 +65,6 @@ impl Importer for Potato {
         let questions: Vec<String> = columns.keys().cloned().collect();
         let question = request.question(&questions)?;
         output.text_fields = vec![question.clone()];
-        let task = records.column(request.task(), "instance_id")?;
-        let worker = records.column(request.worker(), user)?;
         records.each(output, |record, output| {
             let cells = columns[&question].iter();
             let pairs = cells.filter_map(|(name, label)| Some((label.as_str(), record.get(name)?)));

@@ -14,6 +14,7 @@ use super::output::Output;
 use super::peek::{Peek, Root};
 use super::text_fields::TextFields;
 use crate::data::answers::{Answered, says_nothing, structure, text_of};
+use crate::data::formula::unguarded;
 use crate::data::near::{did_you_mean, folded, listed, quotable};
 use crate::data::rows::{LineCounter, seems_headless};
 
@@ -91,6 +92,19 @@ impl<'a> Records<'a> {
             _ => Vec::new(),
         };
         Ok(Self { peek, request, names: told_apart(&written), written })
+    }
+
+    /// The rows of a table with a row for each answer, and the columns of its task and its worker: those
+    /// that the user names, else the usual ones.
+    pub(super) fn by(
+        peek: &'a Peek<'a>,
+        request: &'a Request<'a>,
+        [task, worker]: [&str; 2],
+    ) -> Result<(Self, String, String), ImportError> {
+        let records = Self::of(peek, request)?;
+        let task = records.column(request.task(), task)?;
+        let worker = records.column(request.worker(), worker)?;
+        Ok((records, task, worker))
     }
 
     pub(super) fn names(&self) -> &[String] {
@@ -220,7 +234,7 @@ impl<'a> Records<'a> {
             after += 1;
             let mut cells: Vec<Option<String>> = record
                 .iter()
-                .map(|cell| Some(String::from_utf8_lossy(cell).into_owned()))
+                .map(|cell| Some(unguarded(&String::from_utf8_lossy(cell)).to_owned()))
                 .collect();
             cells.resize(self.names.len(), None);
             if !visit(&Record { names: &self.names, cells, place: line }) {
@@ -290,9 +304,12 @@ impl<'a> Records<'a> {
         portraits
     }
 
-    /// The one column besides `about` that holds answers: it differs within a task, as what was asked
+    /// The column that the user names, or else the one besides `about` that holds answers: it differs within a task, as what was asked
     /// about a task does not. An error that names the candidates where there is not exactly one.
     pub(super) fn only_answer(&self, task: &str, about: &[&str]) -> Result<String, ImportError> {
+        if let Some(asked) = self.request.answer() {
+            return self.named(asked);
+        }
         let reviews = self.request.wanted.is_reviews();
         let is_about = |name: &str| about.contains(&name) || name == task;
         let portraits = self.portraits(Some(task));

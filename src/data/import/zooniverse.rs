@@ -13,7 +13,6 @@ use super::output::{Nouns, Output};
 use super::peek::Peek;
 use super::records::{Record, Records};
 use super::text_fields::name_of;
-use crate::data::answers::{Answered, text_of};
 
 const NOUNS: Nouns = Nouns { rows: "classifications", task: "a subject", worker: "a user" };
 
@@ -34,7 +33,7 @@ impl Importer for Zooniverse {
         request: &Request<'_>,
         output: &mut Output,
     ) -> Result<(), ImportError> {
-        let records = Records::of(peek, request)?;
+        let (records, task, worker) = Records::by(peek, request, ["subject_ids", "user_name"])?;
         let mut questions = BTreeSet::new();
         records.look(&mut |record| {
             questions.extend(annotations(record).into_iter().map(|(task, _)| task));
@@ -42,14 +41,9 @@ impl Importer for Zooniverse {
         });
         let question = request.question(&questions.into_iter().collect::<Vec<_>>())?;
         output.text_fields = vec![question.clone()];
-        let task = records.column(request.task(), "subject_ids")?;
-        let worker = records.column(request.worker(), "user_name")?;
         records.each(output, |record, output| {
             let found = annotations(record).into_iter().find(|(task, _)| *task == question);
-            let answer = match found {
-                Some((_, value)) if request.wanted.is_reviews() => text_of(&value),
-                found => found.map_or(Answered::Nothing, |(_, value)| Answered::of(&value)),
-            };
+            let answer = request.answered(found.as_ref().map(|(_, value)| value));
             output.person(&NOUNS, record.get(&task), record.get(&worker), answer);
         })
     }

@@ -120,7 +120,7 @@ fn csv_rows(run: &VectorsRun, out: &mut dyn Write) -> io::Result<()> {
     writer.write_record(None::<&[u8]>)?;
     for (row, text) in run.texts().iter().enumerate() {
         for &id in &ids {
-            writer.write_field(text.ids[id].as_deref().unwrap_or_default())?;
+            writer.write_field(guarded(text.ids[id].as_deref().unwrap_or_default()).as_ref())?;
         }
         let entries = run.vectors().dense_row(row);
         let entries: Vec<String> = entries.iter().map(f64::to_string).collect();
