@@ -20,7 +20,7 @@ use crate::metrics::alternative_annotator::LEAST_ITEMS;
 use crate::report::html::{Page, ShownTable};
 use crate::screen::agreement::rankings::{RankingSettings, compare_rankings};
 use crate::screen::agreement::{
-    self, AgreementSettings, AltTestSettings, Closeness, Compare, GoldBy, Outside, Requirement,
+    self, AgreementSettings, AltTestSettings, Closeness, Compare, Cut, GoldBy, Outside, Requirement,
 };
 
 /// Measure how well labellers, LLMs or people, agree with gold labels or with each other
@@ -54,9 +54,9 @@ pub(super) struct AgreeArgs {
     /// What to do with labels outside the scale
     #[arg(long, value_enum, default_value_t)]
     outside: OutsideChoice,
-    /// Cut the scale: labels of at least K against the others
+    /// Cut the scale: labels of at least K against the others; K is a number or a label of --scale A,B,C
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
-    binarize: Option<f64>,
+    binarize: Option<Cut>,
     /// Tasks that belong together, drawn as one: a column, or a file with task, cluster
     #[arg(long, value_name = "COLUMN|FILE")]
     cluster: Option<String>,
@@ -204,9 +204,6 @@ impl AgreeArgs {
             let message = format!("--epsilon is {}, it must be from 0 to 1", self.epsilon);
             return Err(usage(message).into());
         }
-        if self.binarize.is_some_and(|cut| !cut.is_finite()) {
-            return Err(usage("--binarize must be a finite number".into()).into());
-        }
         let alt_test = self.alt_test.then(|| AltTestSettings {
             closeness: match self.closeness {
                 ClosenessChoice::Match => Closeness::Match,
@@ -223,7 +220,7 @@ impl AgreeArgs {
                 OutsideChoice::Count => Outside::Count,
                 OutsideChoice::Refuse => Outside::Refuse,
             },
-            binarize: self.binarize,
+            binarize: self.binarize.clone(),
             gold_by: match self.gold_by {
                 GoldByChoice::Majority => GoldBy::Majority,
                 GoldByChoice::Mean => GoldBy::Mean,

@@ -21,6 +21,7 @@ use super::output::{check_output, emit, write_output};
 use super::page::PageArgs;
 use super::progress::{Terminal, doing, open};
 use super::shown_labels::shown;
+use super::workers::WorkersArgs;
 use crate::data::ordered_labels::LabelScale;
 use crate::mechanism::{
     GivenScores, LearnFrom, MAX_ITERATIONS, MechanismName, ScoringFunction, SeveralSources,
@@ -99,6 +100,8 @@ pub(super) struct ScoreLabelsArgs {
     /// Leave who is flagged look out of the consensus
     #[arg(long)]
     drop_flagged: bool,
+    #[command(flatten)]
+    workers: WorkersArgs,
     /// Order of the labels, LOW..HIGH or A,B,C: near misses are not misses for ca, ca_z, excess_z
     ///
     /// Labels that are not on the scale are missing. Of more than 21 different numbers ten bins are made.
@@ -205,6 +208,7 @@ pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus>
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
     check_output(args.consensus.as_deref())?;
+    args.workers.check()?;
     args.page.check(common)?;
     check_read_once(
         args.z.iter().chain([&args.labels]).chain(&args.truth).chain(&args.scoring_function),
@@ -228,6 +232,10 @@ pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus>
         write_output(path, |out| consensus.write(out))?;
         let last = report.footer.len().saturating_sub(1);
         report.footer.splice(last..last, consensus.sentences(args.drop_flagged));
+    }
+    if args.workers.wanted() {
+        let people = doing(common, "people", || run.workers())?;
+        args.workers.write(&report, || people)?;
     }
     args.page.write(common, &report, || Ok(run.page()))?;
     if common.resolved_format()? == OutputFormat::Table {

@@ -9,11 +9,12 @@ use serde::Serialize;
 use super::duplicates::Duplicates;
 use super::import::{ImportSettings, Imports, Opener, Wanted};
 use super::input::Input;
-use super::label_reader::{LabelFiles, LabelReading, read_labels};
+use super::label_reader::{LabelFiles, LabelReading, WORKER, read_labels};
 use super::labels::{Label, LabelTable};
 use super::ordered_labels::LabelValues;
 use super::problem::DataError;
 use super::source::{Source, json_lines};
+use super::times::Times;
 use super::warning::Warning;
 use super::z::ZLabels;
 
@@ -36,6 +37,8 @@ pub struct Labels {
     pub imports: Imports,
     /// Where the labels are on their scale, if they are [`on_scale`](Self::on_scale).
     pub values: Option<LabelValues>,
+    /// How long people worked, where the file of labels says it.
+    pub times: Times,
 }
 
 /// One label by a person.
@@ -185,6 +188,7 @@ impl Labels {
             reading,
             imports: Imports::default(),
             values: None,
+            times: Times::read(files.labels, WORKER),
         })
     }
 }

@@ -20,6 +20,9 @@ const COLUMNS: [&str; 12] = [
     "share_fast",
 ];
 
+/// Columns that follow where labels are on a scale.
+const ERROR_COLUMNS: [&str; 3] = ["error", "error_low", "error_high"];
+
 /// A number with the ends of its 95 % interval; each is missing where it is not known.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Bounded {
@@ -56,11 +59,18 @@ pub(super) struct Worker<'a> {
     pub(super) copied: Bounded,
     /// Tasks that were done.
     pub(super) n_tasks: usize,
+    /// Mean absolute error of labels on a scale; `None` where there is no scale, for all alike.
+    pub(super) error: Option<Bounded>,
 }
 
 /// The rows in the order in which people come.
 pub(super) fn table<'a>(people: impl IntoIterator<Item = Worker<'a>>, times: &Times) -> Table {
-    let mut table = Table::new(&COLUMNS);
+    let people: Vec<Worker<'_>> = people.into_iter().collect();
+    let mut columns = COLUMNS.to_vec();
+    if people.iter().any(|person| person.error.is_some()) {
+        columns.extend(ERROR_COLUMNS);
+    }
+    let mut table = Table::new(&columns);
     for person in people {
         let speed = times.speed(person.name);
         let mut row = vec![person.name.into(), person.flag.into(), person.reads_as.into()];
@@ -71,6 +81,7 @@ pub(super) fn table<'a>(people: impl IntoIterator<Item = Worker<'a>>, times: &Ti
             speed.map(|speed| speed.median_seconds).into(),
             speed.map(|speed| speed.share_fast).into(),
         ]);
+        row.extend(person.error.into_iter().flat_map(Bounded::cells));
         table.push(row);
     }
     table
@@ -89,6 +100,7 @@ mod tests {
             quality: Bounded::default(),
             copied: Bounded { value: Some(0.5), interval: Some((0.25, 0.75)) },
             n_tasks,
+            error: None,
         };
         let table = table([worker("b", 2), worker("a", 0)], &Times::default());
         let row = &table.rows()[0];

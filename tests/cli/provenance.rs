@@ -80,7 +80,7 @@ const INPUT_FILE_OF: [(&str, &str); 3] =
     [("experiment prompts", "cluster"), ("reviews", "people"), ("reviews", "tasks")];
 
 /// A flag that names a file to write in one command and is a setting of another.
-const OUTPUT_OF: [(&str, &str); 1] = [("reviews", "workers")];
+const OUTPUT_OF: [(&str, &str); 2] = [("reviews", "workers"), ("labels", "workers")];
 
 /// Flags that say where a model is: see [`the_place_of_a_model_stands_in_the_result`].
 const PLACES: [&str; 2] = ["base-url", "replay"];

@@ -11,7 +11,7 @@ use caz::data::scale::ScaleChoice;
 use caz::data::source::Source;
 use caz::report::Cell;
 use caz::screen::agreement::rankings::{RankingSettings, compare_rankings};
-use caz::screen::agreement::{AgreementSettings, AltTestSettings, Row, run};
+use caz::screen::agreement::{AgreementSettings, AltTestSettings, Cut, Row, run};
 
 fn data(path: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(path);
@@ -47,7 +47,7 @@ fn relevance(binarize: Option<f64>, by_topic: bool) -> Vec<Row> {
     let files = LabellerFiles { labels: &labels, gold: Some(&gold), since: None, clusters };
     let settings = AgreementSettings {
         scale: ScaleChoice::Range(0.0, 3.0),
-        binarize,
+        binarize: binarize.map(Cut::Number),
         draws: 500,
         ..AgreementSettings::default()
     };

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use super::super::common::Common;
-use super::super::exit::{ExitStatus, UsageError};
+use super::super::exit::ExitStatus;
 use super::super::exports::ExportArgs;
 use super::super::output::{check_output, emit};
 use super::super::page::PageArgs;
@@ -21,7 +21,7 @@ use crate::data::scale::ScaleChoice;
 use crate::error::Result;
 use crate::metrics::agreement::bootstrap::DRAWS;
 use crate::screen::agreement::prompts::{Beside, PromptStudySettings, page, study};
-use crate::screen::agreement::{AgreementSettings, AsZSettings};
+use crate::screen::agreement::{AgreementSettings, AsZSettings, Cut};
 
 /// Which prompt labels best, from recorded labels of several prompts or by asking a model
 ///
@@ -52,9 +52,9 @@ pub(super) struct PromptsArgs {
     /// Which labels there are: LOW..HIGH, A,B,C in order, or nominal [default: numbers if gold is]
     #[arg(long, value_name = "SCALE", allow_hyphen_values = true)]
     scale: Option<ScaleChoice>,
-    /// Cut the scale: labels of at least K against the others
+    /// Cut the scale: labels of at least K against the others; K is a number or a label of --scale A,B,C
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
-    binarize: Option<f64>,
+    binarize: Option<Cut>,
     /// Tasks that belong together, drawn as one: a file with task, cluster
     #[arg(long, value_name = "FILE")]
     cluster: Option<PathBuf>,
@@ -91,9 +91,6 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
     args.page.check(common)?;
-    if args.binarize.is_some_and(|cut| !cut.is_finite()) {
-        return Err(UsageError("--binarize must be a finite number".into()).into());
-    }
     let mut opener = args.exports.opener()?;
     let gold = open(&args.gold, common)?;
     #[cfg(feature = "llm")]
@@ -129,7 +126,7 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
     let settings = PromptStudySettings {
         agreement: AgreementSettings {
             scale: args.scale.clone().unwrap_or(ScaleChoice::Auto),
-            binarize: args.binarize,
+            binarize: args.binarize.clone(),
             duplicates: args.duplicates.into(),
             import: args.exports.settings()?,
             draws: args.bootstrap,

@@ -91,6 +91,7 @@ impl ScoreLabelsArgs {
             ("bootstrap", self.bootstrap.is_some()),
             ("learn-from others", self.learn_from == Some(LearnFromChoice::Others)),
             ("consensus", self.consensus.is_some()),
+            ("workers", self.workers.wanted()),
             ("scale", self.scale.is_some()),
             ("multi", self.multi),
         ];

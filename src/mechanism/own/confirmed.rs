@@ -4,6 +4,8 @@
 //! other tasks: exactly 0 for one label always, 0 on average for labels drawn without looking at the task,
 //! with a variance that is known. What another person would have there is known, too.
 
+use statrs::function::beta::ln_beta;
+
 use super::said::{Heard, Said};
 use crate::data::labels::{Label, LabelTable};
 
@@ -162,30 +164,94 @@ impl Tally {
     }
 }
 
-/// Of each of these labels, how much oftener than others the worker gives it, and the variance of
-/// that: others are either the people of the crowd or, if these give it more, those who are right.
+/// How often a worker gives one label, beside what others give it there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Favour {
+    /// Tasks that others answered, too.
+    tasks: u64,
+    /// Of these, where the worker gives the label.
+    given: u64,
+    /// Share of the tasks where others give it: either the people of the crowd or, if these give it more,
+    /// those who are right.
+    others: f64,
+    /// Variance of the share that such others would have.
+    variance: f64,
+}
+
+impl Favour {
+    /// How much oftener than others, with its variance.
+    pub(super) fn beyond(&self) -> (f64, f64) {
+        (self.given as f64 / self.tasks.max(1) as f64 - self.others, self.variance)
+    }
+
+    /// The probability that somebody gives the label so often at least, where what people favour it by has
+    /// this mean and variance: beta-binomial. No person's share is above 1, however much people differ, so that
+    /// the same answer a hundred times is rarer than its distance from the mean says.
+    pub(super) fn tail(&self, mean: f64, variance: f64) -> f64 {
+        let n = self.tasks as f64;
+        let least = 0.5 / (n + 1.0);
+        let rate = (self.others + mean.max(0.0)).clamp(least, 1.0 - least);
+        let people = (rate * (1.0 - rate) / variance.max(1e-6) - 1.0).clamp(0.5, 1e4);
+        let (a, b) = (rate * people, (1.0 - rate) * people);
+        let mut term = (ln_beta(a + n, b) - ln_beta(a, b)).exp();
+        let mut tail = 0.0;
+        for given in (self.given..=self.tasks).rev() {
+            tail += term;
+            let (given, other) = (given as f64, (self.tasks - given) as f64);
+            term *= given / (other + 1.0) * (other + b) / (given - 1.0 + a);
+        }
+        tail.min(1.0)
+    }
+}
+
+/// How often the worker gives each of these labels.
 pub(super) fn favours(
     (table, said): (&LabelTable, &Said),
     worker: u32,
     watched: &[Label],
-) -> Vec<(f64, f64)> {
-    // own, people, their variance, right
-    let mut sums = vec![[0.0; 4]; watched.len()];
-    let mut tasks: f64 = 0.0;
+) -> Vec<Favour> {
+    // people, their variance, right
+    let mut sums = vec![(0_u64, [0.0; 3]); watched.len()];
+    let mut tasks = 0;
     for heard in said.of_worker(table, worker) {
-        tasks += 1.0;
-        for (sums, &label) in sums.iter_mut().zip(watched) {
+        tasks += 1;
+        for ((given, sums), &label) in sums.iter_mut().zip(watched) {
             let person = heard.person(label);
-            sums[0] += f64::from(u8::from(heard.own == label));
-            sums[1] += person;
-            sums[2] += person * (1.0 - person);
-            sums[3] += heard.probability(label);
+            *given += u64::from(heard.own == label);
+            sums[0] += person;
+            sums[1] += person * (1.0 - person);
+            sums[2] += heard.probability(label);
         }
     }
-    let n = tasks.max(1.0);
-    sums.iter()
-        .map(|[own, people, variance, right]| {
-            ((own - people.max(*right)) / n, variance / (n * n) + 1e-6)
+    let n = tasks.max(1) as f64;
+    sums.into_iter()
+        .map(|(given, [people, variance, right])| Favour {
+            tasks,
+            given,
+            others: people.max(right) / n,
+            variance: variance / (n * n) + 1e-6,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tail_of_one_label_by_hand() {
+        let favour = |tasks, given, others| Favour { tasks, given, others, variance: 0.0 };
+        // People whose rates are uniform give it 0, 1, .. n times equally often.
+        let uniform = 1.0 / 12.0;
+        for (given, want) in [(10, 1.0 / 11.0), (9, 2.0 / 11.0), (0, 1.0)] {
+            let tail = favour(10, given, 0.5).tail(0.0, uniform);
+            assert!((tail - want).abs() < 1e-9, "{given}: {tail}");
+        }
+        assert!((favour(99, 99, 0.4).tail(0.1, uniform) - 0.01).abs() < 1e-9);
+        // People who are all alike: binomial, but for what the bound leaves.
+        let tail = favour(10, 10, 0.5).tail(0.0, 0.0);
+        assert!((tail / 0.5_f64.powi(10) - 1.0).abs() < 0.02, "{tail}");
+        // Those who are right give it always: no wonder.
+        assert!(favour(20, 20, 1.0).tail(0.0, 0.01) > 0.5);
+    }
 }

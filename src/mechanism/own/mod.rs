@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use self::chance::Mixture;
-use self::confirmed::{Confirmed, Tally, favours};
+use self::confirmed::{Confirmed, Favour, Tally, favours};
 use self::copied::{Copied, Sample};
 use self::people::People;
 use self::said::Said;
@@ -475,17 +475,19 @@ fn constants(table: &LabelTable, said: &Said, measured: &mut [Measured]) {
     if watched.is_empty() {
         return;
     }
-    let favours: Vec<Vec<(f64, f64)>> = measured
+    let favours: Vec<Vec<Favour>> = measured
         .par_iter()
         .with_min_len(16)
         .map(|one| favours((table, said), one.worker as u32, &watched))
         .collect();
     for (place, &label) in watched.iter().enumerate() {
-        let values: Vec<(f64, f64)> = favours.iter().map(|of| of[place]).collect();
+        let values: Vec<(f64, f64)> = favours.iter().map(|of| of[place].beyond()).collect();
         let people = People::of(&values);
-        for (one, value) in measured.iter_mut().zip(values) {
+        for ((one, value), favours) in measured.iter_mut().zip(values).zip(&favours) {
             if one.confirmed.favourite == Some(label) {
-                one.constant = people.deviations(value);
+                // With few tasks what is known of each tells more, with many the share itself.
+                let rare = favours[place].tail(people.middle, people.between);
+                one.constant = people.deviations(value).max(deviations_of(rare));
             }
         }
     }
@@ -496,6 +498,12 @@ fn p_value(deviations: f64) -> f64 {
     let Ok(student) = StudentsT::new(0.0, 1.0, FREEDOM) else { return 1.0 };
     let one = student.sf(deviations.max(-40.0));
     one * (2.0 - one)
+}
+
+/// The deviations that are exceeded with this probability.
+fn deviations_of(probability: f64) -> f64 {
+    let Ok(student) = StudentsT::new(0.0, 1.0, FREEDOM) else { return 0.0 };
+    -student.inverse_cdf(probability.clamp(1e-15, 1.0 - 1e-15))
 }
 
 /// Whether at least half of the labels are given often enough to be compared, or there are few.

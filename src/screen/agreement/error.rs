@@ -1,16 +1,31 @@
 //! Why there is no result.
 
+use super::Cut;
 use crate::error::{ErrorKind, Kinded};
 
 /// Settings that do not fit the data, or an interruption.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgreementError {
-    /// The cut leaves one label only, or labels are no numbers.
-    #[error("a scale cannot be cut at {at}: it needs numbers on both sides")]
+    /// The cut leaves one label only, or labels have no order, or that label is none of theirs.
+    #[error(
+        "a scale cannot be cut at {at}: it needs numbers on both sides, or labels in an order and one of them to begin the upper side with"
+    )]
     Cut {
         /// The cut.
-        at: f64,
+        at: Cut,
+    },
+    /// Ids that are the same numbers, written in two ways.
+    #[error(
+        "{count} tasks are numbers that the two files write in different ways, such as `{label}` in the labels and `{gold}` in gold: a program took ids for numbers; write them alike, as text"
+    )]
+    TwoSpellings {
+        /// How many tasks.
+        count: usize,
+        /// The first of them in the labels.
+        label: String,
+        /// The same in gold.
+        gold: String,
     },
     /// There is nothing to hold the labels against.
     #[error("one source and no gold labels: there is nothing to compare")]
@@ -77,7 +92,10 @@ pub enum AgreementError {
 impl Kinded for AgreementError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::OutsideScale { .. } | Self::Alone | Self::NoCommonTask { .. } => ErrorKind::Input,
+            Self::OutsideScale { .. }
+            | Self::Alone
+            | Self::NoCommonTask { .. }
+            | Self::TwoSpellings { .. } => ErrorKind::Input,
             Self::Interrupted => ErrorKind::Interrupted,
             _ => ErrorKind::Usage,
         }

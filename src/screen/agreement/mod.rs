@@ -31,7 +31,8 @@ pub use self::panel::Panel;
 pub use self::report::COLUMNS;
 pub use self::run::{AgreementRun, Disagreement, Measured, run};
 pub use self::settings::{
-    AgreementSettings, AltTestSettings, Closeness, Compare, GoldBy, Outside, Relation, Requirement,
+    AgreementSettings, AltTestSettings, Closeness, Compare, Cut, GoldBy, Outside, Relation,
+    Requirement,
 };
 pub use self::work::Row;
 

@@ -1,5 +1,6 @@
 //! The metrics of a run, and what a cut of the scale does to each.
 
+use super::Cut;
 use crate::data::scale::Scale;
 use crate::metrics::agreement::binarize::binarized;
 use crate::metrics::agreement::bounds::bounds;
@@ -28,14 +29,14 @@ enum View {
 }
 
 impl Panel {
-    /// The metrics of a scale, cut at `binarize`; `None` if that leaves one label only, or the
-    /// labels are no numbers.
+    /// The metrics of a scale, cut at `binarize`; `None` if that leaves one label only, the labels have no
+    /// order, or the cut is none of them where these are names.
     ///
     /// Where gold labels are no labels of the scale (means of people), only what needs no equal
     /// labels; of more than a dozen numbers no precision and recall of each. Cut: the area under the
     /// curve is that of the labels as given for the cut gold label, all others are of the cut
     /// labels.
-    pub fn new(scale: &Scale, binarize: Option<f64>, are_labels: bool) -> Option<Self> {
+    pub fn new(scale: &Scale, binarize: Option<&Cut>, are_labels: bool) -> Option<Self> {
         let Some(cut) = binarize else {
             let ordered = scale.values.is_some();
             let mut metrics = Metric::all(scale.len(), ordered);
@@ -48,8 +49,8 @@ impl Panel {
             let names = metrics.iter().map(|metric| metric.name(&scale.names)).collect();
             return Some(Self { metrics, names, values: scale.values.clone(), sides: None });
         };
-        let values = scale.values.clone().filter(|_| !scale.are_places)?;
-        let sides = binarized(&values, cut)?;
+        let values = scale.values.clone()?;
+        let sides = binarized(&values, value_of(cut, scale, &values)?)?;
         // On two labels all weights, levels and correlations are the same.
         let same = |metric: &Metric| {
             matches!(
@@ -118,6 +119,18 @@ impl Panel {
             View::GoldCut => bounds(metric, &gold_cut, &missing_gold, values),
         };
         self.metrics.iter().map(of).collect()
+    }
+}
+
+/// The number from which on labels are above the cut.
+fn value_of(cut: &Cut, scale: &Scale, values: &[f64]) -> Option<f64> {
+    match cut {
+        Cut::Number(number) if !scale.are_places => Some(*number),
+        // Numbers that are not in the order of their size are names, too.
+        _ => {
+            let name = cut.to_string();
+            Some(values[scale.names.iter().position(|known| *known == name)?])
+        }
     }
 }
 

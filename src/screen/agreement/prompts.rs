@@ -18,7 +18,7 @@ use super::error::AgreementError;
 use super::panel::Panel;
 use super::reference::{Labels, Reference, References, references};
 use super::run::warnings;
-use super::settings::AgreementSettings;
+use super::settings::{AgreementSettings, Cut};
 use super::work::{Work, clusters, joined, only, scale_of};
 use crate::data::labellers::{LabellerFiles, read_labellers};
 use crate::data::observer::Observer;
@@ -118,8 +118,9 @@ pub fn study(
     let scale = scale_of(&chosen.scale, &data);
     let mut warnings = warnings(&data, &scale, chosen)?;
     let References { all, scale, are_labels, .. } = references(&data, scale, chosen.gold_by)?;
-    let panel = Panel::new(&scale, chosen.binarize, are_labels)
-        .ok_or(AgreementError::Cut { at: chosen.binarize.unwrap_or_default() })?;
+    let cut = chosen.binarize.as_ref();
+    let panel = Panel::new(&scale, cut, are_labels)
+        .ok_or_else(|| AgreementError::Cut { at: cut.cloned().unwrap_or(Cut::Number(0.0)) })?;
     let reference = only(&all)?;
     let (cluster_of, count) = clusters(&data, &all);
     let work = Work {

@@ -9,7 +9,7 @@ use super::error::AgreementError;
 use super::group::group_rows;
 use super::panel::Panel;
 use super::reference::{Labels, Reference, References, references};
-use super::settings::{AgreementSettings, Compare, Outside};
+use super::settings::{AgreementSettings, Compare, Cut, Outside};
 use super::work::{Row, Work, clusters, labels_of, only, scale_of};
 use crate::data::ids::{Ids, alike};
 use crate::data::labellers::{LabellerFiles, Labellings, read_labellers};
@@ -110,8 +110,9 @@ pub fn run(
     let mut warnings = warnings(&data, &scale, settings)?;
     let References { all: references, ties, scale, are_labels } =
         references(&data, scale, settings.gold_by)?;
-    let panel = Panel::new(&scale, settings.binarize, are_labels)
-        .ok_or(AgreementError::Cut { at: settings.binarize.unwrap_or_default() })?;
+    let cut = settings.binarize.as_ref();
+    let panel = Panel::new(&scale, cut, are_labels)
+        .ok_or_else(|| AgreementError::Cut { at: cut.cloned().unwrap_or(Cut::Number(0.0)) })?;
     if references.is_empty() {
         return Err(AgreementError::Alone.into());
     }
@@ -284,6 +285,9 @@ fn without_gold(data: &Labellings, scale: &Scale) -> Result<Option<Warning>, Agr
     if rows == 0 {
         return Ok(None);
     }
+    if let Some(error) = two_spellings(data, &has_gold, &tasks) {
+        return Err(error);
+    }
     if with.is_empty() {
         let gold = (0..data.tasks.len()).filter(|&task| has_gold[task]);
         let gold: Vec<&str> = gold.map(|task| data.tasks[task].as_str()).collect();
@@ -296,6 +300,31 @@ fn without_gold(data: &Labellings, scale: &Scale) -> Result<Option<Warning>, Agr
         first_names(&names)
     );
     Ok(Some(Warning::new("no_gold", rows, message)))
+}
+
+/// Tasks without gold that are the same number as one with gold that nobody else labels, as `7` and `7.0`.
+fn two_spellings(
+    data: &Labellings,
+    has_gold: &[bool],
+    without: &BTreeSet<u32>,
+) -> Option<AgreementError> {
+    let number = |task: usize| {
+        let name = data.tasks[task].as_str();
+        let plain = name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        name.parse::<f64>().ok().filter(|_| plain).map(f64::to_bits)
+    };
+    let labels = data.labellers.iter().flat_map(|labeller| &labeller.labels);
+    let labelled: BTreeSet<usize> = labels.map(|(task, _)| *task as usize).collect();
+    let alone = (0..data.tasks.len()).filter(|task| has_gold[*task] && !labelled.contains(task));
+    let gold: BTreeMap<u64, usize> = alone.filter_map(|task| Some((number(task)?, task))).collect();
+    let twin = |task: &u32| Some((*task as usize, *gold.get(&number(*task as usize)?)?));
+    let twins: Vec<(usize, usize)> = without.iter().filter_map(twin).collect();
+    let (label, gold) = twins.first()?;
+    Some(AgreementError::TwoSpellings {
+        count: twins.len(),
+        label: data.tasks[*label].clone(),
+        gold: data.tasks[*gold].clone(),
+    })
 }
 
 /// Labels that differ in case or white space only: people mean one by them, and they count as several.

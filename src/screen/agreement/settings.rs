@@ -15,8 +15,9 @@ pub struct AgreementSettings {
     pub scale: ScaleChoice,
     /// What happens to labels outside the scale.
     pub outside: Outside,
-    /// Cut the scale in two: labels of at least this value, and the others.
-    pub binarize: Option<f64>,
+    /// Cut the scale in two: labels of at least this value, or this label and those above it, and the
+    /// others.
+    pub binarize: Option<Cut>,
     /// What the gold label is where several people give labels.
     pub gold_by: GoldBy,
     /// Which sources are compared with each other.
@@ -53,6 +54,40 @@ impl Default for AgreementSettings {
             import: ImportSettings::default(),
             require: Vec::new(),
             seed: 0,
+        }
+    }
+}
+
+/// Where a scale is cut.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Cut {
+    /// At a number.
+    Number(f64),
+    /// Below a label of a scale in order.
+    Label(String),
+}
+
+impl std::str::FromStr for Cut {
+    type Err = String;
+
+    /// A finite number, or else the name of a label.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Self::Number(number)),
+            Ok(_) => Err("must be a finite number or a label".into()),
+            Err(_) if text.is_empty() => Err("must be a number or a label".into()),
+            Err(_) => Ok(Self::Label(text.into())),
+        }
+    }
+}
+
+impl std::fmt::Display for Cut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Label(label) => f.write_str(label),
         }
     }
 }

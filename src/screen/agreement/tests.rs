@@ -31,7 +31,11 @@ fn few_draws() -> AgreementSettings {
 
 #[test]
 fn a_cut_is_of_all_but_the_order_of_labels_as_given() {
-    let run = measured(LABELS, GOLD, &AgreementSettings { binarize: Some(2.0), ..few_draws() });
+    let run = measured(
+        LABELS,
+        GOLD,
+        &AgreementSettings { binarize: Some(Cut::Number(2.0)), ..few_draws() },
+    );
     // Cut at 2: gold 0 1 1 0, labels 0 1 0 1.
     assert_eq!(value(&run, "accuracy"), Some(0.5));
     assert_eq!(value(&run, "precision:>=2"), Some(0.5));
@@ -40,6 +44,52 @@ fn a_cut_is_of_all_but_the_order_of_labels_as_given() {
     assert_eq!(value(&run, "bias"), Some(0.0));
     // Gold cut, labels as given: 3 beats 0 and 2, 1 beats 0 and loses to 2.
     assert_eq!(value(&run, "auc"), Some(0.75));
+}
+
+#[test]
+fn names_in_an_order_are_cut_below_one_of_them() {
+    let (of, gold) = (["poor", "good", "fair", "great"], ["poor", "great", "good", "fair"]);
+    let rows = |head: &str, labels: [&str; 4]| {
+        let row = |(task, label): (usize, &str)| format!("q{task},{label}\n");
+        format!("{head}\n{}", labels.into_iter().enumerate().map(row).collect::<String>())
+    };
+    let settings = |cut: &str| AgreementSettings {
+        scale: "poor,fair,good,great".parse().unwrap(),
+        binarize: Some(cut.parse().unwrap()),
+        ..few_draws()
+    };
+    let (labels, gold) = (rows("task,label", of), rows("task,label", gold));
+    let run = measured(&labels, &gold, &settings("good"));
+    // Cut: labels 0 1 0 1, gold 0 1 1 0.
+    assert_eq!(value(&run, "accuracy"), Some(0.5));
+    assert_eq!(value(&run, "recall:>=good"), Some(0.5));
+    // Gold cut, labels as given: good beats poor and loses to great, fair beats poor and loses to great.
+    assert_eq!(value(&run, "auc"), Some(0.5));
+    let (labels, gold) = (source("labels.csv", &labels), source("gold.csv", &gold));
+    let files = LabellerFiles { labels: &labels, gold: Some(&gold), since: None, clusters: None };
+    // The lowest label leaves nothing below; a label that is none, and a number among names, cut nothing.
+    for cut in ["poor", "bad", "2"] {
+        let error = super::run(&files, &settings(cut), &Silent).unwrap_err().to_string();
+        assert!(error.contains(&format!("cannot be cut at {cut}")), "{error}");
+    }
+}
+
+#[test]
+fn ids_that_a_program_took_for_numbers_in_one_file_are_named() {
+    let (labels, gold) = ("task,label\n7,a\n8,b\nx,a\n", "task,label\n7.0,a\n8.0,b\nx,a\n");
+    let run = |labels: &str, gold: &str| {
+        let (labels, gold) = (source("labels.csv", labels), source("gold.csv", gold));
+        let files =
+            LabellerFiles { labels: &labels, gold: Some(&gold), since: None, clusters: None };
+        super::run(&files, &few_draws(), &Silent).map_err(|error| error.to_string())
+    };
+    let error = run(labels, gold).unwrap_err();
+    assert!(error.starts_with("2 tasks are numbers"), "{error}");
+    assert!(error.contains("`7` in the labels and `7.0` in gold"), "{error}");
+    // Written alike, or two tasks of their own, they are what they are.
+    assert!(run(gold, gold).is_ok());
+    let both = "task,label\n7,a\n7.0,b\nx,a\n";
+    assert!(run(both, "task,label\n7.0,a\nx,a\n").is_ok());
 }
 
 #[test]
@@ -136,7 +186,11 @@ fn people_on_a_scale_are_their_mean_or_median() {
     // Medians 3/2, 5 and 2: errors 1/2, 0, 2.
     assert!((error(&by(GoldBy::Median)) - 2.5 / 3.0).abs() < 1e-12);
     // Cut, the mean has labels again: gold 0 1 0, labels 0 1 1.
-    let settings = AgreementSettings { gold_by: GoldBy::Mean, binarize: Some(3.0), ..few_draws() };
+    let settings = AgreementSettings {
+        gold_by: GoldBy::Mean,
+        binarize: Some(Cut::Number(3.0)),
+        ..few_draws()
+    };
     let run = measured(labels, people, &settings);
     assert!((value(&run, "accuracy").unwrap() - 2.0 / 3.0).abs() < 1e-12);
     // Names have no mean.

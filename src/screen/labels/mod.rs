@@ -8,6 +8,7 @@ mod evidence;
 mod own;
 #[cfg(feature = "html")]
 mod page;
+mod people;
 mod report;
 mod rows;
 mod settings;

@@ -186,6 +186,7 @@ pub(super) fn of_workers(run: &ReviewsRun) -> Table {
             quality: quality[row.number].estimate.into(),
             copied: Bounded { value: copied, interval: None },
             n_tasks: texts[row.number],
+            error: None,
         }
     });
     workers::table(people, &set.times)
