@@ -22,9 +22,9 @@ import pandas as pd
 from crowdkit.aggregation import DawidSkene, MajorityVote, OneCoinDawidSkene
 
 KIT = {
-    "majority": lambda: MajorityVote(),
-    "one_coin": lambda: OneCoinDawidSkene(200, tol=1e-7),
-    "ds": lambda: DawidSkene(200, tol=1e-7),
+    "majority": lambda tolerance: MajorityVote(),
+    "one_coin": lambda tolerance: OneCoinDawidSkene(200, tol=tolerance),
+    "ds": lambda tolerance: DawidSkene(200, tol=tolerance),
 }
 
 
@@ -43,13 +43,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("labels", help="CSV with task, worker, label")
     parser.add_argument("--caz", default="target/release/caz")
+    parser.add_argument("--tolerance", type=float, default=1e-7,
+                        help="of Crowd-Kit, on the mean log-likelihood of a task: -1 never stops early")
     arguments = parser.parse_args()
     frame = pd.read_csv(arguments.labels, dtype=str, keep_default_na=False)[["task", "worker", "label"]]
     for by, model in KIT.items():
         with tempfile.TemporaryDirectory() as folder:
             seconds, ours = run_caz(arguments, by, folder)
         start = time.perf_counter()
-        theirs = model().fit(frame).labels_
+        theirs = model(arguments.tolerance).fit(frame).labels_
         kit_seconds = time.perf_counter() - start
         said = {task: label for task, label in ours.items() if label}
         same = sum(theirs[task] == label for task, label in said.items())

@@ -236,6 +236,57 @@ fn several_sources_give_the_lowest_score() {
 }
 
 #[test]
+fn one_row_a_worker_says_whom_to_pay_and_how_fast_they_were() {
+    // a takes 100 s each time; b 5 s once, less than a tenth of the median.
+    let timed = |row: &&str| {
+        let seconds = if *row == "q,b,x" { 5 } else { 100 };
+        format!("{row},2026-05-01T10:00:00Z,2026-05-01T10:{:02}:{:02}Z", seconds / 60, seconds % 60)
+    };
+    let rows: Vec<String> = CROWD.iter().map(timed).collect();
+    let header = "task,worker,label,AcceptTime,SubmitTime\n";
+    let files = [
+        ("l.csv", &*format!("{header}{}\n", rows.join("\n"))),
+        ("gpt.csv", "task,label\nq,x\nr,x\ns,y\nt,x\n"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["l.csv", "--z", "gpt.csv", "--mechanism", "ca_z,excess_z"];
+    let more = ["--min-tasks", "2", "--workers", "pay.csv"];
+    run_in(folder.path(), &files, &[&arguments[..], &more[..]].concat()).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("pay.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let columns = [
+        "worker",
+        "flag",
+        "reads_as",
+        "quality",
+        "quality_low",
+        "quality_high",
+        "copied",
+        "copied_low",
+        "copied_high",
+        "n_tasks",
+        "median_seconds",
+        "share_fast",
+    ];
+    assert_eq!(rows[0], columns);
+    let of = |worker: &str| rows.iter().find(|row| row[0] == worker).unwrap().clone();
+    let (a, b) = (of("a"), of("b"));
+    // The other says the same always; the interval is no point for all that.
+    assert_eq!((a[2], a[9], a[10], a[11]), ("", "4", "100", "0"));
+    assert_eq!(b[9..], ["4", "100", "0.25"]);
+    for row in [&a, &b] {
+        let [quality, low, high] = [3, 4, 5].map(|at: usize| row[at].parse::<f64>().unwrap());
+        assert!(quality > 0.99 && low < 0.9 && high > 0.99, "{row:?}");
+    }
+    // What excess_z says of copying stands beside the flag of the first mechanism.
+    assert!(a[6].parse::<f64>().is_ok(), "{a:?}");
+    let wrong = run_in(folder.path(), &files, &["l.csv", "--workers", "pay.xyz"]);
+    let (status, message) = exit_status(wrong);
+    assert_eq!(status, ExitStatus::Usage);
+    assert!(message.contains("cannot tell the format"), "{message}");
+}
+
+#[test]
 fn the_consensus_is_written_and_said() {
     let folder = tempfile::tempdir().unwrap();
     let files = [("l.csv", &*crowd(&CROWD)), ("truth.csv", "task,truth\nq,x\nr,y\ns,y\n")];

@@ -84,8 +84,11 @@ impl Tally {
         for heard in said.of_worker(table, worker) {
             tasks += 1.0;
             for (label, count) in heard.counts() {
-                self.others[usize::from(label)] += count / heard.others;
-                self.touched.push(label);
+                let others = &mut self.others[usize::from(label)];
+                if *others == 0.0 {
+                    self.touched.push(label);
+                }
+                *others += count / heard.others;
             }
             self.own[usize::from(heard.own)] += 1.0;
         }

@@ -121,12 +121,12 @@ fn shares(answers: &[([[f64; 3]; 2], bool)]) -> [f64; 3] {
     let mut shares = [1.0 / 3.0; 3];
     let total = answers.len() as f64 + PRIOR.iter().sum::<f64>();
     for _ in 0..ROUNDS {
-        let mut sums = PRIOR;
+        let mut sums = [0.0; 3];
         for ([own, _], _) in answers {
-            let p = dot(shares, *own);
-            (0..3).for_each(|way| sums[way] += shares[way] * own[way] / p);
+            let weight = 1.0 / dot(shares, *own);
+            (0..3).for_each(|way| sums[way] += own[way] * weight);
         }
-        shares = sums.map(|sum| sum / total);
+        shares = std::array::from_fn(|way| (PRIOR[way] + shares[way] * sums[way]) / total);
     }
     shares
 }

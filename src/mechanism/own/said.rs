@@ -29,6 +29,7 @@ pub(super) struct Said {
     tasks: Vec<OfTask>,
     /// By label: share of the reports, each label half a report more than it has.
     pub(super) shares: Vec<f64>,
+    log_shares: Vec<f64>,
     /// By worker: what the odds of a label lose with the worker's report.
     without: Vec<f64>,
     /// By worker: the sum over tasks with others of how probable they make the label, and their number.
@@ -116,6 +117,7 @@ impl Said {
             given: Vec::new(),
             tasks: Vec::with_capacity(table.task_count()),
             shares: vec![0.5; table.label_count()],
+            log_shares: Vec::new(),
             without: Vec::new(),
             right: Vec::new(),
             equal_pairs: 0.0,
@@ -141,6 +143,7 @@ impl Said {
         }
         let all: f64 = said.shares.iter().sum();
         said.shares.iter_mut().for_each(|share| *share /= all);
+        said.log_shares = said.shares.iter().map(|share| share.ln()).collect();
         said.equal_pairs = if pairs > 0.0 { equal / pairs } else { 0.0 };
         said.fit(table);
         said
@@ -204,9 +207,9 @@ impl Said {
     ) -> (f64, f64) {
         let given = self.given(task);
         odds.clear();
-        odds.extend(given.iter().map(|given| self.shares[usize::from(given.label)]));
-        let unsaid = (1.0 - odds.iter().sum::<f64>()).max(0.0);
-        odds.iter_mut().for_each(|odds| *odds = odds.ln());
+        odds.extend(given.iter().map(|given| self.log_shares[usize::from(given.label)]));
+        let said: f64 = given.iter().map(|given| self.shares[usize::from(given.label)]).sum();
+        let unsaid = (1.0 - said).max(0.0);
         for (worker, label) in table.of_task(task).iter() {
             if let Some(place) = given.iter().position(|given| given.label == label) {
                 odds[place] += weights[worker as usize];
