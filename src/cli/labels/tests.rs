@@ -271,12 +271,12 @@ fn one_row_a_worker_says_whom_to_pay_and_how_fast_they_were() {
     assert_eq!(rows[0], columns);
     let of = |worker: &str| rows.iter().find(|row| row[0] == worker).unwrap().clone();
     let (a, b) = (of("a"), of("b"));
-    // The other says the same always; the interval is no point for all that.
+    // The other says the same always; four tasks tell little for all that.
     assert_eq!((a[2], a[9], a[10], a[11]), ("", "4", "100", "0"));
     assert_eq!(b[9..], ["4", "100", "0.25"]);
     for row in [&a, &b] {
         let [quality, low, high] = [3, 4, 5].map(|at: usize| row[at].parse::<f64>().unwrap());
-        assert!(quality > 0.99 && low < 0.9 && high > 0.99, "{row:?}");
+        assert!(quality > 0.85 && low < 0.5 && high > quality, "{row:?}");
     }
     // What excess_z says of copying stands beside the flag of the first mechanism.
     assert!(a[6].parse::<f64>().is_ok(), "{a:?}");
