@@ -411,7 +411,10 @@ impl OwnAnswers {
             let seen = one.ghosts.map(|ghost| ghost >= VISIBLE);
             (0..2).for_each(|question| visible[question] += usize::from(seen[question]));
             // Stands out, but as somebody who knows more than the crowd, or less, would, too.
-            let stands_out = p_own < 0.5 || p_value(one.beyond[0].max(one.beyond[1])) <= 0.05;
+            // Nobody is cleared who gives one label nearly always, unless most would there.
+            let stands_out = p_own < 0.5
+                || p_value(one.beyond[0].max(one.beyond[1])) <= 0.05
+                || one.constant > UNCONFIRMED;
             let clear = !stands_out
                 && seen == [true; 2]
                 && measured.len() >= FEWEST_FOR_CLEAR

@@ -153,6 +153,33 @@ fn a_fifth_who_always_say_one_label_are_all_looked_at_right_or_wrong() {
 }
 
 #[test]
+fn the_same_answer_to_every_task_is_never_clear_however_much_people_favour_labels() {
+    let (mut looks, mut clear) = (0, 0);
+    for seed in 0..6 {
+        let mut random = stream(seed, "favoured labels", 0);
+        let truth: Vec<Label> = (0..108).map(|_| random.random_range(0..2)).collect();
+        let mut reports = Vec::new();
+        for worker in 0..40_u32 {
+            // Of those who do not know, some say the second label for most, some for few.
+            let favours = random.random_range(0.1..0.9);
+            for (task, &truth) in (0..).zip(&truth) {
+                let knows = random.random_bool(0.4);
+                let own = if knows { truth } else { Label::from(random.random_bool(favours)) };
+                reports.push((task, worker, if worker == 0 { 1 } else { own }));
+            }
+        }
+        let z: Labels =
+            truth.iter().map(|&l| Some(if random.random_bool(0.8) { l } else { 1 - l })).collect();
+        let run = judge(&numbered((108, 40, 2), &reports), &[z]);
+        looks += usize::from(run.workers[0].flag == OwnFlag::Look);
+        clear += usize::from(run.workers[0].flag == OwnFlag::Clear);
+        assert!(looked(&run).iter().filter(|w| **w > 0).count() <= 1, "{:?}", looked(&run));
+    }
+    eprintln!("look {looks}, clear {clear} of 6");
+    assert!(clear == 0 && looks >= 4, "look {looks}, clear {clear}");
+}
+
+#[test]
 fn near_copies_of_an_llm_that_is_nearly_always_right_are_found_on_fifty_tasks() {
     let kinds = |worker: usize| if worker < 5 { Kind::NearCopy } else { Kind::Own };
     let skills = |random: &mut ChaCha8Rng, _: usize| random.random_range(0.6..0.95);
