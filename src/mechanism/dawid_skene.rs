@@ -199,29 +199,12 @@ impl Mechanism for DawidSkene {
     }
 
     fn score(&self, table: &LabelTable) -> Result<Scores, MechanismError> {
-        let n_tasks = |worker: usize| table.of_worker(worker as u32).len();
-        let Some(fitted) = self.fit(table)? else {
-            return Ok(Scores {
-                workers: vec![WorkerScore::default(); table.worker_count()],
-                ..Scores::default()
-            });
-        };
         let shares = label_shares(table);
-        let workers = (0..table.worker_count())
-            .into_par_iter()
-            .map(|worker| WorkerScore {
-                estimate: (n_tasks(worker) > 0).then(|| {
-                    let diagonal = fitted.diagonal(worker);
-                    point(diagonal.iter().zip(&shares).map(|(right, share)| right * share).sum())
-                }),
-                n_tasks: n_tasks(worker),
-                n_used: n_tasks(worker),
-                ..WorkerScore::default()
-            })
-            .collect();
-        let warnings = convergence_warning("ds", &fitted.fit).into_iter().collect();
-        let (posteriors, fit) = (Some(fitted.posteriors), Some(fitted.fit));
-        Ok(Scores { workers, posteriors, fit, warnings, ..Scores::default() })
+        let right = |fitted: &DawidSkeneFit, worker| {
+            let diagonal = fitted.diagonal(worker);
+            diagonal.iter().zip(&shares).map(|(right, share)| right * share).sum()
+        };
+        Ok(scores("ds", self.fit(table)?, table, right))
     }
 
     fn on_tasks(&self, _tasks: &[u32]) -> Box<dyn Mechanism> {
@@ -232,6 +215,30 @@ impl Mechanism for DawidSkene {
     fn zero_is_chance(&self) -> bool {
         false
     }
+}
+
+/// The scores by a fit, `score` of every worker with a report; none without a fit.
+pub(super) fn scores(
+    name: &str,
+    fitted: Option<DawidSkeneFit>,
+    table: &LabelTable,
+    score: impl Fn(&DawidSkeneFit, usize) -> f64 + Sync,
+) -> Scores {
+    let Some(fitted) = fitted else {
+        let workers = vec![WorkerScore::default(); table.worker_count()];
+        return Scores { workers, ..Scores::default() };
+    };
+    let workers = (0..table.worker_count())
+        .into_par_iter()
+        .map(|worker| {
+            let n_tasks = table.of_worker(worker as u32).len();
+            let estimate = (n_tasks > 0).then(|| point(score(&fitted, worker)));
+            WorkerScore { estimate, n_tasks, n_used: n_tasks, ..WorkerScore::default() }
+        })
+        .collect();
+    let warnings = convergence_warning(name, &fitted.fit).into_iter().collect();
+    let (posteriors, fit) = (Some(fitted.posteriors), Some(fitted.fit));
+    Scores { workers, posteriors, fit, warnings, ..Scores::default() }
 }
 
 /// A value without a standard error; the bootstrap over tasks gives one.

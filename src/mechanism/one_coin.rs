@@ -11,11 +11,11 @@
 
 use rayon::prelude::*;
 
-use super::dawid_skene::{DawidSkeneFit, convergence_warning, point};
+use super::dawid_skene::{DawidSkeneFit, scores};
 use super::entry::Entry;
 use super::latent_class::Cells;
 use super::options::EmSettings;
-use super::{Mechanism, MechanismError, Scores, WorkerScore, dawid_skene};
+use super::{Mechanism, MechanismError, Scores, dawid_skene};
 use crate::data::labels::LabelTable;
 
 /// The mechanism `one_coin`.
@@ -74,22 +74,11 @@ impl Mechanism for OneCoin {
     }
 
     fn score(&self, table: &LabelTable) -> Result<Scores, MechanismError> {
-        let Some(fitted) = self.fit(table)? else {
-            let workers = vec![WorkerScore::default(); table.worker_count()];
-            return Ok(Scores { workers, ..Scores::default() });
+        let share = |fitted: &DawidSkeneFit, worker| {
+            let (right, reports) = right(&fitted.cells, worker, &fitted.posteriors.probabilities);
+            right / reports as f64
         };
-        let posteriors = &fitted.posteriors.probabilities;
-        let workers = (0..table.worker_count())
-            .into_par_iter()
-            .map(|worker| {
-                let (right, n_tasks) = right(&fitted.cells, worker, posteriors);
-                let estimate = (n_tasks > 0).then(|| point(right / n_tasks as f64));
-                WorkerScore { estimate, n_tasks, n_used: n_tasks, ..WorkerScore::default() }
-            })
-            .collect();
-        let warnings = convergence_warning("one_coin", &fitted.fit).into_iter().collect();
-        let (posteriors, fit) = (Some(fitted.posteriors), Some(fitted.fit));
-        Ok(Scores { workers, posteriors, fit, warnings, ..Scores::default() })
+        Ok(scores("one_coin", self.fit(table)?, table, share))
     }
 
     fn on_tasks(&self, _tasks: &[u32]) -> Box<dyn Mechanism> {

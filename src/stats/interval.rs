@@ -82,7 +82,10 @@ impl Share {
         let middle = (value + z * z / (2.0 * n)) / scale;
         let spread = value * (1.0 - value) / n + z * z / (4.0 * n * n);
         let half = z / scale * spread.max(0.0).sqrt();
-        let interval = ((middle - half).max(0.0), (middle + half).min(1.0));
+        // Of none and of all the end is exact, which rounding would not give.
+        let low = if value > 0.0 { (middle - half).max(0.0) } else { 0.0 };
+        let high = if value < 1.0 { (middle + half).min(1.0) } else { 1.0 };
+        let interval = (low, high);
         (n > 0.0).then_some(Self { value, interval, cases: n })
     }
 }
@@ -140,7 +143,8 @@ mod tests {
         assert!(close(share.interval.0, 0.0179, 5e-5) && close(share.interval.1, 0.4042, 5e-5));
         let all = Share::wilson(1.0, 10.0).unwrap();
         assert!(close(all.interval.0, 10.0 / (10.0 + 1.959_963_985_f64.powi(2)), 1e-9));
-        assert!(close(all.interval.1, 1.0, 1e-12));
+        assert_eq!(Some(all.interval.1), Some(1.0));
+        assert_eq!(Share::wilson(0.0, 10.0).map(|none| none.interval.0), Some(0.0));
         assert_eq!(Share::wilson(0.5, 0.0), None);
     }
 

@@ -130,10 +130,11 @@ fn a_tenth_who_copy_or_guess_are_found_and_named() {
                 looked(&run).iter().filter(named).count()
             })
             .sum();
-        assert!(2 * named >= found, "{kind:?}: {named} of {found} are named");
+        eprintln!("{kind:?}: {named} of {found} are named");
+        assert!(5 * named >= 4 * found, "{kind:?}: {named} of {found} are named");
     };
-    found(Kind::Copy, AnswerKind::Copy, 8);
-    found(Kind::NearCopy, AnswerKind::Copy, 8);
+    found(Kind::Copy, AnswerKind::Copy, 9);
+    found(Kind::NearCopy, AnswerKind::Copy, 9);
     found(Kind::Guess, AnswerKind::Guess, 5);
 }
 
