@@ -4,7 +4,8 @@
 //! ends below people depends on how much scores of people differ, too. So it is tried: in the crowd as
 //! it is, every twentieth worker at a time (one in a small crowd) hands in the other LLM's labels on their
 //! own tasks, everybody is scored by `ca_z`, and a copier counts the share of the other workers above
-//! them, ties half. The mean over copiers is the AUC that a few copiers would have.
+//! them, ties half. The mean over copiers is the AUC that a few copiers would have. The same is tried with every
+//! fifth at a time, who meet each other on many tasks and agree there beyond Z; the lower of both counts.
 
 use rayon::prelude::*;
 
@@ -14,8 +15,8 @@ use crate::mechanism::{
 };
 use crate::stats::interval::Estimate;
 
-/// One in so many workers copies at a time.
-const ONE_IN: usize = 20;
+/// One in so many workers copies at a time: few, and many.
+const ONE_IN: [usize; 2] = [20, 5];
 
 /// Most crowds that are scored.
 const MOST_CROWDS: usize = 20;
@@ -23,8 +24,8 @@ const MOST_CROWDS: usize = 20;
 /// Fewest tasks of a copier with labels of both LLMs.
 const LEAST_TASKS: usize = 5;
 
-/// The AUC of `ca_z` given `z` for workers who hand in `copied`, with its interval over copiers; `None`
-/// where nobody has enough tasks or no score can be computed.
+/// The AUC of `ca_z` given `z` for workers who hand in `copied`, be they few or many, with its interval over
+/// copiers; `None` where nobody has enough tasks or no score can be computed.
 ///
 /// # Errors
 ///
@@ -39,7 +40,26 @@ pub fn planted_auc(
         table.of_worker(*worker).others.iter().filter(both).count() >= LEAST_TASKS
     };
     let workers: Vec<u32> = (0..).take(table.worker_count()).filter(could).collect();
-    let at_once = (table.worker_count() / ONE_IN).max(1);
+    let mut at_once = ONE_IN.map(|one_in| (table.worker_count() / one_in).max(1)).to_vec();
+    at_once.dedup();
+    let mut lowest: Option<Estimate> = None;
+    for at_once in at_once {
+        let found = auc_of((table, labels), (z, copied), &workers, at_once)?;
+        lowest = match (lowest, found) {
+            (Some(one), Some(other)) if other.value >= one.value => Some(one),
+            (one, other) => other.or(one),
+        };
+    }
+    Ok(lowest)
+}
+
+/// The same where so many of `workers` copy at a time, each of them once.
+fn auc_of(
+    (table, labels): (&LabelTable, &crate::data::ids::Ids),
+    (z, copied): (&[Option<Label>], &[Option<Label>]),
+    workers: &[u32],
+    at_once: usize,
+) -> Result<Option<Estimate>, MechanismError> {
     let crowds = workers.len().div_ceil(at_once).min(MOST_CROWDS);
     let step = workers.len() as f64 / crowds.max(1) as f64;
     // Copiers of one crowd are as far apart as may be, so that they seldom meet.

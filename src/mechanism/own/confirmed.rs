@@ -174,8 +174,8 @@ pub(super) struct Favour {
     tasks: u64,
     /// Of these, where the worker gives the label.
     given: u64,
-    /// Share of the tasks where others give it: either the people of the crowd or, if these give it more,
-    /// those who are right.
+    /// Share of the tasks where others give it: either the people of the crowd or, if these give it more
+    /// and what is right is known, those who are right.
     others: f64,
     /// Variance of the share that such others would have.
     variance: f64,
@@ -193,7 +193,7 @@ impl Favour {
     pub(super) fn tail(&self, mean: f64, variance: f64) -> f64 {
         let n = self.tasks as f64;
         let least = 0.5 / (n + 1.0);
-        let rate = (self.others + mean.max(0.0)).clamp(least, 1.0 - least);
+        let rate = (self.others + mean).clamp(least, 1.0 - least);
         let people = (rate * (1.0 - rate) / variance.max(1e-6) - 1.0).clamp(0.5, 1e4);
         let (a, b) = (rate * people, (1.0 - rate) * people);
         let mut term = (ln_beta(a + n, b) - ln_beta(a, b)).exp();
@@ -212,6 +212,7 @@ pub(super) fn favours(
     (table, said): (&LabelTable, &Said),
     worker: u32,
     watched: &[Label],
+    is_trusted: bool,
 ) -> Vec<Favour> {
     // people, their variance, right
     let mut sums = vec![(0_u64, [0.0; 3]); watched.len()];
@@ -231,7 +232,7 @@ pub(super) fn favours(
         .map(|(given, [people, variance, right])| Favour {
             tasks,
             given,
-            others: people.max(right) / n,
+            others: if is_trusted { people.max(right) } else { people } / n,
             variance: variance / (n * n) + 1e-6,
         })
         .collect()

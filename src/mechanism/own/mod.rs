@@ -57,6 +57,10 @@ const WHOLE: f64 = 0.8;
 /// wrong: somebody who knows more says what a good LLM says against most of the others.
 const WEAK_CROWD: f64 = 0.5;
 
+/// Least share of an LLM's labels that must be right by the crowd's own account for that account to be
+/// trusted where people do not say it: else those who always say one label may have made it.
+const TRUSTED: f64 = 0.7;
+
 /// Deviations above blind answers from which on somebody says something that others confirm: one in
 /// twenty blind ones does.
 const CONFIRMED: f64 = 1.644_853_626_951_472_7;
@@ -307,7 +311,8 @@ impl OwnAnswers {
             return Ok(run);
         }
         confirm(&mut measured);
-        constants(table, &said, &mut measured);
+        let is_trusted = samples.iter().any(|sample| sample.right >= TRUSTED);
+        constants(table, &said, is_trusted, &mut measured);
         let says_all_of_z = samples.iter().any(|sample| sample.right >= ALL_ALIKE);
         Ok(self.flagged(table, &measured, &said.right, says_all_of_z))
     }
@@ -470,7 +475,7 @@ fn confirm(measured: &mut [Measured]) {
 }
 
 /// Of those who give one label nearly always, how much oftener than people they do.
-fn constants(table: &LabelTable, said: &Said, measured: &mut [Measured]) {
+fn constants(table: &LabelTable, said: &Said, is_trusted: bool, measured: &mut [Measured]) {
     let mut watched: Vec<Label> =
         measured.iter().filter_map(|one| one.confirmed.favourite).collect();
     watched.sort_unstable();
@@ -481,11 +486,13 @@ fn constants(table: &LabelTable, said: &Said, measured: &mut [Measured]) {
     let favours: Vec<Vec<Favour>> = measured
         .par_iter()
         .with_min_len(16)
-        .map(|one| favours((table, said), one.worker as u32, &watched))
+        .map(|one| favours((table, said), one.worker as u32, &watched, is_trusted))
         .collect();
     for (place, &label) in watched.iter().enumerate() {
         let values: Vec<(f64, f64)> = favours.iter().map(|of| of[place].beyond()).collect();
-        let people = People::of(&values);
+        let mut people = People::of(&values);
+        // Most give less of it where it is right more often than they say: no reason to suspect who knows.
+        people.middle = people.middle.max(0.0);
         for ((one, value), favours) in measured.iter_mut().zip(values).zip(&favours) {
             if one.confirmed.favourite == Some(label) {
                 // With few tasks what is known of each tells more, with many the share itself.
