@@ -257,21 +257,22 @@ pub fn verdict_sentence(checks: &[SourceCheck]) -> String {
     let (z, share) = (&best.z, 100.0 * auc.value);
     match cheater.works() {
         Verdict::Holds if best.is_complete() => format!(
-            "Condition on {z}: tried here, workers who copy an LLM end below {share:.0} % or more of \
-             the people."
+            "Condition on {z}: tried here, workers who copy an LLM, up to a fifth of all, end below \
+             {share:.0} % or more of the people."
         ),
         Verdict::Holds => format!(
-            "Condition on {z}: tried here, workers who copy another LLM end below {share:.0} % or more \
-             of the people; copies of {z} itself need a second sample of it."
+            "Condition on {z}: tried here, workers who copy another LLM, up to a fifth of all, end below \
+             {share:.0} % or more of the people; copies of {z} itself need a second sample of it."
         ),
         Verdict::Fails => format!(
-            "Conditioning does not work here, not even on {z}, the best choice: workers who copy {} \
-             end below {share:.0} % of the people only.",
+            "Conditioning does not work here, not even on {z}, the best choice: workers who copy {}, \
+             up to a fifth of all, end below {share:.0} % of the people only.",
             cheater.cheater
         ),
         _ => format!(
             "Condition on {z}; whether that tells copies of every LLM from people's answers is \
-             unclear: tried here, workers who copy {} end below {share:.0} % of the people.",
+             unclear: tried here, workers who copy {}, up to a fifth of all, end below {share:.0} % of the \
+             people.",
             cheater.cheater
         ),
     }
@@ -280,7 +281,7 @@ pub fn verdict_sentence(checks: &[SourceCheck]) -> String {
 /// Checks the hypotheses for every source as Z and every source as the cheater.
 ///
 /// `z` is for the tasks of `table`. Time: `permutations + replicates` passes over the tasks for
-/// each of `s (1 + 2 s)` values with `s` sources, and up to 20 scores of the crowd for each of `s s` pairs. `progress` hears of each value and replicate.
+/// each of `s (1 + 2 s)` values with `s` sources, and up to 25 scores of the crowd for each of `s s` pairs. `progress` hears of each value and replicate.
 pub fn check_assumptions(
     table: &LabelTable,
     z: &ZLabels,

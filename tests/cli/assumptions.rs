@@ -85,12 +85,14 @@ fn the_table_ends_with_a_verdict_in_words_for_every_hypothesis() {
     ] {
         assert!(said.contains(part), "no `{part}` in: {said}");
     }
-    // The answer comes first, in one sentence and once: gpt is the one with two samples, and
-    // copies of both LLMs were tried.
+    // The answer comes first, in one sentence and once: gpt is the one with two samples, and copies of
+    // both LLMs were tried, by few and by many.
     let first = run.stdout.lines().next().unwrap();
     assert_eq!(
         first,
-        "Condition on gpt: tried here, workers who copy an LLM end below 85 % or more of the people."
+        // Four of twenty who copy llama agree with each other beyond gpt.
+        "Conditioning does not work here, not even on gpt, the best choice: workers who copy llama, up to a \
+         fifth of all, end below 39 % of the people only."
     );
     assert_eq!(said.matches(first).count(), 1, "{said}");
     let csv = assumptions(&folder, &["--format", "csv"]).succeeded().stdout;
