@@ -1,5 +1,7 @@
 //! The `caz` binary: listens for Ctrl-C, runs the command line, and ends with its exit code.
 
+use std::alloc::{GlobalAlloc, Layout};
+use std::io::Write;
 use std::process::ExitCode;
 
 use caz::cli::{self, Cli, ExitStatus};
@@ -7,7 +9,49 @@ use caz::cli::{self, Cli, ExitStatus};
 // Embedding allocates and frees large buffers all the time; the system allocator gives them back
 // to the kernel and takes page faults for it.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: Telling = Telling(mimalloc::MiMalloc);
+
+/// An allocator that ends the program with a message where there is no memory. What Rust does by itself, a
+/// signal, can leave an image of the memory on the disk.
+struct Telling(mimalloc::MiMalloc);
+
+impl Telling {
+    fn checked(memory: *mut u8, bytes: usize) -> *mut u8 {
+        if memory.is_null() { no_memory(bytes) } else { memory }
+    }
+}
+
+// SAFETY: every call goes to the allocator inside, unchanged, and so does what it gives; where it gives
+// nothing, the call never returns.
+#[expect(unsafe_code, reason = "an allocator is made of such functions")]
+unsafe impl GlobalAlloc for Telling {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::checked(unsafe { self.0.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        Self::checked(unsafe { self.0.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        Self::checked(unsafe { self.0.realloc(memory, layout, bytes) }, bytes)
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        unsafe { self.0.dealloc(memory, layout) }
+    }
+}
+
+/// Ends the program; what it writes takes no memory.
+#[expect(clippy::exit, reason = "there is no memory to go on with")]
+fn no_memory(bytes: usize) -> ! {
+    let _ = writeln!(
+        std::io::stderr(),
+        "error: there is no memory left ({bytes} bytes more were needed); give less data at once, or a machine \
+         with more"
+    );
+    std::process::exit(PANICKED)
+}
 
 /// The number of mimalloc's option `mi_option_purge_delay`, in milliseconds.
 const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;

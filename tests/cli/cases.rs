@@ -602,6 +602,12 @@ fn what_a_header_a_shape_or_a_name_says_is_heeded() {
         table(&numbers[0], &numbers[1..].iter().map(String::as_str).collect::<Vec<_>>()),
     );
     folder.caz(&["labels", "numbers.csv", "--mechanism", "ca"]).failed(3, &["no header"]);
+    for who in ["Your name", "E-Mail-Adresse", "Token"] {
+        let rows = ["2031-01-01 09:00:00,ann,Yes,No", "2031-01-01 09:00:00,ben,No,No"];
+        folder.write("form.csv", table(&format!("Zeitstempel,{who},Is a rude?,Is b rude?"), &rows));
+        let labels = imported_labels(&folder, "form.csv", &["--wide", "worker"]);
+        assert_eq!(labels, ["No", "No", "No", "Yes"], "{who}");
+    }
     folder.write("empty.json", "{}");
     folder.caz(&["import", "empty.json", "--for", "labels"]).failed(3, &["empty"]);
     folder.write("ids.csv", table("Item ID,Annotator ID,mood", &["1,ann,calm", "1,ben,angry"]));

@@ -205,6 +205,25 @@ fn counts_beyond_memory_are_refused_beforehand() {
         .failed(2, &["4294967296 workers", "GB of memory"]);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn without_memory_a_run_ends_with_a_message_and_no_core() {
+    let folder = folder();
+    let program = env!("CARGO_BIN_EXE_caz");
+    let run = std::process::Command::new("sh")
+        .current_dir(folder.path(""))
+        .args([
+            "-c",
+            "ulimit -v 400000; exec \"$0\" simulate crowd --workers 2000000 -o crowd",
+            program,
+        ])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(101), "{said}");
+    assert!(said.contains("there is no memory left"), "{said}");
+}
+
 #[cfg(unix)]
 #[test]
 fn devices_pipes_and_links_are_written_to_and_stay_what_they_are() {

@@ -87,6 +87,8 @@ fn zip(file: &str, bytes: &[u8]) -> Result<(), ImportError> {
         ("a Word file", "it has pages and no rows; export the reviews as CSV or JSON")
     } else if has(b"xl/workbook.xml") {
         ("an Excel file", "save the sheet as CSV (File, Save as, CSV UTF-8)")
+    } else if has(b"opendocument.spreadsheet") || has(b".iwa") {
+        ("a spreadsheet", "save the sheet as CSV (File, Save as, CSV UTF-8)")
     } else if has(b"all.jsonl") {
         ("an archive of doccano without annotators", "export it once more with one file per user")
     } else {

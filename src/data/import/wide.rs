@@ -10,7 +10,7 @@ use crate::data::near::{folded, listed};
 use crate::data::warning::Warning;
 
 /// Folded names of columns that say who answered, the likelier first.
-const WHO: [&str; 21] = [
+const WHO: [&str; 29] = [
     "worker",
     "worker_id",
     "workerid",
@@ -32,6 +32,14 @@ const WHO: [&str; 21] = [
     "username",
     "email_address",
     "email",
+    "e_mail",
+    "e_mail_adresse",
+    "mturk_id",
+    "subject_id",
+    "token",
+    "your_name",
+    "full_name",
+    "name",
 ];
 
 /// Folded names of columns that say what was asked about.

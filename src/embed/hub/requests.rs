@@ -8,7 +8,7 @@ use std::error::Error as StdError;
 use ureq::http::{Response, Uri};
 use ureq::{Agent, Body};
 
-use super::settings::{HubSettings, Token};
+use super::settings::{HubSettings, Token, without_login};
 use crate::llm::trust::{Distrust, distrust};
 
 /// More would be a circle.
@@ -102,7 +102,10 @@ struct Place {
 
 impl Place {
     fn parse(address: &str) -> Result<Self, Failure> {
-        let unusable = || Failure::Answer(format!("`{}` is no address", without_query(address)));
+        let unusable = || {
+            let shown = without_login(without_query(address));
+            Failure::Answer(format!("`{shown}` is no address"))
+        };
         let uri: Uri = address.parse().map_err(|_| unusable())?;
         let scheme = uri.scheme_str().ok_or_else(unusable)?.to_ascii_lowercase();
         let port = match (uri.port_u16(), scheme.as_str()) {

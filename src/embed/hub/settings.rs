@@ -72,12 +72,7 @@ pub struct HubSettings {
 impl HubSettings {
     /// The endpoint without name and password, for messages.
     pub fn shown_endpoint(&self) -> String {
-        let Some((scheme, rest)) = self.endpoint.split_once("://") else {
-            return self.endpoint.clone();
-        };
-        let end = rest.find('/').unwrap_or(rest.len());
-        let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
-        format!("{scheme}://{host}{}", &rest[end..])
+        without_login(&self.endpoint)
     }
 
     /// Reads the settings from environment variables, given by a function so that the library
@@ -137,4 +132,12 @@ fn expand(value: &str, user_home: Option<&Path>) -> PathBuf {
 
 fn is_true(value: &str) -> bool {
     ["1", "on", "yes", "true"].contains(&value.trim().to_ascii_lowercase().as_str())
+}
+
+/// An address without who logs in to it.
+pub(super) fn without_login(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+    let end = rest.find('/').unwrap_or(rest.len());
+    let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
+    format!("{scheme}://{host}{}", &rest[end..])
 }

@@ -422,6 +422,12 @@ fn settings_follow_the_conventions_of_huggingface_hub() {
         let settings = HubSettings { endpoint: endpoint.into(), ..mirror.clone() };
         assert_eq!(settings.shown_endpoint(), shown);
     }
+    // Nor does an address that cannot be used show who logs in to it.
+    let cache = tempfile::tempdir().unwrap();
+    let endpoint = "ftp://me:p@ss@mirror".to_owned();
+    let wrong = HubSettings { endpoint, cache: cache.path().into(), ..mirror };
+    let error = resolve(MODEL, &wrong, &silent).unwrap_err().to_string();
+    assert!(error.contains("ftp://mirror") && !error.contains("p@ss"), "{error}");
 
     let home = tempfile::tempdir().unwrap();
     let path = home.path().to_str().unwrap();
