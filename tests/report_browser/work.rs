@@ -255,6 +255,12 @@ fn marks_and_notes_are_kept_saved_and_loaded() {
     let kept =
         "return document.getElementById('kept').textContent.startsWith('This is no file of marks')";
     browser.wait_for(kept, &json!(true));
+    // A quote that is not closed would swallow the rows after it.
+    std::fs::write(folder.path().join("open.csv"), "name,mark\nfinn,\"follow\ngwen,clear\n")
+        .unwrap();
+    browser.type_into("#marks-file", folder.path().join("open.csv").to_str().unwrap());
+    let kept = "return document.getElementById('kept').textContent.includes('is not closed')";
+    browser.wait_for(kept, &json!(true));
     assert_eq!(browser.console(), [""; 0]);
 }
 

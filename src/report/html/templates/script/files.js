@@ -25,8 +25,9 @@ function csv(rows) {
 function csvRows(text) {
   const rows = [[]];
   const pattern = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/gy;
-  let its;
-  while (pattern.lastIndex < text.length && (its = pattern.exec(text))) {
+  while (pattern.lastIndex < text.length) {
+    const its = pattern.exec(text);
+    if (!its) throw new Error("a quote in line " + rows.length + " is not closed, or stands inside a cell");
     rows.at(-1).push(unguarded(its[1] === undefined ? its[2] : its[1].replaceAll('""', '"')));
     if (its[3] !== ",") rows.push([]);
   }
