@@ -350,6 +350,30 @@ fn a_server_is_asked_for_less_until_it_can_and_that_is_remembered() {
 }
 
 #[test]
+fn a_form_given_up_for_no_stated_reason_is_tried_once_more() {
+    // Of 80 requests two fail with a schema, 31 ask for an object, and the next one asks for a schema again.
+    for (fails, tries, at_last) in
+        [(2, 2 + 80 - 2 - 31, "json_schema"), (usize::MAX, 2 + 1, "json_object")]
+    {
+        let failed = std::sync::atomic::AtomicUsize::new(0);
+        let server = Server::start(move |asked| {
+            let is_first = || failed.fetch_add(1, std::sync::atomic::Ordering::SeqCst) < fails;
+            let fails = format_of(asked) == "json_schema" && is_first();
+            if fails { Reply::status(500) } else { Reply::Chat("{}".into()) }
+        });
+        let model = model(&server);
+        for _ in 0..80 {
+            model.complete(&json_request()).unwrap();
+        }
+        let formats: Vec<String> = server.asked().iter().map(format_of).collect();
+        let of_schema = formats.iter().filter(|format| *format == "json_schema").count();
+        assert_eq!(of_schema, tries);
+        assert_eq!(formats.last().unwrap(), at_last);
+        assert_eq!(model.concessions().is_empty(), fails == 2);
+    }
+}
+
+#[test]
 fn a_bad_request_is_reported_as_first_refused_and_nothing_is_given_up() {
     let refused = |text: &str| {
         let body = json!({"error": {"message": text}}).to_string();

@@ -35,7 +35,14 @@ struct Known {
     stream_proven: bool,
     /// How often it failed at a request for no stated reason, and answered when asked for less.
     strikes: u32,
+    /// How many requests for a form came since it was given up for no stated reason; `None` if it was not,
+    /// or was tried again.
+    since_doubt: Option<u32>,
 }
+
+/// Requests after which a form that was given up for no stated reason is tried once more: the server may
+/// have been starting.
+const AGAIN_AFTER: u32 = 32;
 
 /// Failures for no stated reason after which the form is given up: once may be chance.
 const MOST_STRIKES: u32 = 2;
@@ -52,6 +59,7 @@ impl OpenAiModel {
             form_proven: false,
             stream_proven: false,
             strikes: 0,
+            since_doubt: None,
         };
         Ok(Self { server: Server::new(settings)?, known: Mutex::new(known) })
     }
@@ -77,8 +85,22 @@ impl OpenAiModel {
     /// these have worked, such a failure is not waited out: less is asked for at once. If that does
     /// not help either, the server is asked again as patiently as ever.
     fn negotiate(&self, request: &ChatRequest, max_tokens: u32) -> Result<ChatAnswer, ChatError> {
-        let known = *lock(&self.known);
         let wants_form = matches!(request.format, ResponseFormat::JsonSchema { .. });
+        if wants_form && self.is_time_to_try_again() {
+            let dialect = self.known_dialect().with_form();
+            match self.ask(request, max_tokens, dialect, true) {
+                Ok(answer) => {
+                    let mut known = lock(&self.known);
+                    known.dialect = known.dialect.with_form();
+                    known.form_proven = true;
+                    return Ok(answer);
+                }
+                Err(ChatError::Interrupted) => return Err(ChatError::Interrupted),
+                // Given up for good; the request is sent as before.
+                Err(_) => {}
+            }
+        }
+        let known = *lock(&self.known);
         let unproven = |dialect: Dialect| {
             wants_form && !known.form_proven && dialect.asks_for_form()
                 || !known.stream_proven && dialect.asks_for_stream()
@@ -123,6 +145,14 @@ impl OpenAiModel {
         }
     }
 
+    /// Whether a form that was given up for no stated reason is to be tried with this request.
+    fn is_time_to_try_again(&self) -> bool {
+        let mut known = lock(&self.known);
+        let Some(count) = known.since_doubt else { return false };
+        known.since_doubt = (count + 1 < AGAIN_AFTER).then_some(count + 1);
+        known.since_doubt.is_none()
+    }
+
     /// Remembers what the server took: `taken`, and the `lesson` from what it refused before.
     fn learn(&self, lesson: Dialect, taken: Dialect, wanted_form: bool, unexplained: bool) {
         let mut known = lock(&self.known);
@@ -130,7 +160,11 @@ impl OpenAiModel {
             known.strikes += 1;
             return;
         }
+        let had_form = known.dialect.asks_for_form();
         known.dialect.concede(lesson);
+        if unexplained && had_form && known.dialect != known.dialect.with_form() {
+            known.since_doubt = Some(0);
+        }
         // Once the form has failed and the stream has been given up for it, the form is open again.
         known.form_proven |= wanted_form && lesson == taken;
         known.stream_proven |= taken.asks_for_stream();

@@ -132,6 +132,11 @@ impl Dialect {
         }
     }
 
+    /// The same with the form that requests want.
+    pub(super) fn with_form(self) -> Self {
+        Self { format: FormatLevel::Schema, ..self }
+    }
+
     /// Whether a form is asked for where a request wants one.
     pub(super) fn asks_for_form(self) -> bool {
         self.format != FormatLevel::Text
