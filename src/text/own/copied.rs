@@ -8,6 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::duplicates::{hash, hash_words};
 use super::result::Passage;
+use super::settings::COPIED;
 use crate::data::reviews::ReviewSet;
 use crate::embed::sentences::sentences;
 
@@ -26,6 +27,11 @@ pub(super) struct Copied {
     /// Share of its words, from 0 to 1.
     pub(super) share: f64,
     pub(super) passages: Vec<Passage>,
+}
+
+/// Whether so much of a review is copied that nothing else has to be known of it.
+pub(super) fn is_settled(copied: Option<&Copied>) -> bool {
+    copied.is_some_and(|copied| copied.share >= COPIED[0])
 }
 
 /// The words of a text as numbers, and where they and the sentences stand.

@@ -10,7 +10,7 @@ use crate::stats::interval::benjamini_hochberg;
 const CAP: f64 = 3.0;
 
 /// False discovery rate at which those who are worth a look stand apart from people.
-const APART: f64 = 0.1;
+const APART: f64 = 0.2;
 
 /// Least intraclass correlation that the mean of a person's texts is tested with.
 const LEAST_CORRELATION: f64 = 0.1;
@@ -42,14 +42,7 @@ pub(super) struct Apart {
 }
 
 impl Apart {
-    /// Of `settled` slots more is known, so they and whose they are take no part: clear cases must not
-    /// vouch for unclear ones.
-    pub(super) fn new(
-        model: &Model,
-        slots: &[Slot],
-        people: &[Vec<usize>],
-        settled: &[bool],
-    ) -> Self {
+    pub(super) fn new(model: &Model, slots: &[Slot], people: &[Vec<usize>]) -> Self {
         let rho = model.correlation;
         let order: Vec<(usize, f64)> = people
             .iter()
@@ -79,7 +72,6 @@ impl Apart {
         let of_slot = |slot: usize| (2.0 * tail(up[slot]).min(tail(down[slot]))).min(1.0);
         let of_person = |of: &Vec<usize>| match of[..] {
             [] => None,
-            _ if of.iter().any(|&slot| settled[slot]) => None,
             [slot] => Some(of_slot(slot)),
             _ => {
                 let n = of.len() as f64;
@@ -100,8 +92,7 @@ impl Apart {
             adjusted.map(|p| p.is_some_and(|p| p <= APART)).collect()
         };
         let mut all = vec![None; slots.len()];
-        let open = order.iter().map(|&(slot, _)| slot).filter(|&slot| !settled[slot]);
-        open.for_each(|slot| all[slot] = Some(of_slot(slot)));
+        order.iter().for_each(|&(slot, _)| all[slot] = Some(of_slot(slot)));
         let of_people: Vec<Option<f64>> = people.iter().map(of_person).collect();
         Self { people: found(&of_people), slots: found(&all) }
     }

@@ -41,6 +41,9 @@ const MANY_SLOTS: usize = 20;
 const ALWAYS: f64 = 0.6;
 const SOMETIMES: [f64; 3] = [0.25, 0.5, 0.75];
 
+/// Least share of cheaters at which somebody can be called clear.
+const CAUTIOUS: f64 = 0.1;
+
 /// Intraclass correlation before anything is seen, with the weight of so many pairs, and its bounds.
 const CORRELATION: (f64, f64) = (0.3, 10.0);
 const CORRELATIONS: (f64, f64) = (0.02, 0.7);
@@ -292,6 +295,12 @@ fn habits(slots: usize) -> Vec<(f64, f64)> {
     all.into_iter().map(|share| (share, each)).collect()
 }
 
+/// P(no slot of so many is anything else) of somebody who cheats.
+fn lucky(slots: usize) -> f64 {
+    let n = i32::try_from(slots).unwrap_or(i32::MAX);
+    habits(slots).iter().map(|(share, prior)| prior * (1.0 - share).powi(n)).sum()
+}
+
 impl Model {
     /// Fits everything to `people`, each with positions in `slots`. `start` is P(own) of every slot,
     /// where it is known from a fit before. `None` if nothing can be told apart.
@@ -460,11 +469,7 @@ impl Model {
 
         let every_own: f64 = own.iter().zip(&nodes).map(|(product, (_, w))| product * w).sum();
         let never = (1.0 - self.cheaters) * every_own;
-        let lucky: f64 = habits
-            .iter()
-            .map(|&(share, prior)| prior * (1.0 - share).powi(i32::try_from(n).unwrap_or(i32::MAX)))
-            .sum();
-        let lucky = self.cheaters * lucky * every_own;
+        let lucky = self.cheaters * lucky(n) * every_own;
         let mut total = never;
         let mut by_habit = vec![(0.0, vec![0.0; n]); habits.len()];
         let mut each_kind = vec![[0.0; 4]; n];
@@ -582,9 +587,21 @@ impl Model {
 
     /// P(some slot is not own work) of somebody with so many slots before anything is seen.
     pub(super) fn prior(&self, slots: usize) -> f64 {
-        let n = i32::try_from(slots).unwrap_or(i32::MAX);
-        let lucky: f64 = habits(slots).iter().map(|(share, p)| p * (1.0 - share).powi(n)).sum();
-        self.cheaters * (1.0 - lucky)
+        self.cheaters * (1.0 - lucky(slots))
+    }
+
+    /// P(every slot is own work), and P(own) of each, if one in ten cheated here: where nobody does,
+    /// P(own) is high whatever somebody hands in, so that it would call everybody clear, and nothing
+    /// that is planted would be seen. The same where more cheat.
+    pub(super) fn cautious(&self, judged: &Judged) -> (f64, Vec<f64>) {
+        let (few, many) = (self.cheaters, self.cheaters.max(CAUTIOUS));
+        let lucky = lucky(judged.slots.len());
+        // Likelihoods relative to that of nothing but own work.
+        let cheats = ((1.0 - few + few * lucky) / judged.own.max(1e-300) - (1.0 - few)) / few;
+        let total = |share: f64| 1.0 - share + share * cheats;
+        let own = (1.0 - many + many * lucky) / total(many);
+        let factor = many / few * total(few) / total(many);
+        (own, judged.slots.iter().map(|own| 1.0 - ((1.0 - own) * factor).min(1.0)).collect())
     }
 
     /// The kind that a list by kind has most of.

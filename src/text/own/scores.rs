@@ -1,7 +1,7 @@
 //! From vectors to what is said about reviewers.
 
 use super::class::Class;
-use super::copied::copied;
+use super::copied::{copied, is_settled};
 use super::duplicates::duplicates_and_forms;
 use super::error::OwnError;
 use super::features::Comparison;
@@ -84,12 +84,19 @@ pub fn own_scores(
     }
 
     let reviewer_of = reviewers_of(set, planted);
-    let mut believed = vec![1.0; venue.reviews.len()];
+    // What stands in a Z word for word needs no model, and takes no part in it: clear cases would raise
+    // the share of cheaters, and others would pay for it.
+    let (near_duplicates, forms) = duplicates_and_forms(set);
+    let mut of_set = copied(set, &forms);
+    let copied: Vec<_> = venue.reviews.iter().map(|&review| of_set[review].take()).collect();
+    let settled: Vec<bool> = copied.iter().map(|found| is_settled(found.as_ref())).collect();
+    let mut believed: Vec<f64> = settled.iter().map(|&known| f64::from(u8::from(!known))).collect();
     let mut scene = Scene::new(planted, &stands, &believed);
     let mut reasons: Vec<Option<NotJudged>> =
         (0..believed.len()).map(|review| early_reason(planted, settings, &scene, review)).collect();
     let mut people = vec![Vec::new(); venue.reviewers.len()];
-    for review in (0..reasons.len()).filter(|&review| reasons[review].is_none()) {
+    let open = |review: &usize| reasons[*review].is_none() && !settled[*review];
+    for review in (0..reasons.len()).filter(open) {
         people[reviewer_of[review]].push(review);
     }
     let mut fitted: Option<(Model, Vec<f64>)> = None;
@@ -108,9 +115,6 @@ pub fn own_scores(
         reasons.iter_mut().for_each(|reason| *reason = reason.or(Some(NotJudged::SmallVenue)));
     }
 
-    let (near_duplicates, forms) = duplicates_and_forms(set);
-    let mut of_set = copied(set, &forms);
-    let copied = venue.reviews.iter().map(|&review| of_set[review].take()).collect();
     let names: Vec<&str> =
         venue.reviewers.iter().map(|&reviewer| set.reviewers.name(reviewer)).collect();
     let asked = Asked {

@@ -16,7 +16,7 @@ use super::result::{
 };
 use super::scene::Scene;
 use super::settings::{
-    CLEAR, COPIED, ENOUGH_PAPERS, ENOUGH_REVIEWERS, OwnSettings, SEEN, SHORT_ANSWER,
+    CLEAR, COPIED, ENOUGH_PAPERS, ENOUGH_REVIEWERS, OWN_IF_COPIED, OwnSettings, SEEN, SHORT_ANSWER,
 };
 use crate::stats::rank::mean;
 use crate::stats::seed::stream;
@@ -26,7 +26,7 @@ pub(super) struct Asked<'a> {
     pub(super) planted: &'a Planted,
     pub(super) settings: &'a OwnSettings,
     pub(super) scene: &'a Scene,
-    /// Reviews that are judged, by person.
+    /// Reviews that the model judges, by person: none that is copied word for word.
     pub(super) people: &'a [Vec<usize>],
     pub(super) reasons: &'a [Option<NotJudged>],
     /// Person of each review.
@@ -53,6 +53,8 @@ struct CutOffs {
 /// What the model says of one person.
 struct Person {
     judged: Judged,
+    /// See [`Model::cautious`].
+    cautious: (f64, Vec<f64>),
     is_apart: bool,
     reviews_apart: Vec<bool>,
 }
@@ -85,17 +87,18 @@ impl Verdict {
     ) -> Self {
         let judged: Vec<Option<Person>> = match model {
             Some(model) => {
-                let settled: Vec<bool> = copied
-                    .iter()
-                    .map(|copied| is_copied(copied.as_ref().map(|copied| copied.share)))
-                    .collect();
-                let apart = Apart::new(model, &asked.scene.slots, asked.people, &settled);
+                let apart = Apart::new(model, &asked.scene.slots, asked.people);
                 let person = |person| asked.person(model, &apart, person);
                 (0..asked.people.len()).into_par_iter().map(person).collect()
             }
             None => asked.people.iter().map(|_| None).collect(),
         };
-        let count = judged.iter().flatten().count();
+        let mut of_person = vec![Vec::new(); judged.len()];
+        for (review, &person) in asked.reviewer_of.iter().enumerate() {
+            of_person[person].push(review);
+        }
+        let is_open = |review: &usize| asked.reasons[*review].is_none();
+        let count = of_person.iter().filter(|of| of.iter().any(is_open)).count();
         let is_small = count < ENOUGH_REVIEWERS || asked.planted.venue.papers.len() < ENOUGH_PAPERS;
         let is_blind = model.is_some_and(|model| asked.is_blind(model));
         let cut_offs = if is_blind {
@@ -115,20 +118,17 @@ impl Verdict {
         let mut people = Vec::with_capacity(judged.len());
         let mut reviews: Vec<OwnReview> =
             (0..asked.reasons.len()).map(|review| asked.review(review, &copied)).collect();
-        let mut of_person = vec![Vec::new(); judged.len()];
-        for (review, &person) in asked.reviewer_of.iter().enumerate() {
-            of_person[person].push(review);
-        }
         for (index, person) in judged.iter().enumerate() {
             let planting = plantings[index];
             if let Some(person) = person {
                 let may_look = !asked.is_short_answer(index) || reads_as_copy(&person.judged.kinds);
                 for (at, &review) in asked.people[index].iter().enumerate() {
                     let own = person.judged.slots[at];
+                    let cautious = person.cautious.1[at];
                     let is_flagged = cut_offs.reviews.is_some_and(|bar| own <= bar)
                         && person.reviews_apart[at]
                         && may_look;
-                    let is_clear = own >= CLEAR && planting.is_seen && !cannot_clear;
+                    let is_clear = cautious >= CLEAR && planting.is_seen && !cannot_clear;
                     let found = &mut reviews[review];
                     found.p_own = Some(own);
                     found.reads_as = Some(reads_as(own, &person.judged.slot_kinds[at]));
@@ -146,18 +146,20 @@ impl Verdict {
                 cannot_clear,
             ));
         }
-        let is_judged = |person: &OwnReviewer| person.flag != OwnFlag::NotJudged;
-        let counted: Vec<(&Judged, f64)> = judged
-            .iter()
-            .zip(&people)
-            .filter(|(_, said)| is_judged(said))
-            .filter_map(|(person, _)| {
-                let judged = &person.as_ref()?.judged;
-                Some((judged, model?.prior(judged.slots.len())))
-            })
-            .collect();
+        let mut prevalence = Found::default();
+        for (person, said) in judged.iter().zip(&people) {
+            match (person, model) {
+                _ if said.flag == OwnFlag::NotJudged => {}
+                _ if is_copied(said.copied) => prevalence.decided += 1,
+                (Some(Person { judged, .. }), Some(model)) => {
+                    prevalence.people.push((judged, model.prior(judged.slots.len())));
+                }
+                _ => {}
+            }
+            prevalence.anybody |= said.flag == OwnFlag::Look;
+        }
         let rates = rates(&judged, &plantings, bar);
-        Self { people, reviews, prevalence: prevalence(&counted), rates, is_blind }
+        Self { people, reviews, prevalence: prevalence.estimate(), rates, is_blind }
     }
 }
 
@@ -168,8 +170,10 @@ impl Asked<'_> {
             return None;
         }
         let slots = || reviews.iter().map(|&review| &self.scene.slots[review]);
+        let judged = model.judge(slots().map(|slot| (slot, slot.x)));
         Some(Person {
-            judged: model.judge(slots().map(|slot| (slot, slot.x))),
+            cautious: model.cautious(&judged),
+            judged,
             is_apart: apart.people[person],
             reviews_apart: reviews.iter().map(|&review| apart.slots[review]).collect(),
         })
@@ -212,12 +216,12 @@ impl Asked<'_> {
         }
         let mut random =
             stream(self.settings.seed, &format!("own planting\u{0}{}", self.names[person]), 0);
-        let own = |replaced: &[Option<Point>]| {
+        let judge = |replaced: &[Option<Point>]| {
             let points = reviews.iter().zip(replaced).map(|(&review, replaced)| {
                 let slot = &self.scene.slots[review];
                 (slot, replaced.unwrap_or(slot.x))
             });
-            model.judge(points).own
+            model.judge(points)
         };
         let only = |at: usize, all: &[Option<Point>]| {
             let mut one = vec![None; all.len()];
@@ -232,10 +236,11 @@ impl Asked<'_> {
                     Some(scatter(point, model.kinds.llm_covariance, &mut random))
                 };
                 let all: Vec<Option<Point>> = reviews.iter().map(scattered).collect();
-                let one = own(&only(draw % all.len(), &all));
-                for (at, own) in [one, own(&all)].into_iter().enumerate() {
-                    seen[at] += f64::from(u8::from(own < CLEAR)) / CLOSENESS.len() as f64;
-                    found[at] += f64::from(u8::from(own <= bar)) / CLOSENESS.len() as f64;
+                let one = judge(&only(draw % all.len(), &all));
+                for (at, judged) in [one, judge(&all)].into_iter().enumerate() {
+                    let is_seen = model.cautious(&judged).0 < CLEAR;
+                    seen[at] += f64::from(u8::from(is_seen)) / CLOSENESS.len() as f64;
+                    found[at] += f64::from(u8::from(judged.own <= bar)) / CLOSENESS.len() as f64;
                 }
             }
             planting.is_seen = seen.iter().all(|&share| share >= SEEN - 1e-9);
@@ -250,8 +255,8 @@ impl Asked<'_> {
             let all = reviews.iter().map(|&review| ghost(&self.scene.slots[review], review));
             let all: Vec<Option<Point>> = all.collect();
             let Some(first) = all.iter().position(Option::is_some) else { continue };
-            let found = [own(&only(first, &all)), own(&all)];
-            planting.found[kind] = Some(found.map(|own| f64::from(u8::from(own <= bar))));
+            let found = [judge(&only(first, &all)), judge(&all)];
+            planting.found[kind] = Some(found.map(|judged| f64::from(u8::from(judged.own <= bar))));
         }
         planting
     }
@@ -260,9 +265,10 @@ impl Asked<'_> {
     fn review(&self, review: usize, copied: &[Option<Copied>]) -> OwnReview {
         let copied = copied[review].clone();
         let share = copied.as_ref().map(|copied| copied.share);
+        let is_known = is_copied(share) && self.reasons[review].is_none();
         OwnReview {
             features: Features::of(self.scene.slots[review].x),
-            p_own: None,
+            p_own: is_known.then_some(OWN_IF_COPIED),
             reads_as: is_copied(share).then_some(Class::Copy),
             flag: if is_copied(share) { OwnFlag::Look } else { OwnFlag::NotJudged },
             reason: self.reasons[review],
@@ -296,8 +302,16 @@ impl Asked<'_> {
             n_look,
             copied,
         };
-        let Some((person, planting)) = person else { return said };
-        let Judged { own, logs, kinds, slots, .. } = &person.judged;
+        // A review that is copied says what it is without the model, which has judged the others.
+        let is_decided = |review: &&&OwnReview| is_copied(review.copied) && review.p_own.is_some();
+        let decided = reviews.iter().filter(is_decided).count();
+        let Some((person, planting)) = person else {
+            if decided > 0 {
+                said.put(decided, None);
+            }
+            return said;
+        };
+        let Judged { own, kinds, .. } = &person.judged;
         let under = |bar: Option<f64>, own: f64| bar.is_some_and(|bar| own <= bar);
         let (worst, worst_apart) = person.worst();
         let is_flagged = (under(cut_offs.people, *own) && person.is_apart
@@ -310,22 +324,13 @@ impl Asked<'_> {
             said.reason = Some(NotJudged::NoZ);
             return said;
         }
-        let would_be_clear = *own >= CLEAR && !cannot_clear;
+        let would_be_clear = person.cautious.0 >= CLEAR && !cannot_clear;
         said.flag = raised(is_flagged, would_be_clear && planting.is_seen, copied);
         said.is_unseen = would_be_clear
             && !planting.is_seen
             && said.flag == OwnFlag::Unsure
             && raised(false, true, copied) == OwnFlag::Clear;
-        said.score = Some(logs[0] - logs[1]);
-        let [copy, llm, off_topic, off_topic_llm] = *kinds;
-        said.posterior =
-            Some(Posterior { own: *own, copy, llm, off_topic: off_topic + off_topic_llm });
-        said.reads_as = said.reads_as.or(Some(reads_as(*own, kinds)));
-        let (low, high) = person.judged.share_interval();
-        let expected = 1.0 - mean(slots).unwrap_or(1.0);
-        said.share = Some(Share { expected, low, high });
-        said.reason = None;
-        said.n_papers = slots.len();
+        said.put(decided, Some(&person.judged));
         said
     }
 
@@ -335,6 +340,35 @@ impl Asked<'_> {
         let reasons = || reviews.iter().filter_map(|review| review.reason);
         let count = |r: &NotJudged| reasons().filter(|other| kind(other) == kind(r)).count();
         reasons().min_by_key(|reason| (std::cmp::Reverse(count(reason)), *reason))
+    }
+}
+
+impl OwnReviewer {
+    /// What `decided` copied reviews, and the model of all others, say together.
+    fn put(&mut self, decided: usize, judged: Option<&Judged>) {
+        let (open, known) = (judged.map_or(0, |judged| judged.slots.len()), decided as f64);
+        let all = open as f64 + known;
+        let mut own = judged.map_or(1.0, |judged| judged.own);
+        let mut kinds = judged.map_or([0.0; 4], |judged| judged.kinds);
+        self.score = judged.map(|judged| judged.logs[0] - judged.logs[1]);
+        if decided > 0 {
+            own *= OWN_IF_COPIED;
+            kinds = [1.0 - own, 0.0, 0.0, 0.0];
+            self.score = Some(own.max(1e-300).ln() - (1.0 - own).ln());
+        }
+        let [copy, llm, off_topic, off_topic_llm] = kinds;
+        self.posterior = Some(Posterior { own, copy, llm, off_topic: off_topic + off_topic_llm });
+        self.reads_as = self.reads_as.or(Some(reads_as(own, &kinds)));
+        let (low, high) = judged.map_or((0.0, 0.0), Judged::share_interval);
+        let expected: f64 = judged.into_iter().flat_map(|j| &j.slots).map(|own| 1.0 - own).sum();
+        let of_all = |count: f64| (known + count) / all;
+        self.share = Some(Share {
+            expected: of_all(expected - known * OWN_IF_COPIED),
+            low: of_all(low * open as f64),
+            high: of_all(high * open as f64),
+        });
+        self.reason = None;
+        self.n_papers = open + decided;
     }
 }
 
@@ -384,25 +418,49 @@ fn scatter(point: Point, [a, b, c]: [f64; 3], random: &mut impl rand::Rng) -> Po
     ]
 }
 
-/// The estimated share of people with a review that is not theirs, and its interval by the likelihood of
-/// a share that all have: where it is within 1.92 of the largest logarithm.
-fn prevalence(people: &[(&Judged, f64)]) -> Option<Prevalence> {
-    let share = 1.0 - mean(&people.iter().map(|(judged, _)| judged.own).collect::<Vec<_>>())?;
-    // By how much the person's texts are likelier if one is not theirs.
-    let ratio = |(judged, prior): &(&Judged, f64)| {
-        (judged.logs[1] - judged.logs[0]) - (prior / (1.0 - prior)).ln()
-    };
-    let ratios: Vec<f64> =
-        people.iter().map(|person| ratio(person).clamp(-50.0, 50.0).exp()).collect();
-    let log_likelihood =
-        |share: f64| ratios.iter().map(|ratio| (1.0 - share + share * ratio).ln()).sum::<f64>();
-    let steps = 1000;
-    let grid = || (0..=steps).map(|step| f64::from(step) / f64::from(steps + 1));
-    let values: Vec<f64> = grid().map(log_likelihood).collect();
-    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let inside = || grid().zip(&values).filter(|(_, value)| **value >= most - 1.92).map(|p| p.0);
-    let interval = (inside().fold(share, f64::min), inside().fold(share, f64::max));
-    Some(Prevalence { share, interval, judged: people.len() })
+/// What the estimate of how many people hand in something else rests on.
+#[derive(Default)]
+struct Found<'a> {
+    /// What the model says of people, and P(some review is not theirs) before anything was seen.
+    people: Vec<(&'a Judged, f64)>,
+    /// People of whom a review is copied word for word.
+    decided: usize,
+    /// Whether anybody is worth a look.
+    anybody: bool,
+}
+
+impl Found<'_> {
+    /// The estimated share of people with a review that is not theirs, and its interval by the likelihood
+    /// of a share that all have: where it is within 1.92 of the largest logarithm; from 0 where nobody is
+    /// worth a look.
+    fn estimate(&self) -> Option<Prevalence> {
+        let (open, decided) = (self.people.len() as f64, self.decided as f64);
+        let judged = self.people.len() + self.decided;
+        if judged == 0 {
+            return None;
+        }
+        let own: f64 = self.people.iter().map(|(judged, _)| judged.own).sum();
+        let of_all = |share: f64| (share * open + decided) / (open + decided);
+        // By how much the person's texts are likelier if one is not theirs.
+        let ratio = |(judged, prior): &(&Judged, f64)| {
+            (judged.logs[1] - judged.logs[0]) - (prior / (1.0 - prior)).ln()
+        };
+        let ratios: Vec<f64> =
+            self.people.iter().map(|person| ratio(person).clamp(-50.0, 50.0).exp()).collect();
+        let log_likelihood =
+            |share: f64| ratios.iter().map(|ratio| (1.0 - share + share * ratio).ln()).sum::<f64>();
+        let steps = 1000;
+        let grid = || (0..=steps).map(|step| f64::from(step) / f64::from(steps + 1));
+        let values: Vec<f64> = grid().map(log_likelihood).collect();
+        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let inside =
+            || grid().zip(&values).filter(|(_, value)| **value >= most - 1.92).map(|p| p.0);
+        let share = of_all(if open > 0.0 { 1.0 - own / open } else { 0.0 });
+        let low = of_all(inside().fold(1.0, f64::min));
+        let low = if self.anybody { low.min(share) } else { 0.0 };
+        let high = of_all(inside().fold(0.0, f64::max)).max(share);
+        Some(Prevalence { share, interval: (low, high), judged })
+    }
 }
 
 fn rates(people: &[Option<Person>], plantings: &[Planting], bar: f64) -> PlantedRates {

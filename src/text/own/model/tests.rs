@@ -114,6 +114,16 @@ proptest! {
         }
         let kinds: f64 = judged.kinds.iter().sum();
         prop_assert!((judged.own + kinds - 1.0).abs() < 1e-9);
+        // Where fewer cheat it is as if one in ten did.
+        let few = Model { cheaters: 0.003, ..self::model() };
+        let points = || slots.iter().map(|slot| (slot, slot.x));
+        let (own, of_slots) = few.cautious(&few.judge(points()));
+        let tenth = Model { cheaters: 0.1, ..few }.judge(points());
+        prop_assert!((own - tenth.own).abs() < 1e-9, "{} {}", own, tenth.own);
+        for (found, expected) in of_slots.iter().zip(&tenth.slots) {
+            prop_assert!((found - expected).abs() < 1e-9, "{} {}", found, expected);
+        }
+        prop_assert!((model.cautious(&judged).0 - judged.own).abs() < 1e-9);
         let (low, high) = judged.share_interval();
         prop_assert!((0.0..=1.0).contains(&low) && low <= high && high <= 1.0);
     }
