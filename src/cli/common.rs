@@ -107,8 +107,8 @@ impl OutputFormat {
 }
 
 /// Refuses to read standard input (`-`) for more than one of these files.
-pub(super) fn check_read_once<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
-    if files.into_iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+pub(super) fn check_read_once<P: AsRef<Path>>(files: impl IntoIterator<Item = P>) -> Result<()> {
+    if files.into_iter().filter(|path| path.as_ref().as_os_str() == "-").count() > 1 {
         return Err(UsageError("standard input (`-`) can be read only once".into()).into());
     }
     Ok(())

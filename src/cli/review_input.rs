@@ -1,6 +1,6 @@
 //! Reviews and LLM reviews that simulations and experiments are made from.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use clap::Args;
@@ -11,7 +11,9 @@ use super::progress::open;
 use super::reviews::DuplicatesChoice;
 use crate::data::duplicates::Duplicates;
 use crate::data::import::{ImportSettings, Wanted};
-use crate::data::reviews::{LoadedReviews, read_reviews};
+use crate::data::nouns::Nouns;
+use crate::data::people::People;
+use crate::data::reviews::{LoadedReviews, ReviewSources, read_review_sources};
 use crate::report::Input;
 
 /// Real reviews, and LLM reviews of the same papers.
@@ -42,7 +44,17 @@ pub(super) struct ReviewInput {
 impl ReviewFiles {
     /// Reads the files.
     pub(super) fn load(&self, common: &Common) -> Result<(LoadedReviews, Vec<Input>)> {
-        check_read_once(self.z.iter().chain([&self.reviews]))?;
+        self.load_with_tasks(None, common)
+    }
+
+    /// Reads the files, and the texts of the tasks where a file is given.
+    pub(super) fn load_with_tasks(
+        &self,
+        tasks: Option<&Path>,
+        common: &Common,
+    ) -> Result<(LoadedReviews, Vec<Input>)> {
+        let files = self.z.iter().map(PathBuf::as_path).chain([self.reviews.as_path()]);
+        check_read_once(files.chain(tasks))?;
         let mut opener = self.exports.opener()?;
         let reviews = opener.first(open(&self.reviews, common)?, Wanted::Reviews)?;
         let mut z = Vec::with_capacity(self.z.len());
@@ -50,9 +62,20 @@ impl ReviewFiles {
             z.push(opener.beside(open(path, common)?, Wanted::LlmReviews)?);
         }
         z.extend(opener.take_llm());
-        let mut loaded = read_reviews(&reviews, &z, Duplicates::from(self.duplicates))?;
+        let tasks = match tasks {
+            Some(path) => Some(opener.beside(open(path, common)?, Wanted::Papers)?),
+            None => None,
+        };
+        let sources = ReviewSources {
+            reviews: &reviews,
+            z: &z,
+            tasks: tasks.as_ref().map(|tasks| (tasks, true)),
+            people: &People::default(),
+            nouns: Nouns::default(),
+        };
+        let mut loaded = read_review_sources(&sources, Duplicates::from(self.duplicates).into())?;
         loaded.warnings.splice(0..0, opener.finish()?.1);
-        let sources = std::iter::once(&reviews).chain(&z).zip(&loaded.rows);
+        let sources = std::iter::once(&reviews).chain(&z).chain(&tasks).zip(&loaded.rows);
         let inputs = sources.map(|(source, &rows)| Input::new(source, rows)).collect();
         Ok((loaded, inputs))
     }

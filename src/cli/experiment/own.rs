@@ -1,5 +1,7 @@
 //! `caz experiment own`: whether the flags of the score own keep their promise on data like yours.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 use super::super::common::Common;
@@ -25,8 +27,12 @@ Example: caz experiment own reviews.jsonl --z llm-reviews.jsonl --scenario paper
 pub(super) struct ExperimentOwnArgs {
     #[command(flatten)]
     input: ReviewFiles,
+    /// What people and the LLM had before them: paper, text
+    #[arg(long, value_name = "FILE")]
+    tasks: Option<PathBuf>,
     /// What is varied: papers each, kinds of cheaters, how honest people write, share of cheaters,
-    /// Z and peers, size of the venue, one review a person
+    /// Z and peers, size of the venue, one review a person, cheating at times, words, people who are
+    /// like themselves, junk by others, the people of the files
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT",
         default_values_t = GroupChoice::value_variants().to_vec())]
     scenario: Vec<GroupChoice>,
@@ -50,6 +56,11 @@ enum GroupChoice {
     Z,
     Size,
     Single,
+    Sometimes,
+    Words,
+    Alike,
+    Junk,
+    People,
 }
 
 impl From<GroupChoice> for ScenarioGroup {
@@ -62,6 +73,11 @@ impl From<GroupChoice> for ScenarioGroup {
             GroupChoice::Z => Self::Z,
             GroupChoice::Size => Self::Size,
             GroupChoice::Single => Self::Single,
+            GroupChoice::Sometimes => Self::Sometimes,
+            GroupChoice::Words => Self::Words,
+            GroupChoice::Alike => Self::Alike,
+            GroupChoice::Junk => Self::Junk,
+            GroupChoice::People => Self::People,
         }
     }
 }
@@ -86,7 +102,7 @@ pub(super) fn run(args: &ExperimentOwnArgs, common: &Common) -> Result<ExitStatu
         import: args.input.import()?,
     };
     settings.check()?;
-    let (loaded, inputs) = args.input.load(common)?;
+    let (loaded, inputs) = args.input.load_with_tasks(args.tasks.as_deref(), common)?;
     let run = OwnTrials::new(&settings, loaded, inputs)?.run(&Terminal::new(common))?;
     emit(&run.report(), common)?;
     Ok(ExitStatus::Done)

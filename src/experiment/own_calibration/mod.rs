@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use self::summary::summarise;
 use self::venue::make_venue;
-use self::venues::{Outcome, Trial};
+use self::venues::{OfReview, Outcome, Trial};
 use crate::data::progress::{NoProgress, Progress};
 use crate::data::reviews::ReviewSet;
 use crate::text::own::{
@@ -25,7 +25,7 @@ use crate::text::own::{
 };
 
 pub use self::run::{COMMAND, OwnTrials, OwnTrialsRun, OwnTrialsSettings, TRIALS};
-pub use self::venues::{Calibration, CalibrationSettings, FlagRates, Handed, KindRates};
+pub use self::venues::{BINS, Calibration, CalibrationSettings, FlagRates, Handed, KindRates};
 
 /// Runs the experiment on `real`, whose contents are texts; progress counts venues.
 ///
@@ -48,22 +48,20 @@ pub fn calibrate(
 }
 
 fn trial(real: &ReviewSet, settings: &CalibrationSettings, index: u32) -> Trial {
-    let (set, handed) = make_venue(real, settings, index);
+    let (set, handed, is_own) = make_venue(real, settings, index);
     let own_settings = OwnSettings { seed: u64::from(index), ..settings.own.clone() };
     let planted = plant(&set, &check_texts(&set, &own_settings), &own_settings);
     // Word weights never fail, and every content is a text.
     let vectors = tfidf_vectors(&set, &planted, &NoProgress).ok().flatten();
-    let Some(vectors) = vectors else { return Trial { reviewers: Vec::new(), prevalence: None } };
+    let Some(vectors) = vectors else { return Trial::default() };
     let at = |fdr: f64| {
         let settings = OwnSettings { fdr, ..own_settings.clone() };
         own_scores(&set, &planted, vectors.clone(), &settings, &|_| false, &NoProgress).ok()
     };
     let Some(all) = settings.rates.iter().map(|&rate| at(rate)).collect::<Option<Vec<_>>>() else {
-        return Trial { reviewers: Vec::new(), prevalence: None };
+        return Trial::default();
     };
-    let Some(scored) = all.first() else {
-        return Trial { reviewers: Vec::new(), prevalence: None };
-    };
+    let Some(scored) = all.first() else { return Trial::default() };
     let flags = |scored: &OwnScores| {
         scored.reviewers.iter().map(|reviewer| reviewer.flag == OwnFlag::Look).collect()
     };
@@ -77,6 +75,10 @@ fn trial(real: &ReviewSet, settings: &CalibrationSettings, index: u32) -> Trial 
             looked: looked.iter().map(|flags| flags[reviewer]).collect(),
         })
     });
+    let reviews = is_own.into_iter().enumerate().filter_map(|(review, is_own)| {
+        let looked = all.iter().map(|scored| scored.reviews[review].flag == OwnFlag::Look);
+        Some(OfReview { is_own, own: scored.reviews[review].p_own?, looked: looked.collect() })
+    });
     let prevalence = scored.prevalence.map(|found| (found.share, found.interval));
-    Trial { reviewers: reviewers.collect(), prevalence }
+    Trial { reviewers: reviewers.collect(), reviews: reviews.collect(), prevalence }
 }

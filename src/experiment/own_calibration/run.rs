@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::scenarios::{Scenario, ScenarioGroup, scenarios};
-use super::{Calibration, CalibrationSettings, calibrate};
+use super::{BINS, Calibration, CalibrationSettings, calibrate};
 use crate::data::duplicates::Duplicates;
 use crate::data::import::ImportSettings;
 use crate::data::observer::Observer;
@@ -170,7 +170,10 @@ impl OwnTrialsRun {
                  of the people flagged. not_own: share with p_own below .5. tpr_01, tpr_001: share of \
                  the cheaters below all but 1 % and all but .1 % of the people's scores. error: \
                  expected calibration error of p_own. share_error: estimated share of cheaters \
-                 minus the true one; covered: share of its intervals that hold the true one."
+                 minus the true one; covered: share of its intervals that hold the true one. \
+                 review_auc, reviews_found, false_reviews: the same of single reviews. Rows of the group \
+                 calibration: of all people of all venues whose p_own is so large, the mean of it \
+                 (mean_own) and how many were honest (people)."
                     .into(),
             ],
             prose: None,
@@ -195,6 +198,10 @@ impl OwnTrialsRun {
             "covered",
             "people",
             "cheaters",
+            "review_auc",
+            "reviews_found",
+            "false_reviews",
+            "mean_own",
         ]);
         let shown = self.settings.fdr.get(1).or(self.settings.fdr.first()).copied();
         for (scenario, found) in self.results() {
@@ -217,7 +224,8 @@ impl OwnTrialsRun {
                     found.prevalence_error.into(),
                     found.interval_coverage.into(),
                 ]);
-                row.extend([people.into(), cheaters.into()]);
+                row.extend([people.into(), cheaters.into(), found.auc_of_reviews.into()]);
+                row.extend([rate.reviews_found.into(), rate.false_reviews.into(), Cell::Missing]);
                 table.push(row);
             }
             for of in &found.by_kind {
@@ -231,8 +239,26 @@ impl OwnTrialsRun {
                 row.push(of.not_own.into());
                 row.extend(std::iter::repeat_n(Cell::Missing, 5));
                 row.extend([people.into(), cheaters.into()]);
+                row.extend(std::iter::repeat_n(Cell::Missing, 4));
                 table.push(row);
             }
+        }
+        for (bin, ends) in BINS.windows(2).enumerate() {
+            let of_bin = self.found.iter().map(|found| found.bins[bin]);
+            let (sum, people, count) =
+                of_bin.fold((0.0, 0, 0), |all, of| (all.0 + of.0, all.1 + of.1, all.2 + of.2));
+            if count == 0 {
+                continue;
+            }
+            let mean = sum / count as f64;
+            let error = (mean - people as f64 / count as f64).abs();
+            let mut row = vec!["calibration".into()];
+            row.extend([format!("p_own {} to {}", ends[0], ends[1]).into(), "all".into()]);
+            row.extend(std::iter::repeat_n(Cell::Missing, 8));
+            row.extend([error.into(), Cell::Missing, Cell::Missing]);
+            row.extend([people.into(), (count - people).into()]);
+            row.extend([Cell::Missing, Cell::Missing, Cell::Missing, mean.into()]);
+            table.push(row);
         }
         table
     }

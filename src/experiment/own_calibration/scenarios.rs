@@ -22,12 +22,34 @@ pub enum ScenarioGroup {
     Size,
     /// One review a person: the measure of detectors of LLM text.
     Single,
+    /// Who cheats does so on one or two of three papers.
+    Sometimes,
+    /// How long reviews are.
+    Words,
+    /// How much the reviews of one person are alike.
+    Alike,
+    /// Co-workers who hand in words in no order.
+    Junk,
+    /// The people of the files, with the papers they have there.
+    People,
 }
 
 impl ScenarioGroup {
     /// All of them.
-    pub const EACH: [Self; 7] =
-        [Self::Papers, Self::Kinds, Self::Honest, Self::Share, Self::Z, Self::Size, Self::Single];
+    pub const EACH: [Self; 12] = [
+        Self::Papers,
+        Self::Kinds,
+        Self::Honest,
+        Self::Share,
+        Self::Z,
+        Self::Size,
+        Self::Single,
+        Self::Sometimes,
+        Self::Words,
+        Self::Alike,
+        Self::Junk,
+        Self::People,
+    ];
 
     /// The word in tables and settings.
     pub fn as_str(self) -> &'static str {
@@ -39,6 +61,11 @@ impl ScenarioGroup {
             Self::Z => "z",
             Self::Size => "size",
             Self::Single => "single",
+            Self::Sometimes => "sometimes",
+            Self::Words => "words",
+            Self::Alike => "alike",
+            Self::Junk => "junk",
+            Self::People => "people",
         }
     }
 }
@@ -80,6 +107,11 @@ pub fn scenarios(group: ScenarioGroup, base: &CalibrationSettings) -> Vec<Scenar
         ScenarioGroup::Z => z(base),
         ScenarioGroup::Size => size(base),
         ScenarioGroup::Single => single(base),
+        ScenarioGroup::Sometimes => sometimes(base),
+        ScenarioGroup::Words => words(base),
+        ScenarioGroup::Alike => alike(base),
+        ScenarioGroup::Junk => junk(base),
+        ScenarioGroup::People => people(base),
     };
     named.into_iter().map(|(name, settings)| Scenario { group, name, settings }).collect()
 }
@@ -204,6 +236,94 @@ fn single(base: &CalibrationSettings) -> Vec<Named> {
         let shares = vec![(Handed::OwnPolished, 0.3), (Handed::Llm, 0.2)];
         let settings = CalibrationSettings { shares, ..settings };
         found.push((format!("polished and llm, {name}"), settings));
+    }
+    found
+}
+
+/// All Z and the first alone: with what is in them, and with what is not.
+fn all_and_one(base: &CalibrationSettings) -> Vec<Named> {
+    let ways = every_z(base).into_iter();
+    ways.filter(|(name, _)| name.starts_with("all Z") || name.starts_with("Z 1 alone")).collect()
+}
+
+fn clean_all_and_one(base: &CalibrationSettings) -> Vec<Named> {
+    let ways = clean_z(base).into_iter();
+    ways.filter(|(name, _)| name.starts_with("all Z") || name.starts_with("Z 1 alone")).collect()
+}
+
+fn sometimes(base: &CalibrationSettings) -> Vec<Named> {
+    let mut found = Vec::new();
+    for count in [1, 2] {
+        for (name, settings) in all_and_one(base) {
+            let settings = CalibrationSettings {
+                cheat_on: Some(count),
+                shares: vec![(Handed::Llm, ONE_KIND)],
+                ..settings
+            };
+            found.push((format!("{count} of 3 papers, {name}"), settings));
+        }
+    }
+    found
+}
+
+fn words(base: &CalibrationSettings) -> Vec<Named> {
+    let mut found = Vec::new();
+    for words in [20, 40, 60, 120] {
+        let base = CalibrationSettings { words: Some(words), ..each(base, 1) };
+        for (name, settings) in all_and_one(&base) {
+            let shares = vec![(Handed::Llm, ONE_KIND)];
+            found.push((
+                format!("{words} words, {name}"),
+                CalibrationSettings { shares, ..settings },
+            ));
+        }
+        let clean = clean_all_and_one(&base).into_iter();
+        found.extend(clean.map(|(name, of)| (format!("{words} words, {name}, clean"), of)));
+    }
+    found
+}
+
+fn alike(base: &CalibrationSettings) -> Vec<Named> {
+    let mut found = Vec::new();
+    for likeness in [0.0, 0.3, 0.6] {
+        let base = CalibrationSettings { likeness, ..base.clone() };
+        for (name, settings) in all_and_one(&base) {
+            let shares = three_kinds(FEW);
+            found.push((
+                format!("alike {likeness}, {name}"),
+                CalibrationSettings { shares, ..settings },
+            ));
+        }
+        let clean = clean_all_and_one(&base).into_iter();
+        found.extend(clean.map(|(name, of)| (format!("alike {likeness}, {name}, clean"), of)));
+    }
+    found
+}
+
+fn junk(base: &CalibrationSettings) -> Vec<Named> {
+    let mut found = Vec::new();
+    for count in [1, 3] {
+        for (name, settings) in clean_all_and_one(&each(base, count)) {
+            let shares = vec![(Handed::Junk, 0.1)];
+            found.push((
+                format!("{count} papers, {name}"),
+                CalibrationSettings { shares, ..settings },
+            ));
+        }
+    }
+    found
+}
+
+fn people(base: &CalibrationSettings) -> Vec<Named> {
+    let base = CalibrationSettings { people_of_files: true, ..base.clone() };
+    let mut found = clean_all_and_one(&base);
+    found.iter_mut().for_each(|(name, _)| name.push_str(", clean"));
+    for share in [0.1, 0.3] {
+        for (name, settings) in all_and_one(&base) {
+            let shares = vec![(Handed::Llm, share)];
+            let name = format!("{:.0} % cheat, {name}", 100.0 * share);
+            found.push((name, CalibrationSettings { shares, ..settings }));
+        }
     }
     found
 }

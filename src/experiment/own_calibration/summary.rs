@@ -1,6 +1,6 @@
 //! What came out of many venues.
 
-use super::venues::{Calibration, FlagRates, Handed, KindRates, Outcome, Trial};
+use super::venues::{BINS, Calibration, FlagRates, Handed, KindRates, OfReview, Outcome, Trial};
 use crate::metrics::auc::auc;
 use crate::stats::rank::{mean, quantile};
 
@@ -12,7 +12,11 @@ pub(super) fn summarise(trials: &[Trial], rates: &[f64]) -> Calibration {
     let people = all.iter().filter(|outcome| outcome.handed.is_own()).count();
     let cheaters = all.len() - people;
     let share = |part: usize, of: usize| (of > 0).then(|| part as f64 / of as f64);
+    let reviews: Vec<&OfReview> = trials.iter().flat_map(|trial| &trial.reviews).collect();
+    let not_own = reviews.iter().filter(|review| !review.is_own).count();
     let flag_rates = rates.iter().enumerate().map(|(at, &fdr)| {
+        let looked: Vec<&&OfReview> = reviews.iter().filter(|review| review.looked[at]).collect();
+        let honest = looked.iter().filter(|review| review.is_own).count();
         let flagged: Vec<&&Outcome> = all.iter().filter(|outcome| outcome.looked[at]).collect();
         let wrong = flagged.iter().filter(|outcome| outcome.handed.is_own()).count();
         FlagRates {
@@ -21,6 +25,8 @@ pub(super) fn summarise(trials: &[Trial], rates: &[f64]) -> Calibration {
             recall: share(flagged.len() - wrong, cheaters),
             people: share(wrong, people),
             flagged: flagged.len(),
+            false_reviews: share(honest, looked.len()),
+            reviews_found: share(looked.len() - honest, not_own),
         }
     });
     let auc_of = |keep: &dyn Fn(Handed) -> Option<bool>| {
@@ -65,6 +71,16 @@ pub(super) fn summarise(trials: &[Trial], rates: &[f64]) -> Calibration {
     Calibration {
         rates: flag_rates.collect(),
         auc: auc_of(&|handed| Some(handed.is_own())),
+        auc_of_reviews: mean(
+            &trials
+                .iter()
+                .filter_map(|trial| {
+                    let items = trial.reviews.iter().map(|r| (Some(r.own), r.is_own));
+                    auc(&items.collect::<Vec<_>>())
+                })
+                .collect::<Vec<_>>(),
+        ),
+        bins: bins(&all),
         calibration_error: calibration_error(&all),
         prevalence_error: mean(&prevalence().map(|(e, _, truth)| e - truth).collect::<Vec<_>>()),
         interval_coverage: mean(
@@ -86,6 +102,18 @@ fn found_at(all: &[&Outcome], rate: f64) -> Option<f64> {
     people.sort_by(f64::total_cmp);
     let bound = quantile(&people, rate)?;
     mean(&scores(false).map(|score| f64::from(u8::from(score < bound))).collect::<Vec<_>>())
+}
+
+fn bins(all: &[&Outcome]) -> [(f64, usize, usize); BINS.len() - 1] {
+    let mut bins = [(0.0, 0, 0); BINS.len() - 1];
+    for outcome in all {
+        let (sum, people, count) =
+            &mut bins[BINS[1..BINS.len() - 1].partition_point(|end| *end <= outcome.own)];
+        *sum += outcome.own;
+        *people += usize::from(outcome.handed.is_own());
+        *count += 1;
+    }
+    bins
 }
 
 /// Mean over ten bins of P(own), weighted by their size, of the distance between the mean
@@ -124,11 +152,20 @@ mod tests {
             outcome(Handed::Llm, 0.02, true),
             outcome(Handed::OffTopic, 0.94, false),
         ];
-        let trial = Trial { reviewers, prevalence: Some((0.45, (0.3, 0.5))) };
+        let review = |is_own, own, looked| OfReview { is_own, own, looked: vec![looked] };
+        let reviews =
+            vec![review(true, 0.9, false), review(false, 0.9, true), review(true, 0.1, true)];
+        let trial = Trial { reviewers, reviews, prevalence: Some((0.45, (0.3, 0.5))) };
         let found = summarise(&[trial], &[0.05]);
         let rates = found.rates[0];
         assert_eq!((rates.false_share, rates.recall, rates.flagged), (Some(0.5), Some(0.5), 2));
         assert_eq!(rates.people, Some(1.0 / 3.0));
+        assert_eq!((rates.false_reviews, rates.reviews_found), (Some(0.5), Some(1.0)));
+        // A tie and a lost pair.
+        assert_eq!(found.auc_of_reviews, Some(0.25));
+        assert_eq!(found.bins[1], (0.06, 1, 2));
+        assert_eq!(found.bins[5].1, 1);
+        assert_eq!(found.bins[6].2, 1);
         // Pairs of people and cheaters: .96 > both, .92 > .02, .04 > .02.
         assert_eq!(found.auc, Some(4.0 / 6.0));
         // Last bin: .96 + .92 + .94 against 2 people; first bin: .06 against 1.

@@ -1,7 +1,10 @@
 //! Venues made from real reviews, and what each of their reviewers hands in.
 
+use std::collections::BTreeSet;
+
 use rand::RngExt;
 use rand::seq::SliceRandom;
+use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::venues::{CalibrationSettings, Handed};
 use crate::data::content::Content;
@@ -14,14 +17,20 @@ use crate::text::pairs::papers_of;
 /// Papers and people's reviews of one reviewer.
 type Slots = Vec<(u32, usize)>;
 
-/// A venue, and what each of its reviewers hands in.
+/// A venue, what each of its reviewers hands in, and whether each review is its reviewer's own.
 pub(super) fn make_venue(
     real: &ReviewSet,
     settings: &CalibrationSettings,
     index: u32,
-) -> (ReviewSet, Vec<Handed>) {
+) -> (ReviewSet, Vec<Handed>, Vec<bool>) {
     let mut random = stream(settings.seed, "own calibration", u64::from(index));
-    let assigned = assign(real, settings, &mut random);
+    let assigned = if settings.people_of_files {
+        people_of_files(real, settings)
+    } else if settings.likeness > 0.0 {
+        assign_alike(real, settings, &mut random)
+    } else {
+        assign(real, settings, &mut random)
+    };
     let mut handed = vec![Handed::Own; assigned.len()];
     let mut order: Vec<usize> = (0..assigned.len()).collect();
     order.shuffle(&mut random);
@@ -36,14 +45,25 @@ pub(super) fn make_venue(
         order.by_ref().take(count).for_each(|reviewer| handed[reviewer] = kind);
     }
     let papers = papers_of(real);
-    let mut set = ReviewSet { papers: real.papers.clone(), ..ReviewSet::default() };
-    let mut used_z = Vec::new();
+    let mut set = ReviewSet {
+        papers: real.papers.clone(),
+        tasks: real.tasks.clone(),
+        ..ReviewSet::default()
+    };
+    let (mut used_z, mut is_own) = (Vec::new(), Vec::new());
     for (number, slots) in assigned.iter().enumerate() {
         let reviewer = set.reviewers.intern(&format!("r{number}"));
         let sources = &settings.handed_sources;
         let source = sources[random.random_range(0..sources.len().max(1)).min(sources.len() - 1)];
         let other_source = sources.iter().copied().find(|&other| other != source);
-        for &(paper, review) in slots {
+        let mut cheats = vec![true; slots.len()];
+        if let Some(count) = settings.cheat_on.filter(|&count| count < slots.len()) {
+            cheats[count..].fill(false);
+            cheats.shuffle(&mut random);
+        }
+        for (&(paper, review), cheats) in slots.iter().zip(cheats) {
+            let kind = if cheats { handed[number] } else { Handed::Own };
+            is_own.push(kind.is_own());
             let elsewhere: Vec<u32> =
                 settings.papers.iter().copied().filter(|&other| other != paper).collect();
             let other = elsewhere[random.random_range(0..elsewhere.len())];
@@ -53,11 +73,11 @@ pub(super) fn make_venue(
             };
             let of_z = |z: Option<usize>| z.and_then(|z| real.z[z].content.text.as_deref());
             let mine = real.reviews[review].content.text.as_deref().unwrap_or_default();
-            let home = if handed[number] == Handed::OffTopicLlm { other } else { paper };
+            let home = if kind == Handed::OffTopicLlm { other } else { paper };
             let z = z_at(home, source);
             let text = of_z(z).unwrap_or(mine);
-            let written = match handed[number] {
-                Handed::Own => mine.to_owned(),
+            let written = match kind {
+                Handed::Own | Handed::OwnBesideJunk => mine.to_owned(),
                 Handed::OwnShort => Rewriting::Short(5).apply(mine),
                 Handed::OwnFormal => Rewriting::Formal.apply(mine),
                 Handed::OwnPolished => Rewriting::Polished.apply(mine),
@@ -76,6 +96,7 @@ pub(super) fn make_venue(
                     text.unwrap_or(mine).to_owned()
                 }
                 Handed::Praise => PRAISE.to_owned(),
+                Handed::Junk => junk(real, &mut random),
                 Handed::Peer => {
                     let peers = &papers[paper as usize].reviews;
                     let peer = peers.iter().find(|&&peer| peer != review);
@@ -83,12 +104,16 @@ pub(super) fn make_venue(
                     text.unwrap_or(mine).to_owned()
                 }
             };
-            if !handed[number].is_own() {
+            if !kind.is_own() {
                 used_z.extend(z);
-                if handed[number] == Handed::Blended {
+                if kind == Handed::Blended {
                     used_z.extend(other_source.and_then(|source| z_at(paper, source)));
                 }
             }
+            let written = match settings.words {
+                Some(words) => cut(&written, words),
+                None => written,
+            };
             set.reviews.push(Review { paper, reviewer, content: text_content(written) });
         }
     }
@@ -107,7 +132,119 @@ pub(super) fn make_venue(
             set.z.push(ZReview { paper: z.paper, source, content: z.content.clone() });
         }
     }
-    (set, handed)
+    let is_junk = |reviewer: u32| handed[reviewer as usize] == Handed::Junk;
+    let junk = set.reviews.iter().filter(|review| is_junk(review.reviewer));
+    let papers: BTreeSet<u32> = junk.map(|review| review.paper).collect();
+    for review in set.reviews.iter().filter(|review| papers.contains(&review.paper)) {
+        let kind = &mut handed[review.reviewer as usize];
+        if *kind == Handed::Own {
+            *kind = Handed::OwnBesideJunk;
+        }
+    }
+    (set, handed, is_own)
+}
+
+/// Words of reviews drawn from the venue.
+fn junk(real: &ReviewSet, random: &mut impl rand::Rng) -> String {
+    const WORDS: usize = 90;
+    let mut words = Vec::with_capacity(WORDS);
+    while words.len() < WORDS {
+        let review = &real.reviews[random.random_range(0..real.reviews.len())];
+        let text = review.content.text.as_deref().unwrap_or(".");
+        let all: Vec<&str> = text.split_whitespace().collect();
+        words.push(all.get(random.random_range(0..all.len().max(1))).copied().unwrap_or("."));
+    }
+    words.join(" ")
+}
+
+/// The first sentences of a text with about so many words; of one long sentence the first words.
+fn cut(text: &str, words: usize) -> String {
+    let (mut kept, mut count) = (Vec::new(), 0);
+    for sentence in sentences(text) {
+        let of_sentence = sentence.split_whitespace().count();
+        if count > 0 && count + of_sentence > words + words / 6 {
+            break;
+        }
+        kept.push(sentence);
+        count += of_sentence;
+    }
+    if count > words + words / 3 {
+        return text.split_whitespace().take(words).collect::<Vec<_>>().join(" ");
+    }
+    kept.join(" ")
+}
+
+/// The people of the files, with one review per paper that takes part.
+fn people_of_files(real: &ReviewSet, settings: &CalibrationSettings) -> Vec<Slots> {
+    let mut people: Vec<Slots> = vec![Vec::new(); real.reviewers.len()];
+    for (index, review) in real.reviews.iter().enumerate() {
+        if settings.papers.contains(&review.paper) {
+            people[review.reviewer as usize].push((review.paper, index));
+        }
+    }
+    people.retain(|slots| !slots.is_empty());
+    people
+}
+
+/// People whose reviews are alike in how much they have in common with Z: reviews in the order of that,
+/// blurred by chance, go to whoever has none of the paper yet.
+fn assign_alike(
+    real: &ReviewSet,
+    settings: &CalibrationSettings,
+    random: &mut impl rand::Rng,
+) -> Vec<Slots> {
+    /// People who wait for more papers at a time.
+    const WAITING: usize = 12;
+    let papers = papers_of(real);
+    let words = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|c: char| !c.is_alphabetic()).filter(|word| word.len() > 3);
+        words.map(str::to_lowercase).collect()
+    };
+    let mut keyed: Vec<(f64, u32, usize)> = Vec::new();
+    for &paper in &settings.papers {
+        let mut reviews = papers[paper as usize].reviews.clone();
+        reviews.shuffle(random);
+        reviews.truncate(settings.reviews_per_paper);
+        let z = papers[paper as usize].z.first();
+        let z = z.and_then(|&z| real.z[z].content.text.as_deref()).map(words).unwrap_or_default();
+        for review in reviews {
+            let own = words(real.reviews[review].content.text.as_deref().unwrap_or_default());
+            let shared = own.intersection(&z).count() as f64;
+            keyed.push((shared / (own.len().max(1) as f64).sqrt(), paper, review));
+        }
+    }
+    keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.2.cmp(&b.2)));
+    let normal = Normal::standard();
+    let all = keyed.len() as f64;
+    let mut keyed: Vec<(f64, u32, usize)> = (0..)
+        .zip(keyed)
+        .map(|(place, (_, paper, review))| {
+            let own = normal.inverse_cdf((f64::from(place) + 0.5) / all);
+            let chance = normal.inverse_cdf(random.random_range(1e-12..1.0 - 1e-12));
+            let likeness = settings.likeness;
+            (likeness.sqrt() * own + (1.0 - likeness).sqrt() * chance, paper, review)
+        })
+        .collect();
+    keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut people: Vec<(usize, Slots)> = Vec::new();
+    let mut waiting: Vec<usize> = Vec::new();
+    for (_, paper, review) in keyed {
+        let is_free = |&person: &usize| people[person].1.iter().all(|slot| slot.0 != paper);
+        let person = waiting.iter().position(|person| is_free(person)).unwrap_or_else(|| {
+            let each = &settings.papers_each;
+            people.push((each[random.random_range(0..each.len())], Vec::new()));
+            waiting.push(people.len() - 1);
+            waiting.len() - 1
+        });
+        let (size, slots) = &mut people[waiting[person]];
+        slots.push((paper, review));
+        if slots.len() >= *size {
+            waiting.remove(person);
+        } else if waiting.len() > WAITING {
+            waiting.remove(0);
+        }
+    }
+    people.into_iter().map(|(_, slots)| slots).collect()
 }
 
 fn text_content(text: String) -> Content {
@@ -179,7 +316,7 @@ mod tests {
             shares: vec![(Handed::Llm, 0.2), (Handed::OffTopic, 0.1)],
             ..CalibrationSettings::clean(&real)
         };
-        let (set, handed) = make_venue(&real, &settings, 3);
+        let (set, handed, is_own) = make_venue(&real, &settings, 3);
         let n = handed.len();
         assert!(n >= 16, "{n}");
         assert_eq!(
@@ -203,8 +340,53 @@ mod tests {
             }
         }
         assert!(copies > 0);
+        let is_own_work = |r: &Review| handed[r.reviewer as usize].is_own();
+        assert!(set.reviews.iter().zip(&is_own).all(|(r, own)| is_own_work(r) == *own));
         assert!(set.z.iter().any(|z| z.source == 1));
-        let (again, _) = make_venue(&real, &settings, 3);
+        let (again, ..) = make_venue(&real, &settings, 3);
         assert_eq!(again, set);
+    }
+
+    #[test]
+    fn who_cheats_at_times_hands_in_so_many_and_people_beside_junk_are_known() {
+        let real = real(12, 4);
+        let settings = CalibrationSettings {
+            cheat_on: Some(1),
+            shares: vec![(Handed::Llm, 0.2), (Handed::Junk, 0.1)],
+            ..CalibrationSettings::clean(&real)
+        };
+        let (set, handed, is_own) = make_venue(&real, &settings, 0);
+        for (number, kind) in (0..).zip(&handed) {
+            let of = set.reviews.iter().zip(&is_own).filter(|(r, _)| r.reviewer == number);
+            let count = of.filter(|(_, own)| !**own).count();
+            assert_eq!(count, usize::from(!kind.is_own()), "{kind:?}");
+        }
+        assert!(handed.contains(&Handed::OwnBesideJunk) && handed.contains(&Handed::Junk));
+    }
+
+    #[test]
+    fn reviews_are_cut_at_a_sentence_and_people_can_be_those_of_the_files() {
+        assert_eq!(
+            cut("One two three. Four five six. Seven eight.", 6),
+            "One two three. Four five six."
+        );
+        assert_eq!(cut("a b c d e f g h", 4), "a b c d");
+        let real = real(12, 4);
+        let settings =
+            CalibrationSettings { people_of_files: true, ..CalibrationSettings::clean(&real) };
+        let (set, ..) = make_venue(&real, &settings, 0);
+        assert_eq!((set.reviews.len(), set.reviewers.len()), (48, real.reviewers.len()));
+    }
+
+    #[test]
+    fn people_who_are_like_themselves_have_one_review_a_paper() {
+        let real = real(12, 4);
+        let settings = CalibrationSettings { likeness: 0.6, ..CalibrationSettings::clean(&real) };
+        let (set, ..) = make_venue(&real, &settings, 0);
+        assert_eq!(set.reviews.len(), 36);
+        let mut seen: Vec<(u32, u32)> = set.reviews.iter().map(|r| (r.reviewer, r.paper)).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), 36);
     }
 }

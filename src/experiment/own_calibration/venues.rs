@@ -35,6 +35,10 @@ pub enum Handed {
     Praise,
     /// What another reviewer of the paper hands in.
     Peer,
+    /// Words of the venue in no order.
+    Junk,
+    /// A person's review of a paper of which somebody else hands in [`Self::Junk`].
+    OwnBesideJunk,
 }
 
 impl Handed {
@@ -54,12 +58,17 @@ impl Handed {
             Self::OffTopicLlm => "off_topic_llm",
             Self::Praise => "praise",
             Self::Peer => "peer",
+            Self::Junk => "junk",
+            Self::OwnBesideJunk => "own_beside_junk",
         }
     }
 
     /// Whether this is honest work.
     pub fn is_own(self) -> bool {
-        matches!(self, Self::Own | Self::OwnShort | Self::OwnFormal | Self::OwnPolished)
+        matches!(
+            self,
+            Self::Own | Self::OwnShort | Self::OwnFormal | Self::OwnPolished | Self::OwnBesideJunk
+        )
     }
 }
 
@@ -72,6 +81,15 @@ pub struct CalibrationSettings {
     pub papers_each: Vec<usize>,
     /// Most reviews per paper.
     pub reviews_per_paper: usize,
+    /// Whether people are those of the files, with the papers they have there.
+    pub people_of_files: bool,
+    /// Share of what people's reviews have in common with Z that is the person's own: the intraclass
+    /// correlation by which reviews are put together as one person's.
+    pub likeness: f64,
+    /// Of how many of their reviews a cheater hands in something else; `None` for all.
+    pub cheat_on: Option<usize>,
+    /// Words that reviews are cut to, at the end of a sentence near it.
+    pub words: Option<usize>,
     /// Sources that are Z.
     pub z_sources: Vec<u32>,
     /// Sources that cheaters hand in.
@@ -99,6 +117,10 @@ impl CalibrationSettings {
             papers: (0..).take(set.papers.len()).collect(),
             papers_each: vec![3],
             reviews_per_paper: 3,
+            people_of_files: false,
+            likeness: 0.0,
+            cheat_on: None,
+            words: None,
             z_sources: (0..).take(set.sources.len()).collect(),
             handed_sources: (0..).take(set.sources.len()).collect(),
             leave_out: false,
@@ -125,6 +147,10 @@ pub struct FlagRates {
     pub people: Option<f64>,
     /// Number of the flagged.
     pub flagged: usize,
+    /// Share of people's own reviews among the flagged reviews.
+    pub false_reviews: Option<f64>,
+    /// Share of the reviews that are not their person's own that were flagged.
+    pub reviews_found: Option<f64>,
 }
 
 /// What became of those who handed in one kind of text.
@@ -149,6 +175,10 @@ pub struct Calibration {
     pub rates: Vec<FlagRates>,
     /// Mean AUC over venues that a person outscores a cheater.
     pub auc: Option<f64>,
+    /// Mean AUC over venues that a person's own review has a larger P(own) than another.
+    pub auc_of_reviews: Option<f64>,
+    /// Sum of P(own), people and all reviewers by [`BINS`].
+    pub bins: [(f64, usize, usize); BINS.len() - 1],
     /// Expected calibration error of P(own), ten bins.
     pub calibration_error: Option<f64>,
     /// Mean estimated share of cheaters minus the true one.
@@ -164,6 +194,9 @@ pub struct Calibration {
     pub judged: (usize, usize),
 }
 
+/// Ends of the bins of P(own) that calibration is shown in.
+pub const BINS: [f64; 9] = [0.0, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 1.0];
+
 /// One reviewer of one venue.
 #[derive(Debug, Clone)]
 pub(super) struct Outcome {
@@ -173,8 +206,18 @@ pub(super) struct Outcome {
     pub(super) looked: Vec<bool>,
 }
 
+/// One review of one venue.
+#[derive(Debug, Clone)]
+pub(super) struct OfReview {
+    pub(super) is_own: bool,
+    pub(super) own: f64,
+    pub(super) looked: Vec<bool>,
+}
+
 /// One venue.
+#[derive(Default)]
 pub(super) struct Trial {
     pub(super) reviewers: Vec<Outcome>,
+    pub(super) reviews: Vec<OfReview>,
     pub(super) prevalence: Option<(f64, (f64, f64))>,
 }

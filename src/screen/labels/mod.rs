@@ -63,10 +63,10 @@ pub struct LabelsRun {
 /// use caz::mechanism::MechanismName;
 /// use caz::screen::{LabelsSettings, labels};
 ///
-/// // a and b agree where the LLM says the same of both tasks; c hands in the LLM.
+/// // a, b and d agree where the LLM says the same of both tasks; c hands in the LLM.
 /// let rows = [
-///     ("q", "a", "x"), ("q", "b", "x"), ("q", "c", "x"),
-///     ("r", "a", "y"), ("r", "b", "y"), ("r", "c", "x"),
+///     ("q", "a", "x"), ("q", "b", "x"), ("q", "c", "x"), ("q", "d", "x"),
+///     ("r", "a", "y"), ("r", "b", "y"), ("r", "c", "x"), ("r", "d", "y"),
 /// ];
 /// let rows = rows.map(|(task, worker, label)| LabelRow::new(task, worker, label));
 /// let z = [ZLabelRow::new("q", "x"), ZLabelRow::new("r", "x")];
