@@ -53,7 +53,7 @@ fn of_own(all: &Table, rows: &[&Vec<Cell>], person: &'static str) -> Table {
     let place = |name: &str| all.columns().iter().position(|column| *column == name);
     let cell = |row: &[Cell], name: &str| place(name).map_or(Cell::Missing, |p| row[p].clone());
     let has_reason = rows.iter().any(|row| cell(row, "reason") != Cell::Missing);
-    let mut columns = vec![person, "flag", "reads_as", "flagged", "share", "p_own"];
+    let mut columns = vec![person, "flag", "reads_as", "flagged", "share", "p_own", "closeness"];
     if has_reason {
         columns.push("reason");
     }
@@ -65,7 +65,7 @@ fn of_own(all: &Table, rows: &[&Vec<Cell>], person: &'static str) -> Table {
         };
         let mut shown =
             vec![cell(row, "reviewer"), cell(row, "flag"), cell(row, "reads_as"), flagged];
-        shown.extend([cell(row, "share"), cell(row, "p_own")]);
+        shown.extend([cell(row, "share"), cell(row, "p_own"), cell(row, "closeness")]);
         if has_reason {
             shown.push(cell(row, "reason"));
         }

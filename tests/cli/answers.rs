@@ -329,6 +329,7 @@ fn rows_by_review_say_what_each_is_closest_to() {
         "copied",
         "closest",
         "closest_kind",
+        "closeness",
         "reason",
     ];
     assert_eq!(table[0], columns);

@@ -39,16 +39,16 @@ fn combined_shows_its_parts_and_says_when_not_to_trust_it() {
     };
     let rows = run("csv").csv();
     let own = ["p_own", "p_copy", "p_llm", "p_off_topic", "reads_as"];
-    let shares = ["share", "share_low", "share_high", "n_look", "copied"];
+    let shares = ["share", "share_low", "share_high", "n_look", "copied", "closeness"];
     assert_eq!(rows[0][11], "flag");
     assert_eq!(rows[0][12..17], own);
-    assert_eq!(rows[0][17..22], shares);
-    assert_eq!(rows[0][22..], ["part_topic", "part_z"]);
+    assert_eq!(rows[0][17..23], shares);
+    assert_eq!(rows[0][23..], ["part_topic", "part_z"]);
     let number = |cell: &str| cell.parse::<f64>().unwrap();
     for row in &rows[1..7] {
         assert_eq!((row[1].as_str(), row[2].as_str()), ("combined", "tfidf"));
-        assert!(row[12..22].iter().all(String::is_empty));
-        let lower = number(&row[22]).min(number(&row[23]));
+        assert!(row[12..23].iter().all(String::is_empty));
+        let lower = number(&row[23]).min(number(&row[24]));
         assert!((number(&row[3]) - lower).abs() < 1e-12);
         assert_eq!(row[11], "", "half of all reviewers are below 0, so nobody gets a flag");
     }

@@ -1,5 +1,7 @@
 //! The default answer of `caz reviews` on the sample venue: whose reviews are not their own work.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::{Folder, Run, sample};
@@ -30,6 +32,7 @@ fn by_default_those_and_only_those_whose_reviews_are_not_their_own_are_flagged()
             "share_high",
             "n_look",
             "copied",
+            "closeness",
             "reason",
         ],
         "{:?}",
@@ -51,6 +54,28 @@ fn by_default_those_and_only_those_whose_reviews_are_not_their_own_are_flagged()
     }
     // The worst come first and rank 1 is the best.
     assert_eq!((rows[1][10].as_str(), rows[28][10].as_str()), ("28", "1"));
+}
+
+#[test]
+fn closeness_to_the_llm_stands_beside_and_is_minus_the_score_negative() {
+    let rows = run(&["--score", "own,negative", "--format", "csv"]).csv();
+    let of = |score: &str| -> BTreeMap<String, Vec<String>> {
+        let rows = rows.iter().filter(|row| row[1] == score);
+        rows.map(|row| (row[0].clone(), row.clone())).collect()
+    };
+    let (own, negative) = (of("own"), of("negative"));
+    let number = |cell: &str| cell.parse::<f64>().unwrap();
+    for (name, row) in &own {
+        assert!((number(&row[22]) + number(&negative[name][3])).abs() < 1e-9, "{name}");
+        assert_eq!(negative[name][22], "");
+    }
+    assert!(own.values().all(|row| number(&row[22]) <= number(&own["finn"][22])));
+    // Of one review, against the mean of those of its writer.
+    let reviews = run(&["--by", "review", "--format", "csv"]).csv();
+    let finn: Vec<f64> =
+        reviews.iter().filter(|row| row[1] == "finn").map(|row| number(&row[8])).collect();
+    let mean = finn.iter().sum::<f64>() / finn.len() as f64;
+    assert!((mean - number(&own["finn"][22])).abs() < 1e-9);
 }
 
 #[test]

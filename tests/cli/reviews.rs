@@ -16,7 +16,7 @@ fn the_copier_of_the_sample_is_last_in_rank_and_first_in_the_list() {
         assert_eq!(
             rows[0].join(","),
             "reviewer,score_name,embedder,score,se,ci_low,ci_high,n_papers,n_pairs,n_zero,rank,flag,\
-             p_own,p_copy,p_llm,p_off_topic,reads_as,share,share_low,share_high,n_look,copied"
+             p_own,p_copy,p_llm,p_off_topic,reads_as,share,share_low,share_high,n_look,copied,closeness"
         );
         assert_eq!(rows.len(), 7);
         assert_eq!((rows[1][0].as_str(), rows[1][10].as_str()), ("finn", "6"), "{embedder}");

@@ -294,9 +294,11 @@ mod tests {
         // Six shares, of one kind and of three, 72 reviews by 24 people: all, people, and the kinds.
         let rows = report.table.rows();
         assert!(rows.iter().all(|row| row.len() == report.table.columns().len()));
-        let first: Vec<&Cell> = rows.iter().map(|row| &row[2]).collect();
+        let of_group = rows.iter().filter(|row| row[0] == Cell::from("share"));
+        let first: Vec<&Cell> = of_group.map(|row| &row[2]).collect();
         assert_eq!(first.iter().filter(|kind| ***kind == Cell::from("all")).count(), 12);
         assert!(first.contains(&&Cell::from("off_topic_llm")));
+        assert!(rows.iter().any(|row| row[0] == Cell::from("calibration")));
     }
 
     #[test]

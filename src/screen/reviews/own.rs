@@ -290,7 +290,7 @@ pub(super) fn footer(set: &ReviewSet, own: &OwnScores, settings: &OwnSettings) -
 }
 
 /// Columns of the table of reviews, a contract with scripts.
-const REVIEW_COLUMNS: [&str; 9] = [
+const REVIEW_COLUMNS: [&str; 10] = [
     "paper",
     "reviewer",
     "flag",
@@ -299,11 +299,16 @@ const REVIEW_COLUMNS: [&str; 9] = [
     "copied",
     "closest",
     "closest_kind",
+    "closeness",
     "reason",
 ];
 
 /// One row a review: by what to do, then worst first.
-pub(super) fn table_of_reviews(set: &ReviewSet, own: &OwnScores) -> Table {
+pub(super) fn table_of_reviews(
+    set: &ReviewSet,
+    own: &OwnScores,
+    closeness: &[Option<f64>],
+) -> Table {
     let mut order: Vec<usize> = (0..own.reviews.len()).collect();
     order.sort_by(|&a, &b| {
         let (a, b) = (&own.reviews[a], &own.reviews[b]);
@@ -336,6 +341,7 @@ pub(super) fn table_of_reviews(set: &ReviewSet, own: &OwnScores) -> Table {
             found.copied.into(),
             closest,
             kind,
+            closeness[place].into(),
             why.into(),
         ]);
     }

@@ -67,11 +67,14 @@ pub enum RowDetail {
         n_look: usize,
         /// The largest share of the words of a review that stand in a Z word for word.
         copied: Option<f64>,
+        /// Mean cosine with the LLM texts of their papers, by the embedder of the run: what is close to
+        /// an LLM's text may be polished, too, so that it stands beside and decides nothing.
+        closeness: Option<f64>,
     },
 }
 
 /// Columns of all rows, empty but for those of [`ScoreName::Own`].
-pub(super) const OWN_COLUMNS: [&str; 10] = [
+pub(super) const OWN_COLUMNS: [&str; 11] = [
     "p_own",
     "p_copy",
     "p_llm",
@@ -82,6 +85,7 @@ pub(super) const OWN_COLUMNS: [&str; 10] = [
     "share_high",
     "n_look",
     "copied",
+    "closeness",
 ];
 
 impl RowDetail {
@@ -126,12 +130,14 @@ impl RowDetail {
             share: found.share,
             n_look: found.n_look,
             copied: found.copied,
+            closeness: None,
         }
     }
 
     /// The cells under [`OWN_COLUMNS`], which every row has.
     fn own_cells(&self) -> [Cell; OWN_COLUMNS.len()] {
-        let Self::Own { posterior, reads_as, share, n_look, copied, reason, .. } = self else {
+        let Self::Own { posterior, reads_as, share, n_look, copied, reason, closeness, .. } = self
+        else {
             return [const { Cell::Missing }; OWN_COLUMNS.len()];
         };
         let part = |part: fn(&Posterior) -> f64| Cell::from(posterior.as_ref().map(part));
@@ -146,6 +152,7 @@ impl RowDetail {
             share.map(|share| share.high).into(),
             (reason.is_none() || *n_look > 0).then_some(*n_look).into(),
             (*copied).into(),
+            (*closeness).into(),
         ]
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Map, Value, json};
 
 use super::choice::Choice;
-use super::rows::{ReviewerRow, rows};
+use super::rows::{ReviewerRow, RowDetail, rows};
 use super::{ReviewsSettings, cautions, explain, own, size, table};
 use crate::data::import::Imports;
 use crate::data::input::Input;
@@ -15,9 +15,11 @@ use crate::data::warning::Warning;
 use crate::embed::catalogue::Embedded;
 use crate::error::Result;
 use crate::report::{Report, Table, settings_map};
+use crate::stats::rank::mean;
 use crate::text::explain::{Evidence, PaperEvidence};
 use crate::text::forms::Forms;
 use crate::text::own::OwnScores;
+use crate::text::pairs::{Paper, z_similarities};
 use crate::text::score::ScoreName;
 use crate::text::scorer::{Projection, Scored, Scorer};
 use crate::text::sentence_evidence::SentenceTable;
@@ -47,6 +49,8 @@ pub struct ReviewsRun {
     warnings: Vec<Warning>,
     /// What many reviews share, once evidence is asked for.
     forms: OnceLock<Forms>,
+    /// See [`Self::closeness`], once it is asked for.
+    closeness: OnceLock<Vec<Option<f64>>>,
     /// Scores by [`ScoreName`], once they are asked for.
     scored: [OnceLock<Scored>; ScoreName::EACH.len()],
 }
@@ -79,6 +83,7 @@ impl ReviewsRun {
             imports,
             warnings,
             forms: OnceLock::new(),
+            closeness: OnceLock::new(),
             scored,
         }
     }
@@ -140,7 +145,39 @@ impl ReviewsRun {
     /// The scores of all reviewers by a name with ranks and flags, worst first, reviewers without
     /// a score last.
     pub fn scores(&self, name: ScoreName) -> Vec<ReviewerRow> {
-        rows(self.set().reviewers.names(), name, self.scored(name), &self.settings.flags())
+        let mut rows =
+            rows(self.set().reviewers.names(), name, self.scored(name), &self.settings.flags());
+        if name == ScoreName::Own {
+            let mut of_person = vec![Vec::new(); self.set().reviewers.len()];
+            for (review, close) in self.set().reviews.iter().zip(self.closeness()) {
+                of_person[review.reviewer as usize].extend(*close);
+            }
+            for row in &mut rows {
+                if let RowDetail::Own { closeness, .. } = &mut row.detail {
+                    *closeness = mean(&of_person[row.number]);
+                }
+            }
+        }
+        rows
+    }
+
+    /// Mean cosine of each review with the LLM texts of its paper, by the embedder of the run; `None`
+    /// without one, or where a vector is zero.
+    pub fn closeness(&self) -> &[Option<f64>] {
+        self.closeness.get_or_init(|| {
+            let (space, mut all) =
+                (self.scorers.scorer.plain(), vec![None; self.set().reviews.len()]);
+            for paper in self.scorers.scorer.papers() {
+                // A few at a time: all of a paper's words would be a wide table.
+                for reviews in paper.reviews.chunks(64) {
+                    let few = Paper { reviews: reviews.to_vec(), z: paper.z.clone() };
+                    for (&review, cosines) in reviews.iter().zip(z_similarities(space, &few)) {
+                        all[review] = mean(&cosines).filter(|_| !space.is_zero(review));
+                    }
+                }
+            }
+            all
+        })
     }
 
     /// The evidence for a reviewer, paper by paper.

@@ -35,7 +35,7 @@ pub(super) fn report(run: &ReviewsRun) -> Result<Report> {
     let own = run.own();
     let mut table = match (run.asked().by, own) {
         (By::Reviewer, _) => of_people(run),
-        (By::Review, Some(own)) => own::table_of_reviews(run.set(), own),
+        (By::Review, Some(own)) => own::table_of_reviews(run.set(), own, run.closeness()),
         (By::Review, None) => {
             let why = run.choice().map_or(String::new(), |choice| format!(": {choice}"));
             let message =

@@ -68,7 +68,7 @@ impl Stand {
 pub(super) struct Comparison<'a> {
     pub(super) planted: &'a Planted,
     pub(super) space: &'a UnitSpace,
-    /// Whether a review may be a peer: it is in the language of most.
+    /// Whether a review may be a peer: it is in the language of most, and no copy of a Z.
     pub(super) counts: &'a [bool],
     /// Source of each Z by position in the venue.
     pub(super) source_of_z: Vec<usize>,

@@ -594,14 +594,25 @@ impl Model {
     /// P(own) is high whatever somebody hands in, so that it would call everybody clear, and nothing
     /// that is planted would be seen. The same where more cheat.
     pub(super) fn cautious(&self, judged: &Judged) -> (f64, Vec<f64>) {
-        let (few, many) = (self.cheaters, self.cheaters.max(CAUTIOUS));
+        self.at_share(judged, self.cheaters.max(CAUTIOUS))
+    }
+
+    /// The same if so many cheated.
+    pub(super) fn at_share(&self, judged: &Judged, share: f64) -> (f64, Vec<f64>) {
+        let fitted = self.cheaters;
         let lucky = lucky(judged.slots.len());
         // Likelihoods relative to that of nothing but own work.
-        let cheats = ((1.0 - few + few * lucky) / judged.own.max(1e-300) - (1.0 - few)) / few;
+        let cheats =
+            ((1.0 - fitted + fitted * lucky) / judged.own.max(1e-300) - (1.0 - fitted)) / fitted;
         let total = |share: f64| 1.0 - share + share * cheats;
-        let own = (1.0 - many + many * lucky) / total(many);
-        let factor = many / few * total(few) / total(many);
+        let own = (1.0 - share + share * lucky) / total(share);
+        let factor = share / fitted * total(fitted) / total(share);
         (own, judged.slots.iter().map(|own| 1.0 - ((1.0 - own) * factor).min(1.0)).collect())
+    }
+
+    /// The share of cheaters that the model has fitted.
+    pub(super) fn cheaters(&self) -> f64 {
+        self.cheaters
     }
 
     /// The kind that a list by kind has most of.

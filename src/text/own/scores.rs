@@ -66,7 +66,15 @@ pub fn own_scores(
 ) -> Result<OwnScores, OwnError> {
     check(planted, &vectors, settings)?;
     let venue = &planted.venue;
-    let counts: Vec<bool> = planted.languages.iter().map(Option::is_none).collect();
+    // What stands in a Z word for word needs no model, and takes no part in it: clear cases would raise
+    // the share of cheaters, and others would pay for it.
+    let (near_duplicates, forms) = duplicates_and_forms(set);
+    let mut of_set = copied(set, &forms);
+    let copied: Vec<_> = venue.reviews.iter().map(|&review| of_set[review].take()).collect();
+    let settled: Vec<bool> = copied.iter().map(|found| is_settled(found.as_ref())).collect();
+    let languages = planted.languages.iter().zip(&settled);
+    let counts: Vec<bool> =
+        languages.map(|(language, settled)| language.is_none() && !settled).collect();
     // Only of word weights it was measured how close an unknown LLM comes to Z.
     let is_measured = matches!(vectors, Vectors::Sparse(_));
     let space = UnitSpace::new(vectors, venue.reviews.len(), &counts);
@@ -84,13 +92,7 @@ pub fn own_scores(
     }
 
     let reviewer_of = reviewers_of(set, planted);
-    // What stands in a Z word for word needs no model, and takes no part in it: clear cases would raise
-    // the share of cheaters, and others would pay for it.
-    let (near_duplicates, forms) = duplicates_and_forms(set);
-    let mut of_set = copied(set, &forms);
-    let copied: Vec<_> = venue.reviews.iter().map(|&review| of_set[review].take()).collect();
-    let settled: Vec<bool> = copied.iter().map(|found| is_settled(found.as_ref())).collect();
-    let mut believed: Vec<f64> = settled.iter().map(|&known| f64::from(u8::from(!known))).collect();
+    let mut believed = vec![1.0; venue.reviews.len()];
     let mut scene = Scene::new(planted, &stands, &believed);
     let mut reasons: Vec<Option<NotJudged>> =
         (0..believed.len()).map(|review| early_reason(planted, settings, &scene, review)).collect();

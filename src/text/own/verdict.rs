@@ -53,8 +53,11 @@ struct CutOffs {
 /// What the model says of one person.
 struct Person {
     judged: Judged,
-    /// See [`Model::cautious`].
+    /// See [`Model::cautious`]: what is asked before somebody is called clear.
     cautious: (f64, Vec<f64>),
+    /// P(own) if no more cheat here than the interval of their share begins with: what is asked before
+    /// somebody is flagged.
+    doubtful: (f64, Vec<f64>),
     is_apart: bool,
     reviews_apart: Vec<bool>,
 }
@@ -62,7 +65,7 @@ struct Person {
 impl Person {
     /// P(own) of the worst review that stands apart, as one test of so many, and whether one does.
     fn worst(&self) -> (f64, bool) {
-        let reviews = self.judged.slots.iter().zip(&self.reviews_apart);
+        let reviews = self.doubtful.1.iter().zip(&self.reviews_apart);
         let apart = reviews.filter(|(_, apart)| **apart).map(|(own, _)| *own).reduce(f64::min);
         let tests = self.judged.slots.len() as f64;
         (apart.map_or(1.0, |own| (tests * own).min(1.0)), apart.is_some())
@@ -85,11 +88,19 @@ impl Verdict {
         model: Option<&Model>,
         copied: Vec<Option<Copied>>,
     ) -> Self {
+        let (mut shares, mut fewest) = (Shares::default(), 0.0);
         let judged: Vec<Option<Person>> = match model {
             Some(model) => {
                 let apart = Apart::new(model, &asked.scene.slots, asked.people);
-                let person = |person| asked.person(model, &apart, person);
-                (0..asked.people.len()).into_par_iter().map(person).collect()
+                let judge = |person| asked.judge(model, person);
+                let judged: Vec<Option<Judged>> =
+                    (0..asked.people.len()).into_par_iter().map(judge).collect();
+                shares = Shares::new(model, judged.iter().flatten());
+                fewest = model.cheaters() * shares.least();
+                let person = |(index, judged): (usize, Option<Judged>)| {
+                    Some(asked.person(model, &apart, index, judged?, fewest))
+                };
+                judged.into_iter().enumerate().map(person).collect()
             }
             None => asked.people.iter().map(|_| None).collect(),
         };
@@ -110,7 +121,7 @@ impl Verdict {
         let plantings: Vec<Planting> = match model {
             Some(model) => (0..judged.len())
                 .into_par_iter()
-                .map(|person| asked.planting(model, person, bar))
+                .map(|person| asked.planting(model, person, fewest, bar))
                 .collect(),
             None => vec![Planting::default(); judged.len()],
         };
@@ -124,8 +135,8 @@ impl Verdict {
                 let may_look = !asked.is_short_answer(index) || reads_as_copy(&person.judged.kinds);
                 for (at, &review) in asked.people[index].iter().enumerate() {
                     let own = person.judged.slots[at];
-                    let cautious = person.cautious.1[at];
-                    let is_flagged = cut_offs.reviews.is_some_and(|bar| own <= bar)
+                    let (doubtful, cautious) = (person.doubtful.1[at], person.cautious.1[at]);
+                    let is_flagged = cut_offs.reviews.is_some_and(|bar| doubtful <= bar)
                         && person.reviews_apart[at]
                         && may_look;
                     let is_clear = cautious >= CLEAR && planting.is_seen && !cannot_clear;
@@ -146,37 +157,45 @@ impl Verdict {
                 cannot_clear,
             ));
         }
-        let mut prevalence = Found::default();
-        for (person, said) in judged.iter().zip(&people) {
-            match (person, model) {
-                _ if said.flag == OwnFlag::NotJudged => {}
-                _ if is_copied(said.copied) => prevalence.decided += 1,
-                (Some(Person { judged, .. }), Some(model)) => {
-                    prevalence.people.push((judged, model.prior(judged.slots.len())));
-                }
-                _ => {}
-            }
-            prevalence.anybody |= said.flag == OwnFlag::Look;
-        }
+        let said = || people.iter().filter(|person| person.flag != OwnFlag::NotJudged);
+        let decided = said().filter(|person| is_copied(person.copied)).count();
+        let anybody = said().any(|person| person.flag == OwnFlag::Look);
+        let open: Vec<f64> = (judged.iter().zip(&people))
+            .filter(|(_, said)| said.flag != OwnFlag::NotJudged && !is_copied(said.copied))
+            .filter_map(|(person, _)| Some(person.as_ref()?.judged.own))
+            .collect();
         let rates = rates(&judged, &plantings, bar);
-        Self { people, reviews, prevalence: prevalence.estimate(), rates, is_blind }
+        let prevalence = model.and_then(|_| prevalence(&shares, &open, decided, anybody));
+        Self { people, reviews, prevalence, rates, is_blind }
     }
 }
 
 impl Asked<'_> {
-    fn person(&self, model: &Model, apart: &Apart, person: usize) -> Option<Person> {
+    fn judge(&self, model: &Model, person: usize) -> Option<Judged> {
         let reviews = &self.people[person];
         if reviews.is_empty() {
             return None;
         }
-        let slots = || reviews.iter().map(|&review| &self.scene.slots[review]);
-        let judged = model.judge(slots().map(|slot| (slot, slot.x)));
-        Some(Person {
+        let slots = reviews.iter().map(|&review| &self.scene.slots[review]);
+        Some(model.judge(slots.map(|slot| (slot, slot.x))))
+    }
+
+    fn person(
+        &self,
+        model: &Model,
+        apart: &Apart,
+        person: usize,
+        judged: Judged,
+        fewest: f64,
+    ) -> Person {
+        let reviews = self.people[person].iter();
+        Person {
             cautious: model.cautious(&judged),
+            doubtful: model.at_share(&judged, fewest),
             judged,
             is_apart: apart.people[person],
-            reviews_apart: reviews.iter().map(|&review| apart.slots[review]).collect(),
-        })
+            reviews_apart: reviews.map(|&review| apart.slots[review]).collect(),
+        }
     }
 
     /// Whether most copies would read as own work.
@@ -208,7 +227,7 @@ impl Asked<'_> {
 
     /// Plants texts of every kind in a person's place, on one paper and on all: an LLM's five times, once
     /// for each closeness.
-    fn planting(&self, model: &Model, person: usize, bar: f64) -> Planting {
+    fn planting(&self, model: &Model, person: usize, fewest: f64, bar: f64) -> Planting {
         let reviews = &self.people[person];
         let mut planting = Planting::default();
         if reviews.is_empty() {
@@ -223,6 +242,8 @@ impl Asked<'_> {
             });
             model.judge(points)
         };
+        let is_found =
+            |judged: &Judged| f64::from(u8::from(model.at_share(judged, fewest).0 <= bar));
         let only = |at: usize, all: &[Option<Point>]| {
             let mut one = vec![None; all.len()];
             one[at] = all[at];
@@ -240,7 +261,7 @@ impl Asked<'_> {
                 for (at, judged) in [one, judge(&all)].into_iter().enumerate() {
                     let is_seen = model.cautious(&judged).0 < CLEAR;
                     seen[at] += f64::from(u8::from(is_seen)) / CLOSENESS.len() as f64;
-                    found[at] += f64::from(u8::from(judged.own <= bar)) / CLOSENESS.len() as f64;
+                    found[at] += is_found(&judged) / CLOSENESS.len() as f64;
                 }
             }
             planting.is_seen = seen.iter().all(|&share| share >= SEEN - 1e-9);
@@ -256,7 +277,7 @@ impl Asked<'_> {
             let all: Vec<Option<Point>> = all.collect();
             let Some(first) = all.iter().position(Option::is_some) else { continue };
             let found = [judge(&only(first, &all)), judge(&all)];
-            planting.found[kind] = Some(found.map(|judged| f64::from(u8::from(judged.own <= bar))));
+            planting.found[kind] = Some(found.map(|judged| is_found(&judged)));
         }
         planting
     }
@@ -311,10 +332,10 @@ impl Asked<'_> {
             }
             return said;
         };
-        let Judged { own, kinds, .. } = &person.judged;
+        let kinds = &person.judged.kinds;
         let under = |bar: Option<f64>, own: f64| bar.is_some_and(|bar| own <= bar);
         let (worst, worst_apart) = person.worst();
-        let is_flagged = (under(cut_offs.people, *own) && person.is_apart
+        let is_flagged = (under(cut_offs.people, person.doubtful.0) && person.is_apart
             || n_look > 0 && worst_apart && under(cut_offs.worst, worst))
             && (!self.is_short_answer(index) || reads_as_copy(kinds));
         let has_z =
@@ -375,10 +396,10 @@ impl OwnReviewer {
 fn cut_offs(people: &[Option<Person>], fdr: f64) -> CutOffs {
     let people = || people.iter().flatten();
     let reviews = people().flat_map(|person| {
-        person.judged.slots.iter().copied().zip(person.reviews_apart.iter().copied())
+        person.doubtful.1.iter().copied().zip(person.reviews_apart.iter().copied())
     });
     CutOffs {
-        people: cut_off(people().map(|person| (person.judged.own, person.is_apart)), fdr),
+        people: cut_off(people().map(|person| (person.doubtful.0, person.is_apart)), fdr),
         reviews: cut_off(reviews, fdr),
         worst: cut_off(people().map(Person::worst), fdr),
     }
@@ -418,49 +439,69 @@ fn scatter(point: Point, [a, b, c]: [f64; 3], random: &mut impl rand::Rng) -> Po
     ]
 }
 
-/// What the estimate of how many people hand in something else rests on.
+/// How likely the texts are, by the share of people with one that is not theirs.
 #[derive(Default)]
-struct Found<'a> {
-    /// What the model says of people, and P(some review is not theirs) before anything was seen.
-    people: Vec<(&'a Judged, f64)>,
-    /// People of whom a review is copied word for word.
-    decided: usize,
-    /// Whether anybody is worth a look.
-    anybody: bool,
+struct Shares {
+    /// Shares and the logarithms of their likelihoods.
+    grid: Vec<(f64, f64)>,
 }
 
-impl Found<'_> {
-    /// The estimated share of people with a review that is not theirs, and its interval by the likelihood
-    /// of a share that all have: where it is within 1.92 of the largest logarithm; from 0 where nobody is
-    /// worth a look.
-    fn estimate(&self) -> Option<Prevalence> {
-        let (open, decided) = (self.people.len() as f64, self.decided as f64);
-        let judged = self.people.len() + self.decided;
-        if judged == 0 {
-            return None;
-        }
-        let own: f64 = self.people.iter().map(|(judged, _)| judged.own).sum();
-        let of_all = |share: f64| (share * open + decided) / (open + decided);
+impl Shares {
+    fn new<'a>(model: &Model, people: impl Iterator<Item = &'a Judged>) -> Self {
+        /// Shares that are tried between one in a hundred thousand and nearly all, each so many times
+        /// the one before.
+        const STEPS: i32 = 600;
         // By how much the person's texts are likelier if one is not theirs.
-        let ratio = |(judged, prior): &(&Judged, f64)| {
-            (judged.logs[1] - judged.logs[0]) - (prior / (1.0 - prior)).ln()
+        let ratio = |judged: &Judged| {
+            let prior = model.prior(judged.slots.len());
+            let odds = (judged.logs[1] - judged.logs[0]) - (prior / (1.0 - prior)).ln();
+            odds.clamp(-50.0, 50.0).exp()
         };
-        let ratios: Vec<f64> =
-            self.people.iter().map(|person| ratio(person).clamp(-50.0, 50.0).exp()).collect();
-        let log_likelihood =
-            |share: f64| ratios.iter().map(|ratio| (1.0 - share + share * ratio).ln()).sum::<f64>();
-        let steps = 1000;
-        let grid = || (0..=steps).map(|step| f64::from(step) / f64::from(steps + 1));
-        let values: Vec<f64> = grid().map(log_likelihood).collect();
-        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let inside =
-            || grid().zip(&values).filter(|(_, value)| **value >= most - 1.92).map(|p| p.0);
-        let share = of_all(if open > 0.0 { 1.0 - own / open } else { 0.0 });
-        let low = of_all(inside().fold(1.0, f64::min));
-        let low = if self.anybody { low.min(share) } else { 0.0 };
-        let high = of_all(inside().fold(0.0, f64::max)).max(share);
-        Some(Prevalence { share, interval: (low, high), judged })
+        let ratios: Vec<f64> = people.map(ratio).collect();
+        let shares = (0..=STEPS).map(|step| {
+            if step == 0 { 0.0 } else { 10_f64.powf(5.0 * (f64::from(step) / 600.0 - 1.0)) }
+        });
+        let shares: Vec<f64> = shares.map(|share| share.min(0.999)).collect();
+        let fit = |&share: &f64| {
+            let each = ratios.iter().map(|ratio| (1.0 - share + share * ratio).ln());
+            (share, each.sum::<f64>())
+        };
+        Self { grid: shares.par_iter().map(fit).collect() }
     }
+
+    fn best(&self) -> (f64, f64) {
+        let best = |best: (f64, f64), next: &(f64, f64)| if next.1 > best.1 { *next } else { best };
+        self.grid.iter().fold((0.0, f64::NEG_INFINITY), best)
+    }
+
+    /// The shares whose logarithm is within 1.92 of the largest: a 95 % interval.
+    fn interval(&self) -> (f64, f64) {
+        let (_, most) = self.best();
+        let inside = self.grid.iter().filter(|(_, value)| *value >= most - 1.92);
+        let inside = inside.map(|(share, _)| *share);
+        (inside.clone().fold(1.0, f64::min), inside.fold(0.0, f64::max))
+    }
+
+    /// Where the interval begins, as a share of the likeliest.
+    fn least(&self) -> f64 {
+        let (best, _) = self.best();
+        if best > 0.0 { self.interval().0 / best } else { 0.0 }
+    }
+}
+
+/// The estimated share of people with a review that is not theirs, of whom `open` have P(own) by the
+/// model and `decided` have copied a review word for word, with its interval; from 0 where nobody is
+/// worth a look.
+fn prevalence(shares: &Shares, open: &[f64], decided: usize, anybody: bool) -> Option<Prevalence> {
+    let judged = open.len() + decided;
+    if judged == 0 {
+        return None;
+    }
+    let of_all = |share: f64| (share * open.len() as f64 + decided as f64) / judged as f64;
+    let share = of_all(mean(open).map_or(0.0, |own| 1.0 - own));
+    let (low, high) = if open.is_empty() { (0.0, 0.0) } else { shares.interval() };
+    let low = if anybody { of_all(low).min(share) } else { 0.0 };
+    Some(Prevalence { share, interval: (low, of_all(high).max(share)), judged })
 }
 
 fn rates(people: &[Option<Person>], plantings: &[Planting], bar: f64) -> PlantedRates {
@@ -476,7 +517,7 @@ fn rates(people: &[Option<Person>], plantings: &[Planting], bar: f64) -> Planted
     let (mut flagged, mut weight) = (0.0, 0.0);
     for person in people.iter().flatten() {
         weight += person.judged.own;
-        let is_flagged = person.is_apart && person.judged.own <= bar;
+        let is_flagged = person.is_apart && person.doubtful.0 <= bar;
         flagged += if is_flagged { person.judged.own } else { 0.0 };
     }
     PlantedRates { by_class, ghosts, people: (weight > 0.0).then(|| flagged / weight) }
