@@ -63,7 +63,8 @@ fn the_answer_comes_first_and_stands_in_json() {
     assert!(shown.contains("28 reviewers, 60 reviews of 12 papers; 24 LLM reviews from 2 sources"));
     let header = shown.lines().find(|line| line.contains("reads_as")).unwrap();
     let columns: Vec<&str> = header.split_whitespace().collect();
-    assert_eq!(columns, ["reviewer", "flag", "reads_as", "flagged", "share", "p_own"]);
+    let expected = ["reviewer", "flag", "reads_as", "flagged", "share", "p_own", "closeness"];
+    assert_eq!(columns, expected);
     let value = json_of(&folder, &[]);
     let summary = &value["summary"];
     assert_eq!((&summary["look"], &summary["reviewers"]), (&json!(3), &json!(28)));

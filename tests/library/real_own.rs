@@ -117,8 +117,8 @@ fn flags_keep_their_promise_on_the_half_that_is_held_out() {
             Bar { name: "three papers, word for word", ..NONE },
             Bar { name: "three papers, text not in Z", leave_out: true, ..NONE },
             Bar { name: "three papers, clean", cheat: false, ..NONE },
-            Bar { name: "one paper, word for word", each: 1, most_false: 0.1, recall: 0.6, ..NONE },
-            Bar { name: "one paper, clean", each: 1, cheat: false, people: 0.02, ..NONE },
+            Bar { name: "one paper, word for word", each: 1, most_false: 0.1, recall: 0.4, ..NONE },
+            Bar { name: "one paper, clean", each: 1, cheat: false, people: 0.01, ..NONE },
         ],
     );
 }
@@ -130,8 +130,8 @@ fn flags_keep_their_promise_with_two_z() {
         Bar { name: "three papers, word for word", ..NONE },
         Bar { name: "three papers, text not in Z", leave_out: true, ..NONE },
         Bar { name: "three papers, clean", cheat: false, ..NONE },
-        Bar { name: "one paper, word for word", each: 1, most_false: 0.1, recall: 0.6, ..NONE },
-        Bar { name: "one paper, clean", each: 1, cheat: false, people: 0.02, ..NONE },
+        Bar { name: "one paper, word for word", each: 1, most_false: 0.1, recall: 0.4, ..NONE },
+        Bar { name: "one paper, clean", each: 1, cheat: false, people: 0.01, ..NONE },
     ]);
 }
 
@@ -150,12 +150,13 @@ fn flags_keep_their_promise_with_one_z() {
 }
 
 /// What is not promised but said in `docs/own.md`: with one paper each and 15 % cheaters of one kind
-/// more of the flagged are honest than the .05 that is asked for; most of them read like an LLM's.
+/// more of the flagged are honest than the .05 that is asked for; most of them read like an LLM's. An LLM's
+/// first five sentences among whole reviews are seldom found.
 #[test]
 #[ignore = "needs ../shared/data, minutes"]
 fn with_one_paper_each_and_one_kind_of_cheaters_at_most_one_flag_in_six_is_false() {
     let set = real_data();
-    for (kind, recall) in [(Handed::Llm, 0.75), (Handed::Shortened, 0.6)] {
+    for (kind, recall) in [(Handed::Llm, 0.75), (Handed::Shortened, 0.15)] {
         let settings = CalibrationSettings {
             papers: Half::Second.papers(set.papers.len()),
             papers_each: vec![1],
@@ -232,7 +233,7 @@ impl Misfiled {
 
     /// Reviews of the twelve, those by people who read as off topic, those with the right paper named,
     /// those said to be close to the paper named, people flagged `look` and `unsure` of the twelve, and
-    /// the others who are not clear.
+    /// the others who are `look`.
     fn found(&self) -> [usize; 7] {
         let settings = OwnSettings::default();
         let planted = plant(&self.set, &check_texts(&self.set, &settings), &settings);
@@ -256,7 +257,7 @@ impl Misfiled {
             match (twelve.contains(&number), reviewer.flag) {
                 (true, OwnFlag::Look) => counts[4] += 1,
                 (true, OwnFlag::Unsure) => counts[5] += 1,
-                (false, OwnFlag::Look | OwnFlag::Unsure) => counts[6] += 1,
+                (false, OwnFlag::Look) => counts[6] += 1,
                 _ => {}
             }
         }
@@ -272,11 +273,11 @@ fn real_reviews_filed_under_wrong_papers_are_seen_and_the_right_papers_named() {
         let [reviews, seen, right, close, look, unsure, others] =
             Misfiled::new(step, shift).found();
         assert_eq!(reviews, 24);
-        assert!(seen >= 20 && 10 * right >= 9 * seen, "{seen} seen, {right} named rightly");
+        assert!(seen >= 20 && right >= 20, "{seen} seen, {right} named rightly");
         assert!(4 * close >= 3 * seen, "{close} of {seen} are said to be close");
         assert!(
-            look + unsure >= 10 && others <= 4,
-            "{look} look, {unsure} unsure, {others} others"
+            look + unsure >= 10 && others <= 1,
+            "{look} look, {unsure} unsure, {others} others look"
         );
     }
 }

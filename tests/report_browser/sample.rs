@@ -228,7 +228,7 @@ fn pages_of_labels_assumptions_and_experiments_open() {
     let folder = tempfile::tempdir().unwrap();
     let page = labels(folder.path());
     browser.open(&page);
-    assert_eq!(browser.run("return document.querySelectorAll('#view option').length"), json!(9));
+    assert_eq!(browser.run("return document.querySelectorAll('#view option').length"), json!(11));
     browser.click("#list tr.person td");
     browser.wait_for("return document.getElementById('person-name').textContent", &json!("kai"));
     let person = browser.text("#person-scores");

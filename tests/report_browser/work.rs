@@ -73,7 +73,7 @@ fn the_first_screen_says_whom_to_look_at_and_begins_the_list() {
     let said = browser.text(".first");
     for part in [
         "finn reads as a copy of the LLM's review on",
-        "hugo reads as a review of another paper, by an LLM or a person on 3 papers",
+        "hugo reads as a review of another paper, by an LLM or a person on",
         "Closest (1.00):",
         "of the 28 reviewers judged did not hand in their own work (95 % interval",
     ] {
@@ -116,11 +116,17 @@ fn the_first_screen_says_whom_to_look_at_and_begins_the_list() {
 fn nobody_stands_out_where_nobody_is_flagged() {
     let _one = one_at_a_time();
     let folder = tempfile::tempdir().unwrap();
+    // Without finn, who copies Z word for word: that is flagged in a venue of any size.
+    let all = std::fs::read_to_string(sample_file("reviews.jsonl")).unwrap();
+    let others: String =
+        all.lines().filter(|line| !line.contains("finn")).map(|line| format!("{line}\n")).collect();
+    let reviews = folder.path().join("others.jsonl");
+    std::fs::write(&reviews, others).unwrap();
     let page = report_of(
         folder.path(),
         &[
             "reviews",
-            &sample_file("reviews.jsonl"),
+            reviews.to_str().unwrap(),
             "--z",
             &sample_file("llm-reviews.jsonl"),
             "--score",

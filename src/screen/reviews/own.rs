@@ -16,8 +16,8 @@ use crate::error::Result;
 use crate::report::{Cell, Table};
 use crate::text::own::{
     Class, Closest, ENOUGH_PAPERS, ENOUGH_REVIEWERS, GhostRate, NearDuplicate, NotJudged, OwnFlag,
-    OwnReview, OwnScores, OwnSettings, OwnWarning, Prevalence, TextChecks, check_texts, own_scores,
-    plant, tfidf_vectors,
+    OwnReview, OwnScores, OwnSettings, OwnWarning, Prevalence, TextChecks, check_texts, is_copied,
+    own_scores, plant, tfidf_vectors,
 };
 
 /// Near-duplicates that are named.
@@ -315,6 +315,7 @@ pub(super) fn table_of_reviews(
         let worst = |review: &OwnReview| review.p_own.unwrap_or(1.0);
         let copied = |review: &OwnReview| review.copied.unwrap_or(0.0);
         (urgency(a.flag).cmp(&urgency(b.flag)))
+            .then(is_copied(b.copied).cmp(&is_copied(a.copied)))
             .then(worst(a).total_cmp(&worst(b)))
             .then(copied(b).total_cmp(&copied(a)))
     });

@@ -7,7 +7,7 @@ use crate::stats::flag::{Flag, FlagSettings, flags};
 use crate::stats::interval::Estimate;
 use crate::stats::rank::descending_ranks;
 use crate::stats::rank::worst_first;
-use crate::text::own::{Class, NotJudged, OwnFlag, OwnScores, Posterior, Share};
+use crate::text::own::{Class, NotJudged, OwnFlag, OwnScores, Posterior, Share, is_copied};
 use crate::text::score::ScoreName;
 use crate::text::scorer::{ScoreDetail, Scored};
 
@@ -234,10 +234,11 @@ pub(super) fn rows(
         }
     };
     let mut rows: Vec<ReviewerRow> = worst_first(&values, names).into_iter().map(row).collect();
-    // By what to do, then worst first: whoever cannot be judged comes last.
+    // By what to do, what is copied word for word before what a model says, then worst first: whoever
+    // cannot be judged comes last.
     rows.sort_by_key(|row| match &row.detail {
-        RowDetail::Own { flag, .. } => urgency(*flag),
-        RowDetail::None | RowDetail::Combined { .. } => 0,
+        RowDetail::Own { flag, copied, .. } => (urgency(*flag), !is_copied(*copied)),
+        RowDetail::None | RowDetail::Combined { .. } => (0, false),
     });
     rows
 }

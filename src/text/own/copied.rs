@@ -30,8 +30,8 @@ pub(super) struct Copied {
 }
 
 /// Whether so much of a review is copied that nothing else has to be known of it.
-pub(super) fn is_settled(copied: Option<&Copied>) -> bool {
-    copied.is_some_and(|copied| copied.share >= COPIED[0])
+pub fn is_copied(share: Option<f64>) -> bool {
+    share.is_some_and(|share| share >= COPIED[0])
 }
 
 /// The words of a text as numbers, and where they and the sentences stand.

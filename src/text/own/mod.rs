@@ -43,6 +43,7 @@ mod verdict;
 mod z_check;
 
 pub use class::Class;
+pub use copied::is_copied;
 pub use cut::count_words;
 pub use duplicates::{NearDuplicate, near_duplicates};
 pub use error::OwnError;

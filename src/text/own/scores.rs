@@ -1,7 +1,7 @@
 //! From vectors to what is said about reviewers.
 
 use super::class::Class;
-use super::copied::{copied, is_settled};
+use super::copied::{Copied, copied, is_copied};
 use super::duplicates::duplicates_and_forms;
 use super::error::OwnError;
 use super::features::Comparison;
@@ -71,7 +71,8 @@ pub fn own_scores(
     let (near_duplicates, forms) = duplicates_and_forms(set);
     let mut of_set = copied(set, &forms);
     let copied: Vec<_> = venue.reviews.iter().map(|&review| of_set[review].take()).collect();
-    let settled: Vec<bool> = copied.iter().map(|found| is_settled(found.as_ref())).collect();
+    let share = |found: &Option<Copied>| found.as_ref().map(|found| found.share);
+    let settled: Vec<bool> = copied.iter().map(|found| is_copied(share(found))).collect();
     let languages = planted.languages.iter().zip(&settled);
     let counts: Vec<bool> =
         languages.map(|(language, settled)| language.is_none() && !settled).collect();

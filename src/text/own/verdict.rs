@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::class::Class;
-use super::copied::Copied;
+use super::copied::{Copied, is_copied};
 use super::features::Features;
 use super::flags::{Apart, cut_off};
 use super::ghosts::Planted;
@@ -403,10 +403,6 @@ fn cut_offs(people: &[Option<Person>], fdr: f64) -> CutOffs {
         reviews: cut_off(reviews, fdr),
         worst: cut_off(people().map(Person::worst), fdr),
     }
-}
-
-fn is_copied(share: Option<f64>) -> bool {
-    share.is_some_and(|share| share >= COPIED[0])
 }
 
 fn reads_as_copy(kinds: &[f64; 4]) -> bool {
