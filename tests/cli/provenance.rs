@@ -76,8 +76,12 @@ const INPUT_FILES: [&str; 9] =
 const EXPORTS: [&str; 6] = ["from", "column", "z-column", "columns", "text-columns", "wide"];
 
 /// The same for a flag that names a file in some commands and means something else in others.
-const INPUT_FILE_OF: [(&str, &str); 3] =
-    [("experiment prompts", "cluster"), ("reviews", "people"), ("reviews", "tasks")];
+const INPUT_FILE_OF: [(&str, &str); 4] = [
+    ("experiment prompts", "cluster"),
+    ("experiment own", "tasks"),
+    ("reviews", "people"),
+    ("reviews", "tasks"),
+];
 
 /// A flag that names a file to write in one command and is a setting of another.
 const OUTPUT_OF: [(&str, &str); 2] = [("reviews", "workers"), ("labels", "workers")];
