@@ -113,8 +113,9 @@ def main():
     for page in pages[2:]:
         (source / page.name).write_text(inside_the_book(page.read_text(), page))
     (source / "commands.md").write_text(page_of_commands(program))
-    for picture in (ROOT / "docs").glob("*.png"):
-        shutil.copy(picture, source)
+    for pattern in ("*.png", "*.svg", "*.csv"):
+        for file in (ROOT / "docs").glob(pattern):
+            shutil.copy(file, source)
     contents = ["# Summary", "", "[caz](README.md)", ""]
     for title, names in CHAPTERS:
         contents += [f"# {title}", ""]
