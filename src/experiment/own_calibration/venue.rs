@@ -117,8 +117,21 @@ pub(super) fn make_venue(
             set.reviews.push(Review { paper, reviewer, content: text_content(written) });
         }
     }
+    put_z(&mut set, real, settings, &used_z, &mut random);
+    name_beside_junk(&set, &mut handed);
+    (set, handed, is_own)
+}
+
+/// Gives the venue the Z it has: of the papers and sources of the settings, and not what was handed in.
+fn put_z(
+    set: &mut ReviewSet,
+    real: &ReviewSet,
+    settings: &CalibrationSettings,
+    used_z: &[usize],
+    random: &mut impl rand::Rng,
+) {
     let mut known = settings.papers.clone();
-    known.shuffle(&mut random);
+    known.shuffle(random);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -132,6 +145,10 @@ pub(super) fn make_venue(
             set.z.push(ZReview { paper: z.paper, source, content: z.content.clone() });
         }
     }
+}
+
+/// Who did own work on a paper of which somebody handed in junk.
+fn name_beside_junk(set: &ReviewSet, handed: &mut [Handed]) {
     let is_junk = |reviewer: u32| handed[reviewer as usize] == Handed::Junk;
     let junk = set.reviews.iter().filter(|review| is_junk(review.reviewer));
     let papers: BTreeSet<u32> = junk.map(|review| review.paper).collect();
@@ -141,7 +158,6 @@ pub(super) fn make_venue(
             *kind = Handed::OwnBesideJunk;
         }
     }
-    (set, handed, is_own)
 }
 
 /// Words of reviews drawn from the venue.
@@ -230,7 +246,7 @@ fn assign_alike(
     let mut waiting: Vec<usize> = Vec::new();
     for (_, paper, review) in keyed {
         let is_free = |&person: &usize| people[person].1.iter().all(|slot| slot.0 != paper);
-        let person = waiting.iter().position(|person| is_free(person)).unwrap_or_else(|| {
+        let person = waiting.iter().position(is_free).unwrap_or_else(|| {
             let each = &settings.papers_each;
             people.push((each[random.random_range(0..each.len())], Vec::new()));
             waiting.push(people.len() - 1);
