@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures what docs/results.md reports and writes the tables into it; the words between them stay.
+# Measures what docs/results.md reports and writes the tables of crowds and reviews as CSV.
 #
 #   docs/results.sh DATA OUT
 #
@@ -10,13 +10,13 @@
 #   CAZ      the program [cargo run --release --quiet --]
 #   MINILM   folder or hub name of all-MiniLM-L6-v2; without it the tables of MiniLM stay as they are
 #   TRIALS   trials per point, for a quick look [50 for crowds, 100 for reviews]
-#   RESULTS  the document to write into [results.md beside this script]
+#   RESULTS  the folder to write into [results beside this script]
 set -eu
 data=$1
 out=$2
 caz=${CAZ:-cargo run --release --quiet --}
 minilm=${MINILM:-}
-results=${RESULTS:-$(dirname "$0")/results.md}
+results=${RESULTS:-$(dirname "$0")/results}
 crowd_trials=${TRIALS:-50}
 review_trials=${TRIALS:-100}
 mkdir -p "$out/blocks"
@@ -341,22 +341,19 @@ fairness() {
         }' label="$1" score="$score" "$out/$vectors-$2.csv" >> "$block"
 }
 
-# Puts every block that was made between its marks.
+# Writes every table that was made as CSV.
 fill() {
-    awk -v blocks="$out/blocks" '
-        /^<!-- end: / { skipping = 0 }
-        !skipping { print }
-        /^<!-- begin: / {
-            name = $3
-            path = blocks "/" name ".md"
-            if ((getline line < path) > 0) {
-                skipping = 1
-                do print line; while ((getline line < path) > 0)
-                close(path)
-                print ""
-            }
-        }' "$results" > "$out/results.md"
-    cp "$out/results.md" "$results"
+    mkdir -p "$results"
+    for block in "$out"/blocks/*.md; do
+        awk '/^\|/ && !/^\|[-:|]*$/ {
+                gsub(/`|\*\*/, "")
+                sub(/^\| */, "")
+                sub(/ *\|$/, "")
+                count = split($0, cell, / *\| */)
+                for (i = 1; i <= count; i++)
+                    printf "%s%s", (cell[i] ~ /[,"]/ ? "\"" cell[i] "\"" : cell[i]), (i < count ? "," : "\n")
+            }' "$block" > "$results/$(basename "$block" .md).csv"
+    done
 }
 
 crowds

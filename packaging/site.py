@@ -116,6 +116,7 @@ def main():
     for pattern in ("*.png", "*.svg", "*.csv"):
         for file in (ROOT / "docs").glob(pattern):
             shutil.copy(file, source)
+    shutil.copytree(ROOT / "docs" / "results", source / "results")
     contents = ["# Summary", "", "[caz](README.md)", ""]
     for title, names in CHAPTERS:
         contents += [f"# {title}", ""]

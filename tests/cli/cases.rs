@@ -646,14 +646,14 @@ fn names_that_only_zeros_tell_apart_are_said_between_files_too() {
         .caz(&["labels", "l.csv", "--z", "z.csv", "--mechanism", "ca_z", "--format", "json"])
         .succeeded();
     assert!(run.stdout.contains("`7.0` and `7`"), "{}", run.stdout);
-    let run = folder
-        .caz(&["agree", "l.csv", "--gold", "z.csv", "--format", "json", "--bootstrap", "2"])
-        .succeeded();
-    assert!(
-        run.stdout.contains("names_alike") && run.stdout.contains("names_rounded"),
-        "{}",
-        run.stdout
-    );
+    // Against gold they would be missing without a word: an error.
+    let agree = |gold: &str| {
+        folder.caz(&["agree", "l.csv", "--gold", gold, "--format", "json", "--bootstrap", "2"])
+    };
+    agree("z.csv").failed(3, &["`7` in the labels and `7.0` in gold"]);
+    folder.write("same.csv", table("task,label", &["7,x", "8,y"]));
+    let run = agree("same.csv").succeeded();
+    assert!(run.stdout.contains("names_rounded"), "{}", run.stdout);
     let text = "The second lemma is used before it is proved, which makes it hard to follow.";
     folder.write("r.jsonl", format!("{{\"paper\":\"7\",\"reviewer\":\"a\",\"text\":\"{text}\"}}\n{{\"paper\":\"8\",\"reviewer\":\"b\",\"text\":\"Few runs. {text}\"}}\n"));
     folder.write(
