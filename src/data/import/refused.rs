@@ -35,8 +35,8 @@ pub(super) fn check(file: &str, peek: &Peek<'_>) -> Result<(), ImportError> {
         ),
         Root::Table { .. } if peek.has_columns(&COLUMNS) => refused(
             "the list of participants of Prolific, which has no answers",
-            "export the answers from the survey or labelling tool that it points to; `caz import` takes \
-                 both files and leaves out who was rejected",
+            "export the answers from the survey or labelling tool that it points to; the command that \
+                 reads exports takes both files and leaves out who was rejected",
         ),
         _ => Ok(()),
     }

@@ -1,5 +1,7 @@
 //! What the mechanism `own` says, in words.
 
+use serde_json::{Map, Value};
+
 use super::{MechanismScores, WorkerRow};
 use crate::data::warning::{Warning, first_names, first_of};
 use crate::mechanism::{AnswerKind, OwnCrowd, OwnFlag, OwnScore};
@@ -26,6 +28,27 @@ pub(super) fn near_majority(scored: &MechanismScores) -> Option<Warning> {
         None => return None,
     };
     Some(Warning::new("own_near_majority", 1, message))
+}
+
+/// The answer: how many to look at, how many nobody can say anything of; and the same as numbers.
+pub(super) fn answer(scored: &MechanismScores) -> Option<(String, Map<String, Value>)> {
+    scored.own?;
+    let flags = [OwnFlag::Look, OwnFlag::Unsure, OwnFlag::Clear, OwnFlag::NotJudged];
+    let count = |flag: OwnFlag| {
+        scored.rows.iter().filter(|row| row.own.is_some_and(|own| own.flag == flag)).count()
+    };
+    let [look, unsure, clear, not_judged] = flags.map(count);
+    let beside = if not_judged > 0 { format!(", {not_judged} not judged") } else { String::new() };
+    let all = scored.rows.len();
+    let headline =
+        format!("{look} of {all} workers to look at, {unsure} unsure; {clear} clear{beside}.");
+    let mut numbers = Map::new();
+    numbers.insert("headline".into(), headline.clone().into());
+    numbers.insert("workers".into(), all.into());
+    for (flag, count) in flags.iter().zip([look, unsure, clear, not_judged]) {
+        numbers.insert(flag.as_str().into(), count.into());
+    }
+    Some((headline, numbers))
 }
 
 /// Sentences under the table: what was found, who is flagged and why, what could be seen.
@@ -67,15 +90,14 @@ pub(super) fn footer(scored: &MechanismScores) -> Vec<String> {
     if !not_judged.is_empty() {
         footer.push(format!("not_judged: {}.", first_names(&not_judged)));
     }
-    footer.push(
-        "look: read these answers; unsure: stands out, but not surely enough, or nothing could be seen; \
-         clear: nothing stands out where it could; not_judged: nothing can be said. Who knows more than \
-         the crowd says what a good LLM says, too: before you believe it, look at the tasks on which the \
-         others say something else. accuracy is by the other workers, not by a known truth."
-            .into(),
-    );
     footer
 }
+
+/// What the flags mean.
+pub(super) const FLAGS: &str = "look: read these answers; unsure: stands out, but not surely enough, or nothing \
+    could be seen; clear: nothing stands out where it could. Who knows more than the crowd says what a \
+    good LLM says, too: look at the tasks on which the others say something else. accuracy is by the \
+    other workers, not by a known truth.";
 
 /// What the answers of a worker read as, and by how much; or why nobody can say.
 fn reason(row: &WorkerRow, own: &OwnScore) -> String {

@@ -61,19 +61,26 @@ struct SourceNames<'a> {
 impl LabelsRun {
     /// The result for people and programs.
     pub fn report(&self) -> Report {
-        let mut footer = vec![scope(&self.set)];
-        footer.extend(self.choice.clone());
+        // What was read, what was found, how to read it: few lines, since few are read.
+        let mut scope = scope(&self.set);
+        if let Some(choice) = &self.choice {
+            scope = format!("{scope} {choice}");
+        }
+        let (mut footer, mut meanings) = (vec![scope], Vec::new());
         for scored in &self.scored {
-            footer.push(scored.mechanism.meaning());
             footer.extend(consensus(scored));
             footer.extend(own::footer(scored));
             // Who is not judged by own stands with a reason already.
-            if scored.mechanism != MechanismName::Own {
+            if scored.mechanism == MechanismName::Own {
+                meanings.push(own::FLAGS.to_owned());
+            } else {
+                meanings.push(scored.mechanism.meaning());
                 footer.extend(left_out(self.set.table.workers().names(), scored));
             }
         }
         footer.extend(accuracy::sentence(&self.scored, self.settings.min_tasks));
-        footer.push(self.closing());
+        meanings.push(self.closing());
+        footer.push(meanings.join(" "));
         let provenance = Provenance {
             settings: &self.settings,
             reading: self.set.reading,
@@ -92,7 +99,12 @@ impl LabelsRun {
     }
 
     fn table(&self) -> Table {
-        table_of(&self.scored, self.set.truth.is_some())
+        let mut table = table_of(&self.scored, self.set.truth.is_some());
+        if let Some((headline, numbers)) = self.scored.iter().find_map(own::answer) {
+            table.set_headline(headline);
+            table.set_summary(numbers);
+        }
+        table
     }
 
     fn closing(&self) -> String {
