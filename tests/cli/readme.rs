@@ -23,13 +23,15 @@ fn lines(text: &str) -> Vec<&str> {
 #[test]
 fn every_block_of_the_readme_is_what_the_program_prints() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let blocks = shown(&page);
-    assert!(blocks.len() >= 2, "the README shows what reviews and labels print");
-    for (command, output) in blocks {
-        let mut caz = Command::cargo_bin("caz").unwrap();
-        let run = caz.current_dir(root).env_clear().args(command.split(' ')).output().unwrap();
-        let printed = String::from_utf8(run.stdout).unwrap();
-        assert_eq!(lines(&printed), lines(&output), "caz {command}");
+    for (page, command) in [("README.md", "reviews "), ("docs/own.md", "labels ")] {
+        let text = std::fs::read_to_string(root.join(page)).unwrap();
+        let blocks = shown(&text);
+        assert!(blocks.iter().any(|block| block.0.starts_with(command)), "{page} shows {command}");
+        for (command, output) in blocks {
+            let mut caz = Command::cargo_bin("caz").unwrap();
+            let run = caz.current_dir(root).env_clear().args(command.split(' ')).output().unwrap();
+            let printed = String::from_utf8(run.stdout).unwrap();
+            assert_eq!(lines(&printed), lines(&output), "caz {command}");
+        }
     }
 }
