@@ -52,8 +52,8 @@ pub use error::{BertError, FAMILIES};
 
 #[cfg(feature = "hub")]
 pub(in crate::embed) use config::supported_family;
-#[cfg(feature = "hub")]
 pub(in crate::embed) use config::transformer_folder;
+#[cfg(feature = "hub")]
 pub(in crate::embed) use weights::weight_paths;
 
 use config::{Architecture, SentenceConfig};
