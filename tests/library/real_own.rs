@@ -117,8 +117,15 @@ fn flags_keep_their_promise_on_the_half_that_is_held_out() {
             Bar { name: "three papers, word for word", ..NONE },
             Bar { name: "three papers, text not in Z", leave_out: true, ..NONE },
             Bar { name: "three papers, clean", cheat: false, ..NONE },
-            Bar { name: "one paper, word for word", each: 1, most_false: 0.1, recall: 0.4, ..NONE },
-            Bar { name: "one paper, clean", each: 1, cheat: false, people: 0.01, ..NONE },
+            // All who copy; who writes about another paper is seldom sure enough with one review.
+            Bar {
+                name: "one paper, word for word",
+                each: 1,
+                most_false: 0.03,
+                recall: 0.34,
+                ..NONE
+            },
+            Bar { name: "one paper, clean", each: 1, cheat: false, people: 0.005, ..NONE },
         ],
     );
 }
@@ -130,8 +137,8 @@ fn flags_keep_their_promise_with_two_z() {
         Bar { name: "three papers, word for word", ..NONE },
         Bar { name: "three papers, text not in Z", leave_out: true, ..NONE },
         Bar { name: "three papers, clean", cheat: false, ..NONE },
-        Bar { name: "one paper, word for word", each: 1, most_false: 0.1, recall: 0.4, ..NONE },
-        Bar { name: "one paper, clean", each: 1, cheat: false, people: 0.01, ..NONE },
+        Bar { name: "one paper, word for word", each: 1, most_false: 0.03, recall: 0.34, ..NONE },
+        Bar { name: "one paper, clean", each: 1, cheat: false, people: 0.005, ..NONE },
     ]);
 }
 
@@ -151,12 +158,14 @@ fn flags_keep_their_promise_with_one_z() {
 
 /// What is not promised but said in `docs/own.md`: with one paper each and 15 % cheaters of one kind
 /// more of the flagged are honest than the .05 that is asked for; most of them read like an LLM's. An LLM's
-/// first five sentences among whole reviews are seldom found.
+/// first five sentences among whole reviews are seldom found, and a quarter of the few flags is false.
 #[test]
 #[ignore = "needs ../shared/data, minutes"]
-fn with_one_paper_each_and_one_kind_of_cheaters_at_most_one_flag_in_six_is_false() {
+fn with_one_paper_each_and_one_kind_of_cheaters_at_most_one_flag_in_eight_is_false() {
     let set = real_data();
-    for (kind, recall) in [(Handed::Llm, 0.75), (Handed::Shortened, 0.15)] {
+    for (kind, recall, most_false) in
+        [(Handed::Llm, 0.75, 1.0 / 8.0), (Handed::Shortened, 0.15, 0.27)]
+    {
         let settings = CalibrationSettings {
             papers: Half::Second.papers(set.papers.len()),
             papers_each: vec![1],
@@ -168,8 +177,8 @@ fn with_one_paper_each_and_one_kind_of_cheaters_at_most_one_flag_in_six_is_false
         let found = calibrate(&set, &settings, &NoProgress);
         show(kind.as_str(), &found);
         let rate = found.rates[1];
-        assert!(rate.false_share.unwrap() <= 1.0 / 6.0, "{kind:?}: {rate:?}");
-        assert!(rate.people.unwrap() <= 0.025 && rate.recall.unwrap() >= recall, "{rate:?}");
+        assert!(rate.false_share.unwrap() <= most_false, "{kind:?}: {rate:?}");
+        assert!(rate.people.unwrap() <= 0.015 && rate.recall.unwrap() >= recall, "{rate:?}");
     }
 }
 
@@ -274,7 +283,7 @@ fn real_reviews_filed_under_wrong_papers_are_seen_and_the_right_papers_named() {
             Misfiled::new(step, shift).found();
         assert_eq!(reviews, 24);
         assert!(seen >= 20 && right >= 20, "{seen} seen, {right} named rightly");
-        assert!(4 * close >= 3 * seen, "{close} of {seen} are said to be close");
+        assert!(5 * close >= 3 * seen, "{close} of {seen} are said to be close");
         assert!(
             look + unsure >= 10 && others <= 1,
             "{look} look, {unsure} unsure, {others} others look"
