@@ -23,7 +23,7 @@ TOLERANCE = 1e-9
 WITH_Z = ["ca_z", "ca", "oa", "oa_z", "ds", "neg_z"]
 WITHOUT_Z = ["ca", "oa", "ds"]
 # A script cannot stop early.
-ITERATIONS = ["--max-iterations", "8", "--tolerance", "0"]
+ITERATIONS = ["--max-iterations", "8"]
 # What is asked besides the scores.
 BESIDES = [
     "SELECT task, worker FROM second_labels",
