@@ -271,8 +271,8 @@ fn pages_of_labels_assumptions_and_experiments_open() {
     let experiment = ["experiment", "detection", &crowd, "--z", &z, "--copy-z", "--trials", "2"];
     let page = report_of(folder.path(), &experiment);
     browser.open(&page);
-    // Lines, bars, and the scores by each of nine mechanisms.
-    assert_eq!(browser.run("return document.querySelectorAll('figure svg').length"), json!(11));
+    // Lines, bars, and the scores by each of eleven mechanisms.
+    assert_eq!(browser.run("return document.querySelectorAll('figure svg').length"), json!(13));
     browser.emulate("prefers-color-scheme", "dark");
     browser.screenshot("report-experiment-dark.png");
     browser.assert_quiet(&page);

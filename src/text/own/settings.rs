@@ -49,8 +49,9 @@ pub(super) const SEEN: f64 = 0.8;
 /// not clear.
 pub(super) const COPIED: [f64; 2] = [0.5, 0.2];
 
-/// P(own) of a review that is copied word for word, by which no rate of errors is measured.
-pub(super) const OWN_IF_COPIED: f64 = 0.001;
+/// P(own) of a review that is copied word for word: nothing says more, so that whoever copies comes before
+/// whoever a model suspects; not 0, which has no logarithm.
+pub(super) const OWN_IF_COPIED: f64 = 1e-300;
 
 /// Of people with a single answer of fewer words, and fewer than so many Z, only copies are worth a look.
 pub(super) const SHORT_ANSWER: (usize, usize) = (100, 5);

@@ -373,7 +373,7 @@ impl OwnReviewer {
         let mut kinds = judged.map_or([0.0; 4], |judged| judged.kinds);
         self.score = judged.map(|judged| judged.logs[0] - judged.logs[1]);
         if decided > 0 {
-            own *= OWN_IF_COPIED;
+            own = own.min(OWN_IF_COPIED);
             kinds = [1.0 - own, 0.0, 0.0, 0.0];
             self.score = Some(own.max(1e-300).ln() - (1.0 - own).ln());
         }
