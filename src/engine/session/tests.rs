@@ -10,7 +10,7 @@ use crate::data::Labels;
 use crate::data::observer::Silent;
 use crate::engine::{Engine, PLANNED, score};
 use crate::mechanism::tests::{assert_close, values};
-use crate::mechanism::{EmSettings, MechanismName, MechanismOptions, build};
+use crate::mechanism::{EmSettings, LearnFrom, MechanismName, MechanismOptions, build};
 
 const HERE: Place = Place::Here { memory_limit: None };
 
@@ -24,7 +24,9 @@ fn compare(labels: &Path, z: &[PathBuf], local: &Labels, place: &Place) {
     assert_eq!(crowd.tasks, local.table.task_count() as u64);
     // A few iterations show that they are the same; each takes several queries.
     let em = EmSettings { max_iterations: 4, ..EmSettings::default() };
-    let options = MechanismOptions { em, ..MechanismOptions::default() };
+    let mut options = MechanismOptions { em, ..MechanismOptions::default() };
+    // Engines learn from all labels.
+    options.correlated_agreement.learn_from = LearnFrom::All;
     for name in PLANNED.into_iter().filter(|name| !z.is_empty() || !name.needs_z()) {
         let mechanism = build(name, &local.z.sources, &options).unwrap();
         let wanted = mechanism.score(&local.table).unwrap();
