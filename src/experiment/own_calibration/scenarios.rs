@@ -240,21 +240,16 @@ fn single(base: &CalibrationSettings) -> Vec<Named> {
     found
 }
 
-/// All Z and the first alone: with what is in them, and with what is not.
-fn all_and_one(base: &CalibrationSettings) -> Vec<Named> {
-    let ways = every_z(base).into_iter();
-    ways.filter(|(name, _)| name.starts_with("all Z") || name.starts_with("Z 1 alone")).collect()
-}
-
-fn clean_all_and_one(base: &CalibrationSettings) -> Vec<Named> {
-    let ways = clean_z(base).into_iter();
-    ways.filter(|(name, _)| name.starts_with("all Z") || name.starts_with("Z 1 alone")).collect()
+/// Of the ways to have Z all Z and the first alone.
+fn all_and_one(ways: Vec<Named>) -> impl Iterator<Item = Named> {
+    let kept = |name: &str| name.starts_with("all Z") || name.starts_with("Z 1 alone");
+    ways.into_iter().filter(move |(name, _)| kept(name))
 }
 
 fn sometimes(base: &CalibrationSettings) -> Vec<Named> {
     let mut found = Vec::new();
     for count in [1, 2] {
-        for (name, settings) in all_and_one(base) {
+        for (name, settings) in all_and_one(every_z(base)) {
             let settings = CalibrationSettings {
                 cheat_on: Some(count),
                 shares: vec![(Handed::Llm, ONE_KIND)],
@@ -270,14 +265,14 @@ fn words(base: &CalibrationSettings) -> Vec<Named> {
     let mut found = Vec::new();
     for words in [20, 40, 60, 120] {
         let base = CalibrationSettings { words: Some(words), ..each(base, 1) };
-        for (name, settings) in all_and_one(&base) {
+        for (name, settings) in all_and_one(every_z(&base)) {
             let shares = vec![(Handed::Llm, ONE_KIND)];
             found.push((
                 format!("{words} words, {name}"),
                 CalibrationSettings { shares, ..settings },
             ));
         }
-        let clean = clean_all_and_one(&base).into_iter();
+        let clean = all_and_one(clean_z(&base));
         found.extend(clean.map(|(name, of)| (format!("{words} words, {name}, clean"), of)));
     }
     found
@@ -287,14 +282,14 @@ fn alike(base: &CalibrationSettings) -> Vec<Named> {
     let mut found = Vec::new();
     for likeness in [0.0, 0.3, 0.6] {
         let base = CalibrationSettings { likeness, ..base.clone() };
-        for (name, settings) in all_and_one(&base) {
+        for (name, settings) in all_and_one(every_z(&base)) {
             let shares = three_kinds(FEW);
             found.push((
                 format!("alike {likeness}, {name}"),
                 CalibrationSettings { shares, ..settings },
             ));
         }
-        let clean = clean_all_and_one(&base).into_iter();
+        let clean = all_and_one(clean_z(&base));
         found.extend(clean.map(|(name, of)| (format!("alike {likeness}, {name}, clean"), of)));
     }
     found
@@ -303,7 +298,7 @@ fn alike(base: &CalibrationSettings) -> Vec<Named> {
 fn junk(base: &CalibrationSettings) -> Vec<Named> {
     let mut found = Vec::new();
     for count in [1, 3] {
-        for (name, settings) in clean_all_and_one(&each(base, count)) {
+        for (name, settings) in all_and_one(clean_z(&each(base, count))) {
             let shares = vec![(Handed::Junk, 0.1)];
             found.push((
                 format!("{count} papers, {name}"),
@@ -316,10 +311,10 @@ fn junk(base: &CalibrationSettings) -> Vec<Named> {
 
 fn people(base: &CalibrationSettings) -> Vec<Named> {
     let base = CalibrationSettings { people_of_files: true, ..base.clone() };
-    let mut found = clean_all_and_one(&base);
+    let mut found: Vec<Named> = all_and_one(clean_z(&base)).collect();
     found.iter_mut().for_each(|(name, _)| name.push_str(", clean"));
     for share in [0.1, 0.3] {
-        for (name, settings) in all_and_one(&base) {
+        for (name, settings) in all_and_one(every_z(&base)) {
             let shares = vec![(Handed::Llm, share)];
             let name = format!("{:.0} % cheat, {name}", 100.0 * share);
             found.push((name, CalibrationSettings { shares, ..settings }));

@@ -597,17 +597,32 @@ impl Model {
         self.at_share(judged, self.cheaters.max(CAUTIOUS))
     }
 
-    /// The same if so many cheated.
+    /// The first of [`Self::cautious`], where single slots do not matter.
+    pub(super) fn cautiously_own(&self, judged: &Judged) -> f64 {
+        self.own_at_share(judged, self.cheaters.max(CAUTIOUS))
+    }
+
+    /// P(every slot is own work), and P(own) of each, if so many cheated.
     pub(super) fn at_share(&self, judged: &Judged, share: f64) -> (f64, Vec<f64>) {
+        let total = self.total(judged);
+        let factor = share / self.cheaters * total(self.cheaters) / total(share);
+        let slots = judged.slots.iter().map(|own| 1.0 - ((1.0 - own) * factor).min(1.0));
+        (self.own_at_share(judged, share), slots.collect())
+    }
+
+    /// P(every slot is own work) if so many cheated.
+    pub(super) fn own_at_share(&self, judged: &Judged, share: f64) -> f64 {
+        let lucky = lucky(judged.slots.len());
+        (1.0 - share + share * lucky) / self.total(judged)(share)
+    }
+
+    /// Likelihood by the share of cheaters, relative to that of nothing but own work.
+    fn total(&self, judged: &Judged) -> impl Fn(f64) -> f64 + use<> {
         let fitted = self.cheaters;
         let lucky = lucky(judged.slots.len());
-        // Likelihoods relative to that of nothing but own work.
         let cheats =
             ((1.0 - fitted + fitted * lucky) / judged.own.max(1e-300) - (1.0 - fitted)) / fitted;
-        let total = |share: f64| 1.0 - share + share * cheats;
-        let own = (1.0 - share + share * lucky) / total(share);
-        let factor = share / fitted * total(fitted) / total(share);
-        (own, judged.slots.iter().map(|own| 1.0 - ((1.0 - own) * factor).min(1.0)).collect())
+        move |share| 1.0 - share + share * cheats
     }
 
     /// The share of cheaters that the model has fitted.

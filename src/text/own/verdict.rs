@@ -144,9 +144,6 @@ impl Verdict {
                     found.p_own = Some(own);
                     found.reads_as = Some(reads_as(own, &person.judged.slot_kinds[at]));
                     found.flag = raised(is_flagged, is_clear, found.copied);
-                    if is_copied(found.copied) {
-                        found.reads_as = Some(Class::Copy);
-                    }
                 }
             }
             people.push(asked.reviewer(
@@ -243,7 +240,7 @@ impl Asked<'_> {
             model.judge(points)
         };
         let is_found =
-            |judged: &Judged| f64::from(u8::from(model.at_share(judged, fewest).0 <= bar));
+            |judged: &Judged| f64::from(u8::from(model.own_at_share(judged, fewest) <= bar));
         let only = |at: usize, all: &[Option<Point>]| {
             let mut one = vec![None; all.len()];
             one[at] = all[at];
@@ -259,7 +256,7 @@ impl Asked<'_> {
                 let all: Vec<Option<Point>> = reviews.iter().map(scattered).collect();
                 let one = judge(&only(draw % all.len(), &all));
                 for (at, judged) in [one, judge(&all)].into_iter().enumerate() {
-                    let is_seen = model.cautious(&judged).0 < CLEAR;
+                    let is_seen = model.cautiously_own(&judged) < CLEAR;
                     seen[at] += f64::from(u8::from(is_seen)) / CLOSENESS.len() as f64;
                     found[at] += is_found(&judged) / CLOSENESS.len() as f64;
                 }
@@ -455,7 +452,11 @@ impl Shares {
         };
         let ratios: Vec<f64> = people.map(ratio).collect();
         let shares = (0..=STEPS).map(|step| {
-            if step == 0 { 0.0 } else { 10_f64.powf(5.0 * (f64::from(step) / 600.0 - 1.0)) }
+            if step == 0 {
+                0.0
+            } else {
+                10_f64.powf(5.0 * (f64::from(step) / f64::from(STEPS) - 1.0))
+            }
         });
         let shares: Vec<f64> = shares.map(|share| share.min(0.999)).collect();
         let fit = |&share: &f64| {
