@@ -223,8 +223,9 @@ fn rows_are_those_of_the_file_and_the_rest_is_counted() {
 
 /// What comes of every file: `docs/results/imports.csv`.
 fn matrix() -> String {
-    let mut matrix =
-        String::from("\"file\",\"--from\",\"found\",\"rows in it\",\"used\",\"by an LLM\",\"left out\"\n");
+    let mut matrix = String::from(
+        "\"file\",\"--from\",\"found\",\"rows in it\",\"used\",\"by an LLM\",\"left out\"\n",
+    );
     for fixture in fixtures() {
         let imported = fixture.import(&fixture.bytes).unwrap();
         let note = imported.note.expect("it is foreign");

@@ -74,13 +74,17 @@ impl Words {
 ///
 /// Pieces that stand in the text of the task, in more than half of the reviews (`forms`, see
 /// [`super::duplicates`]), or in a review of the paper of whose own words less than [`VOUCHES`] stand in
-/// a Z, are nobody's.
-pub(super) fn copied(set: &ReviewSet, forms: &HashSet<u64>) -> Vec<Option<Copied>> {
+/// a Z, are nobody's. A Z of which `is_a_persons` holds is none.
+pub(super) fn copied(
+    set: &ReviewSet,
+    forms: &HashSet<u64>,
+    is_a_persons: &dyn Fn(usize) -> bool,
+) -> Vec<Option<Copied>> {
     let mut papers: Vec<(Vec<usize>, Vec<usize>)> = vec![Default::default(); set.papers.len()];
     for (index, review) in set.reviews.iter().enumerate() {
         papers[review.paper as usize].0.push(index);
     }
-    for (index, z) in set.z.iter().enumerate() {
+    for (index, z) in set.z.iter().enumerate().filter(|(index, _)| !is_a_persons(*index)) {
         papers[z.paper as usize].1.push(index);
     }
     let found: Vec<(usize, Copied)> = papers
@@ -208,7 +212,10 @@ mod tests {
     }
 
     fn shares(set: &ReviewSet) -> Vec<f64> {
-        copied(set, &HashSet::new()).into_iter().map(|found| found.unwrap().share).collect()
+        copied(set, &HashSet::new(), &|_| false)
+            .into_iter()
+            .map(|found| found.unwrap().share)
+            .collect()
     }
 
     const Z: &str =
@@ -228,7 +235,7 @@ mod tests {
             None,
         );
         assert_eq!(shares(&set), [0.8, 0.0, 0.6]);
-        let found = copied(&set, &HashSet::new());
+        let found = copied(&set, &HashSet::new(), &|_| false);
         let Passage { start, end, z } = found[0].as_ref().unwrap().passages[0];
         let text = set.reviews[0].content.text.as_deref().unwrap();
         assert_eq!((&text[start..end], z), ("three, FOUR five six seven eight nine ten", 0));
@@ -246,16 +253,16 @@ mod tests {
         assert!(found[0] == 0.0 && (found[1] - 10.0 / 60.0).abs() < 1e-12, "{found:?}");
         let words = Words::of("One two three four five six seven eight nine ten");
         let forms = words.hashes.windows(5).map(hash_words).collect();
-        let found = copied(&set(&[quoted], &[Z], None), &forms);
+        let found = copied(&set(&[quoted], &[Z], None), &forms, &|_| false);
         assert!(found[0].as_ref().unwrap().share.abs() < 1e-12);
     }
 
     #[test]
     fn without_a_z_or_a_text_nothing_is_said() {
-        assert_eq!(copied(&set(&["a b"], &[], None), &HashSet::new()), [None]);
+        assert_eq!(copied(&set(&["a b"], &[], None), &HashSet::new(), &|_| false), [None]);
         let mut set = set(&["a b"], &[Z], None);
         set.reviews[0].content.text = None;
-        assert_eq!(copied(&set, &HashSet::new()), [None]);
+        assert_eq!(copied(&set, &HashSet::new(), &|_| false), [None]);
     }
 
     proptest! {

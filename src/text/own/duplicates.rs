@@ -132,12 +132,12 @@ fn duplicates_of(
     clippy::cast_sign_loss,
     reason = "a share of a count is between 0 and the count"
 )]
-fn needed(count: usize) -> usize {
+pub(super) fn needed(count: usize) -> usize {
     (SIMILARITY * count as f64 - 1e-9).ceil() as usize
 }
 
 /// Number of values in both of two ascending lists.
-fn common(a: &[u64], b: &[u64]) -> usize {
+pub(super) fn common(a: &[u64], b: &[u64]) -> usize {
     let (mut i, mut j, mut count) = (0, 0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
         match x.cmp(y) {
@@ -150,7 +150,7 @@ fn common(a: &[u64], b: &[u64]) -> usize {
 }
 
 /// The distinct shingles of a text as numbers, ascending.
-fn shingles(text: &str) -> Vec<u64> {
+pub(super) fn shingles(text: &str) -> Vec<u64> {
     let words: Vec<u64> = text.unicode_words().map(|word| hash(&word.to_lowercase())).collect();
     let mut shingles: Vec<u64> = words.windows(SHINGLE).map(hash_words).collect();
     shingles.sort_unstable();

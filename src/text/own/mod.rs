@@ -33,6 +33,7 @@ mod ghosts;
 mod language;
 mod model;
 mod other_paper;
+mod people_z;
 mod result;
 mod scene;
 mod scores;

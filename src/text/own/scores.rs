@@ -69,7 +69,7 @@ pub fn own_scores(
     // What stands in a Z word for word needs no model, and takes no part in it: clear cases would raise
     // the share of cheaters, and others would pay for it.
     let (near_duplicates, forms) = duplicates_and_forms(set);
-    let mut of_set = copied(set, &forms);
+    let mut of_set = copied(set, &forms, &|z| venue.people_z.contains(&z));
     let copied: Vec<_> = venue.reviews.iter().map(|&review| of_set[review].take()).collect();
     let share = |found: &Option<Copied>| found.as_ref().map(|found| found.share);
     let settled: Vec<bool> = copied.iter().map(|found| is_copied(share(found))).collect();

@@ -25,6 +25,8 @@ pub(super) struct Venue {
     pub(super) repeated_z: usize,
     /// Z that is no review of its paper, left out, by what is wrong.
     pub(super) unusable_z: Vec<(UnusableZ, usize)>,
+    /// Positions in [`ReviewSet::z`] of those that a person wrote: nobody copies them.
+    pub(super) people_z: HashSet<usize>,
 }
 
 /// The reviews and Z of one paper, as ranges of the lists of a [`Venue`].
@@ -83,7 +85,20 @@ impl Venue {
         }
         let mut reviewers: Vec<u32> = (0..).take(set.reviewers.len()).collect();
         reviewers.sort_by_key(|&reviewer| set.reviewers.name(reviewer));
-        Self { reviews, z, papers, paper_of_review, paper_of_z, reviewers, repeated_z, unusable_z }
+        let is_a_persons =
+            |&(_, wrong): &(usize, &Option<UnusableZ>)| *wrong == Some(UnusableZ::PersonsReview);
+        let people_z = wrong.iter().enumerate().filter(is_a_persons).map(|(z, _)| z).collect();
+        Self {
+            reviews,
+            z,
+            papers,
+            paper_of_review,
+            paper_of_z,
+            reviewers,
+            repeated_z,
+            unusable_z,
+            people_z,
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cut::count_words;
 use super::language::{Usual, usual_and_others};
+use super::people_z::people_z;
 use super::settings::OwnSettings;
 use crate::data::excerpt::plain_opening;
 use crate::data::reviews::ReviewSet;
@@ -25,6 +26,8 @@ pub enum UnusableZ {
     SeveralPapers,
     /// It is in another language than most reviews, so that copying cannot be seen.
     OtherLanguage,
+    /// It is a person's review of the paper, filed as Z.
+    PersonsReview,
 }
 
 impl UnusableZ {
@@ -36,6 +39,7 @@ impl UnusableZ {
             Self::Abstract => "read as the abstract of the paper, not as a review of it",
             Self::SeveralPapers => "have a text that stands for several papers",
             Self::OtherLanguage => "are in another language than the reviews",
+            Self::PersonsReview => "are a person's review by their words, not an LLM's,",
         }
     }
 }
@@ -114,7 +118,7 @@ pub fn check_texts(set: &ReviewSet, settings: &OwnSettings) -> TextChecks {
             papers.entry(text.trim()).or_default().insert(z.paper);
         }
     }
-    let unusable = (0..set.z.len())
+    let mut unusable: Vec<Option<UnusableZ>> = (0..set.z.len())
         .into_par_iter()
         .map(|index| {
             let text = text(index)?;
@@ -124,6 +128,10 @@ pub fn check_texts(set: &ReviewSet, settings: &OwnSettings) -> TextChecks {
             alone(text, fewest_words).or(several).or_else(foreign)
         })
         .collect();
+    let people = people_z(set, &unusable);
+    for (wrong, _) in unusable.iter_mut().zip(people).filter(|(_, is_a_persons)| *is_a_persons) {
+        *wrong = Some(UnusableZ::PersonsReview);
+    }
     TextChecks { unusable, languages }
 }
 

@@ -1,0 +1,227 @@
+//! A Z that a person wrote: a review filed as Z by mistake. Held against the person it would accuse the one who wrote it.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::duplicates::{common, hash, needed, shingles};
+use super::z_check::UnusableZ;
+use crate::data::content::Content;
+use crate::data::reviews::ReviewSet;
+
+/// Most of the shingles of a review that a Z beside its own text has: another Z is far from it.
+const FAR: f64 = 0.2;
+
+/// Z, and reviews, of other papers from which on their words show how each write.
+const FEWEST: usize = 20;
+
+/// Which Z are a person's review: only where a paper has several Z, this one and one review of the paper are nearly the same
+/// text, no other Z of the paper is near that review, and by its words this one is a person's and the others are an LLM's.
+///
+/// Whoever hands in a Z is not meant: by its words that Z is an LLM's. One entry for each of [`ReviewSet::z`].
+pub(super) fn people_z(set: &ReviewSet, unusable: &[Option<UnusableZ>]) -> Vec<bool> {
+    let mut papers: Vec<(Vec<usize>, Vec<usize>)> = vec![Default::default(); set.papers.len()];
+    for (index, z) in set.z.iter().enumerate() {
+        if unusable[index].is_none() && z.content.text.is_some() {
+            papers[z.paper as usize].0.push(index);
+        }
+    }
+    for (index, review) in set.reviews.iter().enumerate() {
+        if review.content.text.is_some() {
+            papers[review.paper as usize].1.push(index);
+        }
+    }
+    let candidates: Vec<usize> = papers
+        .par_iter()
+        .filter(|(z, reviews)| z.len() > 1 && !reviews.is_empty())
+        .flat_map_iter(|(z, reviews)| near_one_review(set, z, reviews))
+        .collect();
+    let mut found = vec![false; set.z.len()];
+    if candidates.is_empty() {
+        return found;
+    }
+    let words = Words::of(set, unusable);
+    for z in candidates {
+        let paper = set.z[z].paper;
+        let siblings = papers[paper as usize].0.iter().filter(|&&other| other != z);
+        let reads_as_an_llm = |z: usize| words.likelier_an_llm(paper, &set.z[z].content);
+        found[z] = reads_as_an_llm(z).is_some_and(|by| by < 0.0)
+            && siblings.into_iter().all(|&other| reads_as_an_llm(other).is_some_and(|by| by > 0.0));
+    }
+    found
+}
+
+/// Of the Z of a paper those that are nearly the text of one of its reviews, which no other Z is near.
+fn near_one_review(set: &ReviewSet, z: &[usize], reviews: &[usize]) -> Vec<usize> {
+    let of_z: Vec<Vec<u64>> = z.iter().map(|&z| shingles(text(&set.z[z].content))).collect();
+    let reviews: Vec<Vec<u64>> =
+        reviews.iter().map(|&review| shingles(text(&set.reviews[review].content))).collect();
+    let is_near = |z: &[u64], review: &[u64]| {
+        common(z, review) >= needed(z.len().max(review.len())) && !review.is_empty()
+    };
+    let is_far = |z: &[u64], review: &[u64]| common(z, review) as f64 <= FAR * review.len() as f64;
+    let candidate = |&(index, own): &(usize, &Vec<u64>)| {
+        let mut near = reviews.iter().filter(|review| is_near(own, review));
+        let (Some(review), None) = (near.next(), near.next()) else { return false };
+        of_z.iter().enumerate().all(|(other, z)| other == index || is_far(z, review))
+    };
+    of_z.iter().enumerate().filter(candidate).map(|(index, _)| z[index]).collect()
+}
+
+fn text(content: &Content) -> &str {
+    content.text.as_deref().unwrap_or_default()
+}
+
+/// How often each word stands in reviews and in Z, in all and by paper.
+struct Words {
+    all: Counts,
+    papers: HashMap<u32, Counts>,
+}
+
+#[derive(Default, Clone)]
+struct Counts {
+    /// Of reviews and of Z.
+    words: HashMap<u64, [u64; 2]>,
+    /// Words in all, and texts.
+    totals: [u64; 2],
+    texts: [usize; 2],
+}
+
+impl Counts {
+    fn add(&mut self, text: &str, kind: usize) {
+        for word in words(text) {
+            self.words.entry(word).or_default()[kind] += 1;
+            self.totals[kind] += 1;
+        }
+        self.texts[kind] += 1;
+    }
+}
+
+impl Words {
+    fn of(set: &ReviewSet, unusable: &[Option<UnusableZ>]) -> Self {
+        let mut words = Self { all: Counts::default(), papers: HashMap::new() };
+        let z = set.z.iter().zip(unusable).filter(|(_, wrong)| wrong.is_none());
+        let z = z.map(|(z, _)| (z.paper, &z.content, 1));
+        let reviews = set.reviews.iter().map(|review| (review.paper, &review.content, 0));
+        for (paper, content, kind) in reviews.chain(z) {
+            let Some(text) = content.text.as_deref() else { continue };
+            words.all.add(text, kind);
+            words.papers.entry(paper).or_default().add(text, kind);
+        }
+        words
+    }
+
+    /// The mean over the words of a text of ln(P(word in a Z) / P(word in a review)), by the texts of other papers; `None`
+    /// where they are too few, or the text has no word.
+    fn likelier_an_llm(&self, paper: u32, content: &Content) -> Option<f64> {
+        let own = self.papers.get(&paper)?;
+        let others = [0, 1].map(|kind| self.all.texts[kind] - own.texts[kind]);
+        if others.iter().any(|&texts| texts < FEWEST) {
+            return None;
+        }
+        let share = |word: u64, kind: usize| {
+            let count = |counts: &Counts| counts.words.get(&word).map_or(0, |c| c[kind]);
+            let total = self.all.totals[kind] - own.totals[kind];
+            ((count(&self.all) - count(own)) as f64 + 0.5) / (total as f64 + 1.0)
+        };
+        let (mut sum, mut count) = (0.0, 0_usize);
+        for word in words(text(content)) {
+            sum += (share(word, 1) / share(word, 0)).ln();
+            count += 1;
+        }
+        (count > 0).then(|| sum / count as f64)
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = u64> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(|word| hash(&word.to_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::reviews::{Review, ZReview};
+
+    fn content(text: &str) -> Content {
+        Content { text: Some(text.into()), ..Content::default() }
+    }
+
+    /// Papers with one review and two Z; people say "i think", LLMs "the paper delves", of other things each.
+    fn set(papers: usize) -> ReviewSet {
+        let mut set = ReviewSet::default();
+        for paper in 0..papers {
+            let id = set.papers.intern(&format!("p{paper}"));
+            let say = |phrase: &str, of: usize| {
+                (0..12).map(|n| format!("{phrase} w{paper}x{of}x{n}. ")).collect::<String>()
+            };
+            let reviewer = set.reviewers.intern(&format!("r{paper}"));
+            set.reviews.push(Review {
+                paper: id,
+                reviewer,
+                content: content(&say("i think of", 0)),
+            });
+            for source in 1..=2 {
+                let number = set.sources.intern(&format!("llm{source}"));
+                let content = content(&say("the paper delves into", source));
+                set.z.push(ZReview { paper: id, source: number, content });
+            }
+        }
+        set
+    }
+
+    fn found(set: &ReviewSet) -> Vec<usize> {
+        let found = people_z(set, &vec![None; set.z.len()]);
+        found.iter().enumerate().filter(|(_, found)| **found).map(|(z, _)| z).collect()
+    }
+
+    #[test]
+    fn a_review_filed_as_z_is_found_and_a_z_handed_in_is_not() {
+        let mut filed = set(25);
+        assert!(found(&filed).is_empty());
+        filed.z[6].content = filed.reviews[3].content.clone();
+        assert_eq!(found(&filed), [6]);
+        // The other way round: the person's text is the LLM's.
+        let mut handed_in = set(25);
+        handed_in.reviews[3].content = handed_in.z[6].content.clone();
+        assert!(found(&handed_in).is_empty());
+    }
+
+    #[test]
+    fn one_z_alone_or_few_others_or_two_near_leave_it() {
+        // Without another Z of the paper nobody can say.
+        let mut alone = set(25);
+        alone.z[6].content = alone.reviews[3].content.clone();
+        alone.z.remove(7);
+        assert!(found(&alone).is_empty());
+        let mut few = set(10);
+        few.z[6].content = few.reviews[3].content.clone();
+        assert!(found(&few).is_empty());
+        // Two reviews that are the same text are not one person's.
+        let mut two = set(25);
+        two.z[6].content = two.reviews[3].content.clone();
+        let (paper, text) = (two.reviews[3].paper, two.reviews[3].content.clone());
+        let reviewer = two.reviewers.intern("another");
+        two.reviews.push(Review { paper, reviewer, content: text });
+        assert!(found(&two).is_empty());
+    }
+
+    #[test]
+    fn the_words_count_by_hand() {
+        // One word in a review of another paper, one in its Z: 1.5 of 2 against .5 of 2.
+        let mut set = ReviewSet::default();
+        for (paper, text, z) in [("a", "yes", "no"), ("b", "yes", "no")] {
+            let paper = set.papers.intern(paper);
+            let reviewer = set.reviewers.intern("r");
+            set.reviews.push(Review { paper, reviewer, content: content(text) });
+            let source = set.sources.intern("llm");
+            set.z.push(ZReview { paper, source, content: content(z) });
+        }
+        let mut words = Words::of(&set, &[None, None]);
+        assert_eq!(words.likelier_an_llm(0, &content("yes")), None);
+        words.all.texts = [50, 50];
+        let by = |text: &str| words.likelier_an_llm(0, &content(text)).unwrap();
+        assert!((by("yes") - (0.5_f64 / 1.5).ln()).abs() < 1e-12);
+        assert!((by("Yes, no!")).abs() < 1e-12);
+    }
+}
