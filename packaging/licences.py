@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""The licences of everything that the program links, from `cargo metadata`.
+"""The licences of everything that the program links, from `cargo tree`.
 
-Without arguments: a list of crates by licence. With --check: fails if a crate has a licence that is
+Without arguments: a list of crates by licence. With --check, of caz-sql too: fails if a crate has a licence that is
 not in ALLOWED, or none; and prints crates that are there in several versions.
 """
 
-import json
 import re
 import subprocess
 import sys
@@ -56,34 +55,26 @@ def alternatives(expression):
     return parse_or()
 
 
-def packages():
-    """Name, version and licence of every crate that a build for any platform can link."""
-    command = ["cargo", "metadata", "--locked", "--format-version", "1"]
-    metadata = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
-    wanted, queue = set(), [metadata["resolve"]["root"]]
-    while queue:
-        current = queue.pop()
-        if current in wanted:
-            continue
-        wanted.add(current)
-        for dependency in nodes[current]["deps"]:
-            if any(kind["kind"] != "dev" for kind in dependency["dep_kinds"]):
-                queue.append(dependency["pkg"])
-    root = metadata["resolve"]["root"]
-    return sorted(
-        (package["name"], package["version"], package["license"])
-        for package in metadata["packages"]
-        if package["id"] in wanted and package["id"] != root
-    )
+def packages(*crates):
+    """Name, version and licence of every crate that a build of these for any platform can link."""
+    command = ["cargo", "tree", "--locked", "--edges", "normal,build", "--target", "all", "--prefix", "none", "--format", "{p}|{l}"]
+    command += [part for crate in crates for part in ("--package", crate)]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    found = set()
+    for line in filter(None, listed.splitlines()):
+        crate, licence = line.removesuffix(" (*)").split("|")
+        name, version, *_ = crate.split()
+        if name not in crates:
+            found.add((name, version.removeprefix("v"), licence or None))
+    return sorted(found, key=lambda row: row[:2])
 
 
 def main():
-    rows = packages()
     if "--check" not in sys.argv[1:]:
-        for name, version, licence in rows:
+        for name, version, licence in packages("caz"):
             print(f"{name} {version}: {licence or 'see the file that the crate names'}")
         return 0
+    rows = packages("caz", "caz-sql")
     wrong = [
         row for row in rows
         if row[2] is None or not any(choice <= ALLOWED for choice in alternatives(row[2]))

@@ -41,8 +41,6 @@
 //! | `html` | the report as one HTML file |
 //! | `cli` | the command line; turns on `html` |
 //! | `parquet` | tables in Parquet files; off by default |
-//! | `distributed` | labels that do not fit in memory, by an engine in this process; off by default |
-//! | `ballista` | the same on a cluster of Ballista; off by default |
 //!
 //! # Missing values
 //!
@@ -52,7 +50,6 @@
 pub mod annotate;
 pub mod data;
 pub mod embed;
-pub mod engine;
 pub mod error;
 pub mod experiment;
 pub mod judge;
@@ -67,6 +64,8 @@ pub mod text;
 
 #[cfg(feature = "cli")]
 pub mod cli;
+#[doc(hidden)]
+pub mod for_caz_sql;
 
 pub use error::{Error, ErrorKind};
 

@@ -1,10 +1,8 @@
-//! The `caz` binary: listens for Ctrl-C, runs the command line, and ends with its exit code.
+//! The `caz` binary: chooses the allocator, runs the command line, and ends with its exit code.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::io::Write;
 use std::process::ExitCode;
-
-use caz::cli::{self, Cli, ExitStatus};
 
 // Embedding allocates and frees large buffers all the time; the system allocator gives them back
 // to the kernel and takes page faults for it.
@@ -60,7 +58,6 @@ const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 const PANICKED: i32 = 101;
 
 fn main() -> ExitCode {
-    end_on_panic();
     // What is freed goes back to the system at once and not after a second, in which more is taken: of
     // a million labels 64 MB in place of 104, of 388 reviews with MiniLM 176 in place of 239, for at most a
     // twentieth of the time. `MIMALLOC_PURGE_DELAY` goes first.
@@ -70,58 +67,12 @@ fn main() -> ExitCode {
     unsafe {
         libmimalloc_sys::mi_option_set_default(PURGE_DELAY, 0);
     }
-    cli::main(listen).into()
-}
-
-/// Ends the program with code 101 on a panic in any thread, as unwinding did from the first one. The release
-/// build does not unwind, and its other way out is a signal that can leave an image of the memory on the
-/// disk, reviews and keys in it.
-#[expect(clippy::exit, reason = "nothing may run after a panic")]
-fn end_on_panic() {
-    let tell = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        tell(panic);
-        std::process::exit(PANICKED);
-    }));
-}
-
-/// Lets Ctrl-C, and a request to end, stop work that keeps what is done, and end all else.
-#[expect(clippy::exit, reason = "a run that cannot stop by itself has no other place to end")]
-fn listen(cli: &Cli) {
-    let wait = cli.on_interruption();
-    let heard = move || {
-        if !wait() {
-            std::process::exit(i32::from(ExitStatus::Interrupted as u8));
-        }
-    };
-    // Without a handler the system ends the process, which loses no more than a second Ctrl-C.
-    let _ = ctrlc::set_handler(heard);
+    caz::cli::main().into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_panic_in_any_thread_ends_the_program_without_a_signal() {
-        const THIS: &str = "tests::a_panic_in_any_thread_ends_the_program_without_a_signal";
-        const CHILD: &str = "CAZ_TEST_PANIC";
-        if std::env::var_os(CHILD).is_some() {
-            end_on_panic();
-            let thread = std::thread::spawn(|| panic!("out of luck"));
-            // Without the hook this test would go on here, and pass.
-            let _ = thread.join();
-            return;
-        }
-        let ended = std::process::Command::new(std::env::current_exe().unwrap())
-            .args([THIS, "--exact", "--nocapture"])
-            .env(CHILD, "1")
-            .output()
-            .unwrap();
-        assert_eq!(ended.status.code(), Some(PANICKED));
-        let told = String::from_utf8_lossy(&ended.stderr);
-        assert!(told.contains("out of luck"), "{told}");
-    }
 
     #[test]
     fn the_number_of_the_option_is_that_of_the_delay() {

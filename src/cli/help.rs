@@ -45,7 +45,7 @@ const INPUT_FLAGS: [&str; 29] = [
 ];
 
 /// What is written, and how.
-const OUTPUT_FLAGS: [&str; 21] = [
+const OUTPUT_FLAGS: [&str; 20] = [
     "by",
     "workers_file",
     "transcripts",
@@ -56,7 +56,6 @@ const OUTPUT_FLAGS: [&str; 21] = [
     "explain",
     "top",
     "consensus",
-    "print_sql",
     "feedback_runs",
     "answer_columns",
     "figures",
@@ -70,7 +69,7 @@ const OUTPUT_FLAGS: [&str; 21] = [
 ];
 
 /// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: [&str; 54] = [
+const ADVANCED_FLAGS: [&str; 52] = [
     "z_columns",
     "text_columns",
     "names",
@@ -84,8 +83,6 @@ const ADVANCED_FLAGS: [&str; 54] = [
     "bootstrap",
     "max_iterations",
     "engine",
-    "memory_limit",
-    "shared_folder",
     "exact_labels",
     "permutations",
     "persistence",
@@ -305,7 +302,7 @@ fn plain(text: &str) -> String {
 
 /// What to write where `--z` has taken the file that the command is about, if that is what
 /// happened: `caz reviews --z z.jsonl reviews.jsonl`.
-pub(super) fn untangled(arguments: &[String]) -> Option<String> {
+pub(super) fn untangled(program: &str, arguments: &[String]) -> Option<String> {
     let z = arguments.iter().rposition(|argument| argument == "--z")?;
     let taken = arguments[z + 1..].iter().take_while(|argument| !argument.starts_with('-')).count();
     if taken < 2 {
@@ -325,7 +322,7 @@ pub(super) fn untangled(arguments: &[String]) -> Option<String> {
     };
     let words: Vec<String> = words.iter().map(quoted).collect();
     Some(format!(
-        "--z takes every file that follows it; put the file that is scored first:\n  caz {}",
+        "--z takes every file that follows it; put the file that is scored first:\n  {program} {}",
         words.join(" ")
     ))
 }
@@ -447,11 +444,11 @@ mod tests {
     fn a_swallowed_file_is_put_where_it_belongs() {
         let words = |line: &str| -> Vec<String> { line.split(' ').map(str::to_owned).collect() };
         assert_eq!(
-            untangled(&words("reviews --top 3 --z z.jsonl reviews.jsonl --quiet")).unwrap(),
+            untangled("caz", &words("reviews --top 3 --z z.jsonl reviews.jsonl --quiet")).unwrap(),
             "--z takes every file that follows it; put the file that is scored first:\n  \
              caz reviews reviews.jsonl --top 3 --z z.jsonl --quiet"
         );
-        assert_eq!(untangled(&words("reviews --z z.jsonl")), None);
-        assert_eq!(untangled(&words("labels l.csv")), None);
+        assert_eq!(untangled("caz", &words("reviews --z z.jsonl")), None);
+        assert_eq!(untangled("caz", &words("labels l.csv")), None);
     }
 }

@@ -2,16 +2,11 @@
 
 #![expect(clippy::doc_markdown, reason = "help texts are shown as they are written")]
 
-mod by_engine;
-mod print_sql;
-
 use std::path::PathBuf;
 
 use crate::error::Result;
 use clap::{Args, ValueEnum};
 
-use self::by_engine::EngineChoice;
-use self::print_sql::DialectChoice;
 use super::common::{Common, OutputFormat, check_read_once};
 use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
@@ -73,7 +68,7 @@ pub(super) struct ScoreLabelsArgs {
     #[command(flatten)]
     reading: ReadingArgs,
     /// ca, ca_z: whose labels say which pairs count as agreement
-    /// [default: others; all with --sampled and where an engine counts]
+    /// [default: others; all with --sampled]
     #[arg(long, value_enum)]
     learn_from: Option<LearnFromChoice>,
     /// ca, ca_z: draw N random peers and penalty tasks per label instead of averaging over all
@@ -110,27 +105,9 @@ pub(super) struct ScoreLabelsArgs {
     /// Labels are sets (`cat; dog`, or a JSON list): one question a label, in any order
     #[arg(long)]
     multi: bool,
-    /// Where labels are counted: local (in memory), datafusion (here, larger than memory), or
-    /// ballista://HOST:PORT (a cluster)
-    ///
-    /// The last two read Parquet, CSV and TSV, folders of Parquet files, and s3://, gs://, az://;
-    /// they need a build with the feature distributed or ballista.
-    #[arg(long, value_name = "ENGINE", default_value_t)]
-    #[cfg_attr(not(feature = "distributed"), arg(hide = true))]
-    engine: EngineChoice,
-    /// datafusion: bytes that are held before the rest goes to disk, e.g. 4GB
-    #[arg(long, value_name = "BYTES", value_parser = by_engine::bytes)]
-    #[cfg_attr(not(feature = "distributed"), arg(hide = true))]
-    memory_limit: Option<usize>,
-    /// ballista: folder that this machine and all executors share, where ds keeps what it counts;
-    /// removed in the end
-    #[arg(long, value_name = "FOLDER")]
-    #[cfg_attr(not(feature = "distributed"), arg(hide = true))]
-    shared_folder: Option<PathBuf>,
-    /// Print the plan of the scores as SQL, for an engine of your own, and read no label
-    #[arg(long, value_enum, value_name = "DIALECT")]
-    #[cfg_attr(not(feature = "distributed"), arg(hide = true))]
-    print_sql: Option<DialectChoice>,
+    /// Of the program caz-sql
+    #[arg(long, value_name = "ENGINE", alias = "print-sql", hide = true)]
+    engine: Option<String>,
     #[command(flatten)]
     exports: ExportArgs,
     #[command(flatten)]
@@ -190,20 +167,10 @@ enum LearnFromChoice {
 
 /// Runs the command.
 pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus> {
-    if let Some(dialect) = args.print_sql {
-        return print_sql::run(args, dialect.into(), common);
-    }
-    if args.memory_limit.is_some() && args.engine != EngineChoice::DataFusion {
-        let message = "--memory-limit is of --engine datafusion; add it, or leave the limit out";
+    if args.engine.is_some() {
+        let message = "labels past the memory of one machine, and scores as SQL, are of a program of their \
+                       own, caz-sql, in the folder crates/caz-sql of caz's source: caz-sql score, caz-sql print";
         return Err(UsageError(message.into()).into());
-    }
-    if args.shared_folder.is_some() && !matches!(args.engine, EngineChoice::Ballista(_)) {
-        let message =
-            "--shared-folder is of --engine ballista://HOST:PORT; add it, or leave the folder out";
-        return Err(UsageError(message.into()).into());
-    }
-    if args.engine != EngineChoice::Local {
-        return by_engine::run(args, common);
     }
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
@@ -269,12 +236,11 @@ impl ScoreLabelsArgs {
         }
     }
 
-    /// Whose labels count: where peers are drawn, and where an engine counts, those of all.
+    /// Whose labels count: where peers are drawn, those of all.
     fn learn_from(&self) -> LearnFrom {
-        let all = self.sampled.is_some() || self.engine != EngineChoice::Local;
         match self.learn_from {
             Some(LearnFromChoice::All) => LearnFrom::All,
-            None if all => LearnFrom::All,
+            None if self.sampled.is_some() => LearnFrom::All,
             Some(LearnFromChoice::Others) | None => LearnFrom::Others,
         }
     }

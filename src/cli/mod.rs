@@ -35,9 +35,9 @@ mod local_file;
 mod mechanism_choice;
 #[cfg(feature = "hub")]
 mod models;
-mod output;
+pub(crate) mod output;
 mod page;
-mod progress;
+pub(crate) mod progress;
 #[cfg(feature = "llm")]
 mod prompts;
 mod remedy;
@@ -100,18 +100,29 @@ enum Command {
     Cache(cache::CacheArgs),
 }
 
-/// The whole program: parses the command line, runs it, says what went wrong. `listen` is called
-/// before anything is done, to hear of Ctrl-C.
-pub fn main(listen: impl FnOnce(&Cli)) -> ExitStatus {
-    let parsed = help::arranged(Cli::command()).try_get_matches().and_then(|matches| {
-        let cli = Cli::from_arg_matches(&matches)?;
+/// The whole program: parses the command line, runs it, says what went wrong.
+pub fn main() -> ExitStatus {
+    program(help::arranged(Cli::command()), |cli: &Cli| &cli.common, run)
+}
+
+/// A program with the flags of every command of caz: parses its command line as `command` says, runs it, ends
+/// where Ctrl-C or a panic says so, and tells what went wrong.
+pub fn program<C: FromArgMatches>(
+    command: clap::Command,
+    common: impl Fn(&C) -> &Common,
+    run: impl FnOnce(&C) -> Result<ExitStatus>,
+) -> ExitStatus {
+    interruption::end_on_panic();
+    let name = command.get_name().to_owned();
+    let parsed = command.try_get_matches().and_then(|matches| {
+        let cli = C::from_arg_matches(&matches)?;
         Ok((cli, matches))
     });
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return refused(&error),
+        Err(error) => return refused(&name, &error),
     };
-    listen(&cli);
+    interruption::listen(common(&cli));
     match files::check(&matches).and_then(|()| run(&cli)) {
         Ok(status) => status,
         Err(error) => {
@@ -125,11 +136,11 @@ pub fn main(listen: impl FnOnce(&Cli)) -> ExitStatus {
 }
 
 /// What the parser has to say: help, the version, or what is wrong with the command line.
-fn refused(error: &clap::Error) -> ExitStatus {
+fn refused(program: &str, error: &clap::Error) -> ExitStatus {
     let text = error.to_string();
     if error.kind() == ParseError::MissingRequiredArgument {
         let arguments = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-        if let Some(advice) = help::untangled(&arguments.collect::<Vec<_>>()) {
+        if let Some(advice) = help::untangled(program, &arguments.collect::<Vec<_>>()) {
             terminal::talk(&terminal::shown(&format!("error: {advice}")));
             return ExitStatus::Usage;
         }

@@ -16,7 +16,7 @@ use crate::report::{
 ///
 /// Formats for machines have no place for warnings outside the JSON envelope, so these go to
 /// standard error as well.
-pub(super) fn emit(report: &Report, common: &Common) -> Result<()> {
+pub fn emit(report: &Report, common: &Common) -> Result<()> {
     let report = &advised(report);
     let format = common.resolved_format()?;
     let exporter = exporter(format, common.use_color());
@@ -67,7 +67,7 @@ pub(super) fn write_output(
 
 /// As [`write_output`], for what no user's data goes into, and everybody may read: pages of the
 /// manual, and SQL.
-pub(super) fn write_public_output(
+pub fn write_public_output(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
@@ -92,7 +92,7 @@ fn is_standard_output(path: &Path) -> bool {
 
 /// Writes to standard output. A reader that has seen enough (`| head`) is an error of its own kind,
 /// which ends the program in silence; a full disk is an error like any other.
-pub(super) fn write_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+pub fn write_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = Remembering { inner: BufWriter::new(io::stdout().lock()), failed: None };
     let written = write(&mut out).and_then(|()| out.flush());
     // Writers of formats wrap the cause, so that its kind is lost.
@@ -127,7 +127,7 @@ pub(super) fn beside(output: &Path, ending: &str) -> PathBuf {
 }
 
 /// Fails early if an output cannot be written, before any work is done or paid for.
-pub(super) fn check_output(path: Option<&Path>) -> Result<()> {
+pub fn check_output(path: Option<&Path>) -> Result<()> {
     let Some(path) = path else { return Ok(()) };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));

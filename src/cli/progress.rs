@@ -118,7 +118,7 @@ impl Bar {
 }
 
 /// Does work of one part, such as reading a file; where it takes long, says how long already.
-pub(super) fn doing<T>(common: &Common, what: &'static str, work: impl FnOnce() -> T) -> T {
+pub fn doing<T>(common: &Common, what: &'static str, work: impl FnOnce() -> T) -> T {
     let bar = Bar::new(common, what, 1);
     let result = work();
     drop(bar);
@@ -196,13 +196,13 @@ impl Observer for Reading {
 }
 
 /// Bars and lines on standard error, as the flags allow.
-pub(super) struct Terminal {
+pub struct Terminal {
     common: Common,
 }
 
 impl Terminal {
     /// An observer that shows what `common` allows.
-    pub(super) fn new(common: &Common) -> Self {
+    pub fn new(common: &Common) -> Self {
         Self { common: common.clone() }
     }
 }

@@ -2,7 +2,7 @@
 
 /// The first `characters` characters of a text on one line, with an ellipsis where it was cut, now or
 /// before.
-pub(crate) fn excerpt(text: &str, characters: usize) -> String {
+pub fn excerpt(text: &str, characters: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let whole = line.trim_end_matches('\u{2026}');
     let end = whole.char_indices().nth(characters).map_or(whole.len(), |(end, _)| end);

@@ -113,7 +113,7 @@ impl Ids {
 }
 
 /// What names that look alike have in common.
-pub(crate) fn alike(name: &str) -> String {
+pub fn alike(name: &str) -> String {
     if name.is_ascii() {
         return name.split_ascii_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
     }

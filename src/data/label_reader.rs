@@ -22,25 +22,30 @@ use super::warning::{Warning, first_names, names_alike, names_alike_between, nam
 use super::z::{ZLabels, ZSample, ZSource, by_name};
 use crate::error::Remedy;
 
-pub(crate) const TASK: Column = Column {
+/// The name of a task.
+pub const TASK: Column = Column {
     name: "task",
     synonyms: &["question", "item", "example", "unit", "task_id"],
     required: true,
 };
-pub(crate) const WORKER: Column = Column {
+/// The name of a worker.
+pub const WORKER: Column = Column {
     name: "worker",
     synonyms: &["annotator", "performer", "user", "worker_id"],
     required: true,
 };
-pub(crate) const LABEL: Column =
+/// What was said of a task.
+pub const LABEL: Column =
     Column { name: "label", synonyms: &["answer", "response", "value"], required: true };
 pub(super) const TRUTH: Column = Column {
     name: "truth",
     synonyms: &["gold", "true_label", "gold_label", "label"],
     required: true,
 };
-pub(crate) const SOURCE: Column = Column { name: "source", synonyms: &["model"], required: false };
-pub(crate) const SAMPLE: Column = Column { name: "sample", synonyms: &[], required: false };
+/// The name of an LLM.
+pub const SOURCE: Column = Column { name: "source", synonyms: &["model"], required: false };
+/// Which of several answers of an LLM.
+pub const SAMPLE: Column = Column { name: "sample", synonyms: &[], required: false };
 
 /// The files of a run.
 #[derive(Debug, Clone, Copy)]

@@ -107,7 +107,11 @@ pub(crate) mod reading {
     }
 
     /// A file, from which columns and row groups can be chosen.
-    pub(crate) fn opened<R: ChunkReader + 'static>(
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::BrokenParquet`].
+    pub fn opened<R: ChunkReader + 'static>(
         path: &Path,
         file: R,
     ) -> Result<ParquetRecordBatchReaderBuilder<R>, DataError> {
@@ -115,7 +119,11 @@ pub(crate) mod reading {
     }
 
     /// The rows of the row group `group`, from 0; what cannot be read is an error that names it.
-    pub(crate) fn row_group<R: ChunkReader + 'static>(
+    ///
+    /// # Errors
+    ///
+    /// [`DataError::BrokenParquet`].
+    pub fn row_group<R: ChunkReader + 'static>(
         path: &Path,
         file: ParquetRecordBatchReaderBuilder<R>,
         group: usize,

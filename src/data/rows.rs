@@ -36,7 +36,8 @@ pub struct NamedColumn<'a> {
 }
 
 impl NamedColumn<'_> {
-    pub(crate) fn matches(&self, header: &str) -> bool {
+    /// Whether a table calls the column so: case, spaces and the like do not count.
+    pub fn matches(&self, header: &str) -> bool {
         let header = header.trim();
         std::iter::once(&self.name).chain(self.synonyms).any(|name| same_name(name, header))
     }

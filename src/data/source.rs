@@ -186,7 +186,7 @@ fn standard_input() -> Option<File> {
 }
 
 /// The name of a file without folder and endings: what an LLM is called whose labels it holds.
-pub(crate) fn stem_of(path: &Path) -> String {
+pub fn stem_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.split('.').find(|part| !part.is_empty()).unwrap_or("z");
     if stem == "-" { "stdin".into() } else { stem.into() }

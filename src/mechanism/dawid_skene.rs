@@ -242,12 +242,12 @@ pub(super) fn scores(
 }
 
 /// A value without a standard error; the bootstrap over tasks gives one.
-pub(crate) fn point(value: f64) -> Estimate {
+pub fn point(value: f64) -> Estimate {
     Estimate { value, standard_error: None, degrees_of_freedom: 0.0 }
 }
 
 /// What to say of a fit that ran out of iterations.
-pub(crate) fn convergence_warning(mechanism: &str, fit: &Fit) -> Option<Warning> {
+pub fn convergence_warning(mechanism: &str, fit: &Fit) -> Option<Warning> {
     let iterations = fit.objective.len();
     (!fit.converged).then(|| {
         let message = format!("`{mechanism}` has not converged after {iterations} iterations");

@@ -326,7 +326,7 @@ fn add_posteriors<const K: usize>(tasks: &[u32], posteriors: &[f64], sum: &mut [
 
 /// A class whose log weight is this far below the largest counts as impossible: its part would be
 /// smaller than the smallest number of full precision.
-pub(crate) const IMPOSSIBLE_BELOW: f64 = -708.0;
+pub const IMPOSSIBLE_BELOW: f64 = -708.0;
 
 /// Turns logs of weights into probabilities; returns the log of the sum of the weights.
 #[inline]
@@ -347,7 +347,7 @@ pub(super) fn normalize_logs(logs: &mut [f64]) -> f64 {
 /// Whether an iterative fit may stop: the last step gained at most `tolerance` times the
 /// absolute value of the objective, or times 1 where that is smaller. An objective of 0, of a model
 /// that explains every label, has no relative gain: rounding alone would decide.
-pub(crate) fn has_converged(objective: &[f64], tolerance: f64) -> bool {
+pub fn has_converged(objective: &[f64], tolerance: f64) -> bool {
     match objective {
         [.., before, last] => last - before <= tolerance * last.abs().max(1.0),
         _ => false,

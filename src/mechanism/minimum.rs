@@ -50,7 +50,7 @@ impl Mechanism for MinimumOverSources {
 }
 
 /// Gives every worker the entry of `other` where its score is smaller, or the only one.
-pub(crate) fn keep_lowest(least: &mut Scores, other: Scores) {
+pub fn keep_lowest(least: &mut Scores, other: Scores) {
     for (least, other) in least.workers.iter_mut().zip(other.workers) {
         let smaller = match (least.estimate, other.estimate) {
             (Some(least), Some(other)) => other.value < least.value,

@@ -138,9 +138,10 @@ impl ScoringFunction {
 
 /// T of one stratum: rows the label of the scored worker, columns that of the peer.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ScoreMatrix {
+pub struct ScoreMatrix {
     pub(crate) classes: usize,
-    pub(crate) values: Vec<f64>,
+    /// By the number of the label, then that of the peer.
+    pub values: Vec<f64>,
 }
 
 impl ScoreMatrix {
@@ -151,7 +152,7 @@ impl ScoreMatrix {
 
 /// Distribution of one report and of a pair of reports on the same task, within a stratum.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Joint {
+pub struct Joint {
     pub(super) classes: usize,
     /// `P(h, l | k)`, row-major and symmetric.
     pub(super) pairs: Vec<f64>,
@@ -195,7 +196,7 @@ impl Joint {
     /// task (2 or more), label, label of the peer, count; of `tasks` tasks.
     ///
     /// Single labels need no counts of their own: the rows of the pair distribution sum to theirs.
-    pub(crate) fn of_counts(
+    pub fn of_counts(
         classes: usize,
         tasks: u64,
         counts: impl IntoIterator<Item = (u64, usize, usize, u64)>,
@@ -245,7 +246,7 @@ impl Joint {
     }
 
     /// T: 1 where two labels meet more often than by chance.
-    pub(crate) fn signs(&self) -> ScoreMatrix {
+    pub fn signs(&self) -> ScoreMatrix {
         let values = (0..self.classes * self.classes)
             .map(|index| {
                 let (h, l) = (index / self.classes, index % self.classes);

@@ -128,7 +128,7 @@ pub(crate) struct Stratum {
 /// Its variance is `sum_k weight_k^2 variance_k / n_k`; a stratum with one task takes the pooled
 /// variance of the others. Degrees of freedom: tasks minus strata.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct StratifiedMean {
+pub struct StratifiedMean {
     value: f64,
     /// Over strata with two tasks or more.
     variance: f64,
@@ -141,7 +141,7 @@ pub(crate) struct StratifiedMean {
 
 impl StratifiedMean {
     /// Adds a stratum; one without terms adds nothing.
-    pub(crate) fn add(&mut self, weight: f64, terms: &Moments) {
+    pub fn add(&mut self, weight: f64, terms: &Moments) {
         let count = terms.count();
         if count == 0 {
             return;
@@ -159,12 +159,12 @@ impl StratifiedMean {
     }
 
     /// Tasks behind the sum.
-    pub(crate) fn tasks(&self) -> usize {
+    pub fn tasks(&self) -> usize {
         usize::try_from(self.tasks).unwrap_or(usize::MAX)
     }
 
     /// The sum; `None` without any task.
-    pub(crate) fn estimate(&self) -> Option<Estimate> {
+    pub fn estimate(&self) -> Option<Estimate> {
         if self.tasks == 0 {
             return None;
         }

@@ -15,7 +15,7 @@ pub struct Moments {
 
 impl Moments {
     /// Of numbers whose sums were made elsewhere.
-    pub(crate) fn of(count: u64, mean: f64, squares: f64) -> Self {
+    pub fn of(count: u64, mean: f64, squares: f64) -> Self {
         Self { count, mean, squares }
     }
 

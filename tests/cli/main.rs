@@ -9,7 +9,6 @@ mod canary;
 mod cases;
 mod combined;
 mod embed;
-mod engines;
 mod experiment;
 mod exports;
 mod formats;

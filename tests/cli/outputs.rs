@@ -309,3 +309,21 @@ fn absurd_numbers_of_threads_are_refused() {
         folder().caz(&arguments).failed(2, &["--threads must be"]);
     }
 }
+
+#[test]
+fn labels_past_memory_are_of_another_program() {
+    let (folder, labels) = (Folder::new(), sample("labels.csv"));
+    for flag in ["--engine", "--print-sql"] {
+        let run = folder.caz(&["labels", &labels, flag, "duckdb"]);
+        run.failed(2, &["caz-sql score, caz-sql print"]);
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_build_without_parquet_says_so() {
+    let (folder, labels) = (Folder::new(), sample("labels.csv"));
+    let run = folder.caz(&["labels", &labels, "--mechanism", "ca", "-o", "scores.parquet"]);
+    run.failed(2, &["writes no Parquet", "the feature `parquet`"]);
+    assert!(!folder.path("scores.parquet").exists());
+}

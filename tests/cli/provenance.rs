@@ -18,7 +18,7 @@ use super::server::Server;
 
 /// Flags that change no result: where it goes, how it looks, how fast it is there, what is shown
 /// beside it.
-const NEVER_IN_RESULTS: [&str; 40] = [
+const NEVER_IN_RESULTS: [&str; 37] = [
     "help",
     "version",
     "format",
@@ -41,13 +41,10 @@ const NEVER_IN_RESULTS: [&str; 40] = [
     // What was spent is said in money, too.
     "price-in",
     "price-out",
-    // Says how much would be asked, and what another engine is to do.
+    // Says how much would be asked.
     "dry-run",
-    "print-sql",
-    // Where the same is counted; the result of an engine names it.
+    // Of another program.
     "engine",
-    "memory-limit",
-    "shared-folder",
     // Which failures are listed where, and what the exit code says of them.
     "errors",
     "summary",

@@ -1,7 +1,6 @@
 //! Crowd workers by what their labels share with their peers' beyond the labels of an LLM.
 
 mod accuracy;
-mod by_engine;
 mod choice;
 mod consensus;
 mod evidence;
@@ -9,13 +8,12 @@ mod own;
 #[cfg(feature = "html")]
 mod page;
 mod people;
-mod report;
+pub(crate) mod report;
 mod rows;
 mod settings;
 
 use std::sync::OnceLock;
 
-pub use self::by_engine::{EngineRun, labels_by_engine};
 use self::choice::choose;
 pub use self::consensus::{Consensus, ConsensusRow, OtherConsensus};
 pub use self::evidence::{SourceAgreement, TaskKind, WorkerEvidence, WorkerTask};

@@ -131,7 +131,7 @@ impl LabelsRun {
 }
 
 /// The rows of all mechanisms.
-pub(super) fn table_of(all: &[MechanismScores], with_truth: bool) -> Table {
+pub fn table_of(all: &[MechanismScores], with_truth: bool) -> Table {
     let mut columns = COLUMNS.to_vec();
     if with_truth {
         columns.extend(TRUTH_COLUMNS);
@@ -208,7 +208,7 @@ pub(super) fn scope(set: &Labels) -> String {
 }
 
 /// The same of so many workers, labels, tasks and different labels, and of LLMs of these names.
-pub(super) fn scope_of([workers, reports, tasks, different]: [u64; 4], names: &[&str]) -> String {
+pub fn scope_of([workers, reports, tasks, different]: [u64; 4], names: &[&str]) -> String {
     let crowd = format!(
         "Scored {workers} workers by {reports} labels of {tasks} tasks, {different} different labels"
     );
@@ -233,7 +233,7 @@ fn consensus(scored: &MechanismScores) -> Option<String> {
 }
 
 /// Who has no score, by number of the worker, and why.
-pub(super) fn left_out(workers: &[String], scored: &MechanismScores) -> Option<String> {
+pub fn left_out(workers: &[String], scored: &MechanismScores) -> Option<String> {
     let mut without: Vec<usize> =
         scored.rows.iter().filter(|row| row.estimate.is_none()).map(|row| row.number).collect();
     without.sort_unstable();

@@ -105,7 +105,8 @@ impl MechanismScores {
     }
 
     /// The rows of workers of these names, of whom no truth is known.
-    pub(super) fn of(
+    #[doc(hidden)]
+    pub fn of(
         names: &[String],
         (mechanism, zero_is_chance): (MechanismName, bool),
         scores: Scores,

@@ -137,7 +137,9 @@ impl LabelsSettings {
         }
     }
 
-    pub(super) fn options(&self, values: Option<&LabelValues>) -> MechanismOptions {
+    /// As the mechanisms take them.
+    #[doc(hidden)]
+    pub fn options(&self, values: Option<&LabelValues>) -> MechanismOptions {
         let places: Option<Arc<[f64]>> = values.map(|values| values.places.as_slice().into());
         let scoring_function = match (&self.scoring_function, &places) {
             (ScoringFunction::Estimated, Some(places)) => ScoringFunction::Ordered(places.clone()),
@@ -156,7 +158,9 @@ impl LabelsSettings {
         }
     }
 
-    pub(super) fn flags(&self) -> FlagSettings {
+    /// As the flags take them.
+    #[doc(hidden)]
+    pub fn flags(&self) -> FlagSettings {
         FlagSettings {
             false_discovery_rate: self.fdr,
             margin: self.margin,

@@ -7,11 +7,10 @@ use super::crowd::{first_samples, majority, order_of_samples, workers};
 use super::dawid_skene;
 use super::pairs::{covered, output_agreement};
 use super::{Dialect, Step};
-use crate::data::label_reader::{LABEL, SAMPLE, SOURCE, TASK, WORKER};
-use crate::data::rows::Column;
-use crate::data::source::stem_of;
-use crate::engine::{EngineError, PLANNED, Strata};
-use crate::mechanism::MechanismName;
+use crate::{EngineError, PLANNED, Strata};
+use caz::data::rows::Column;
+use caz::for_caz_sql::{LABEL, SAMPLE, SOURCE, TASK, WORKER, stem_of};
+use caz::mechanism::MechanismName;
 
 /// Files that a script reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -287,7 +286,7 @@ fn of_mechanism(name: MechanismName, asked: &Script) -> String {
 }
 
 /// A text as a literal.
-pub(in crate::engine) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 

@@ -2,10 +2,10 @@
 
 use super::correlated::prefix;
 use super::{Dialect, Step};
-use crate::engine::Strata;
+use crate::Strata;
 
 /// Tasks of each worker in strata, agreement with the LLM, and tasks with a peer.
-pub(in crate::engine) fn covered(strata: Strata) -> Step {
+pub(crate) fn covered(strata: Strata) -> Step {
     let p = prefix(strata);
     Step::table(
         format!("{p}_covered"),
@@ -22,7 +22,7 @@ pub(in crate::engine) fn covered(strata: Strata) -> Step {
 }
 
 /// Output agreement of every two workers with a common task, summed over the peers of each.
-pub(in crate::engine) fn output_agreement(strata: Strata, dialect: Dialect) -> Step {
+pub(crate) fn output_agreement(strata: Strata, dialect: Dialect) -> Step {
     let (p, float) = (prefix(strata), dialect.float());
     Step::table(
         format!("{p}_peers"),

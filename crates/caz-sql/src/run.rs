@@ -2,16 +2,16 @@
 
 use serde::Serialize;
 
-use super::report::{left_out, scope_of, table_of};
-use super::{LabelsSettings, MechanismScores};
-use crate::data::interruption::Interrupted;
-use crate::data::label_reader::LabelReading;
-use crate::data::observer::Observer;
-use crate::data::warning::Warning;
-use crate::engine::{Crowd, Engine, score};
-use crate::error::Result;
-use crate::mechanism::{MechanismError, MechanismName};
-use crate::report::{Input, Report, settings_map};
+use super::{Crowd, Engine, score};
+use caz::data::interruption::Interrupted;
+use caz::data::label_reader::LabelReading;
+use caz::data::observer::Observer;
+use caz::data::warning::Warning;
+use caz::error::Result;
+use caz::for_caz_sql::{left_out, scope_of, table_of};
+use caz::mechanism::{MechanismError, MechanismName};
+use caz::report::{Input, Report, settings_map};
+use caz::screen::labels::{LabelsSettings, MechanismScores};
 
 /// Scores of a crowd whose labels are in an engine.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ struct Provenance<'a> {
 ///
 /// # Errors
 ///
-/// [`LabelsError`](super::LabelsError) for settings out of range,
-/// [`EngineError`](crate::engine::EngineError) for a mechanism without a plan,
+/// [`LabelsError`](caz::screen::labels::LabelsError) for settings out of range,
+/// [`EngineError`](crate::EngineError) for a mechanism without a plan,
 /// [`MechanismError`] if there is no LLM that it needs or `observer` asks to stop, and what the engine
 /// reports.
 pub fn labels_by_engine(

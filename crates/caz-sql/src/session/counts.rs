@@ -2,11 +2,11 @@
 
 use super::answer::Row;
 use super::{DIALECT, Session};
-use crate::engine::sql::{self, Step, dawid_skene};
-use crate::engine::{
+use crate::sql::{self, Step, dawid_skene};
+use crate::{
     Agreement, Covered, Crowd, Engine, PairCount, PeerSum, Right, SizeCount, Strata, TermSum,
 };
-use crate::error::Result;
+use caz::error::Result;
 
 impl Engine for Session<'_> {
     fn crowd(&mut self) -> Result<Crowd> {

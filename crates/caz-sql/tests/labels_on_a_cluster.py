@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Scores of labels on a real cluster of Ballista: the same as local, right or refused when parts die.
 
-    labels_on_a_cluster.py CAZ SCHEDULER EXECUTOR DATA [LABELS Z]
+    labels_on_a_cluster.py CAZ CAZ_SQL SCHEDULER EXECUTOR DATA [LABELS Z]
 
-CAZ is built with the feature `ballista`; SCHEDULER and EXECUTOR are the programs of ballista-scheduler
+CAZ_SQL is built with the feature `ballista`; SCHEDULER and EXECUTOR are the programs of ballista-scheduler
 and ballista-executor 55.0. DATA is the folder of label sets. LABELS and Z, if given, are a crowd that takes
 the cluster some seconds; an executor, then the scheduler is killed while it is counted, an executor once more
 while it writes what the fits keep. With CAZ_TEST_S3=s3://BUCKET (and AWS_ENDPOINT and the like, for all
@@ -21,10 +21,10 @@ import tempfile
 import time
 from pathlib import Path
 
-CAZ, SCHEDULER, EXECUTOR, DATA = sys.argv[1:5]
+CAZ, CAZ_SQL, SCHEDULER, EXECUTOR, DATA = sys.argv[1:6]
 PORT = 50950
 ADDRESS = f"127.0.0.1:{PORT}"
-CLUSTER = ["--engine", f"ballista://{ADDRESS}"]
+CLUSTER = ["--scheduler", ADDRESS]
 
 
 class Cluster:
@@ -75,7 +75,9 @@ def difference(one, other):
 
 def command(labels, z, mechanisms, output, *more):
     z = [part for path in z for part in ("--z", str(path))]
-    return [CAZ, "labels", str(labels), *z, "--mechanism", mechanisms, "--exact-labels", "--quiet", "--output",
+    # Engines learn from all labels, and stop where the local fit does.
+    program = [CAZ_SQL, "score"] if more[:1] == ("--scheduler",) else [CAZ, "labels", "--learn-from", "all"]
+    return [*program, str(labels), *z, "--mechanism", mechanisms, "--exact-labels", "--quiet", "--output",
             str(output), *more]
 
 
@@ -86,7 +88,7 @@ def sets():
 
 
 # A few iterations: each is a dozen queries, which a cluster takes its time for.
-ITERATIONS = ["--max-iterations", "3", "--tolerance", "0"]
+ITERATIONS = ["--max-iterations", "3"]
 
 
 def alike(folder):
@@ -94,7 +96,7 @@ def alike(folder):
     for labels, z, mechanisms in sets():
         shared = ["--shared-folder", str(folder)]
         for output, more in [("here.csv", []), ("there.csv", [*CLUSTER, *shared])]:
-            subprocess.run(command(labels, z, mechanisms, folder / output, *ITERATIONS, *more), check=True)
+            subprocess.run(command(labels, z, mechanisms, folder / output, *more, *ITERATIONS), check=True)
         assert not list(folder.glob("caz-*")), "what was kept is still there"
         found = difference(scores(folder / "here.csv"), scores(folder / "there.csv"))
         print(f"{labels.parent.name}: {mechanisms}, largest difference {found:.1e}", flush=True)
@@ -109,7 +111,7 @@ def stored(folder, bucket):
 
     name = bucket.removeprefix("s3://")
     client = boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT"], region_name=os.environ["AWS_REGION"])
-    here = Path(__file__).parent.parent / "data"
+    here = Path(__file__).parents[3] / "data"
     for file in ["labels.csv", "llm-labels.csv"]:
         client.upload_file(str(here / file), name, file)
     mechanisms = "ca_z,ca,oa,oa_z,neg_z"
@@ -126,7 +128,7 @@ def killed(folder, labels, z, victim, what, mechanisms="ca_z,ca", more=()):
     here, there = folder / f"large-{mechanisms}.csv", folder / f"{what}-{mechanisms}.csv"
     if not here.exists():
         subprocess.run(command(labels, [z], mechanisms, here, *ITERATIONS), check=True)
-    there_too = command(labels, [z], mechanisms, there, *ITERATIONS, *CLUSTER, *more)
+    there_too = command(labels, [z], mechanisms, there, *CLUSTER, *more, *ITERATIONS)
     run = subprocess.Popen(there_too, stderr=subprocess.PIPE, text=True)
     time.sleep(6)
     early = run.poll()
@@ -153,8 +155,8 @@ def main():
             alike(folder)
             if "CAZ_TEST_S3" in os.environ:
                 stored(folder, os.environ["CAZ_TEST_S3"])
-            if len(sys.argv) > 6:
-                labels, z = sys.argv[5:7]
+            if len(sys.argv) > 7:
+                labels, z = sys.argv[6:8]
                 killed(folder, labels, z, cluster.executors[1], "executor")
                 cluster.executors[1] = cluster.executor(folder, 2)
                 time.sleep(4)

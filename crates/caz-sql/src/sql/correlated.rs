@@ -1,7 +1,7 @@
-//! The counts and sums of correlated agreement; the formulas are in [`crate::mechanism`].
+//! The counts and sums of correlated agreement; the formulas are in [`caz::mechanism`].
 
 use super::{Dialect, Step};
-use crate::engine::Strata;
+use crate::Strata;
 
 /// What the names of the relations begin with.
 pub(super) fn prefix(strata: Strata) -> &'static str {
@@ -12,7 +12,7 @@ pub(super) fn prefix(strata: Strata) -> &'static str {
 }
 
 /// The labels in their strata, and how often each stands on a task.
-pub(in crate::engine) fn reports(strata: Strata) -> [Step; 3] {
+pub(crate) fn reports(strata: Strata) -> [Step; 3] {
     let p = prefix(strata);
     let (about, select) = match strata {
         Strata::Z => (
@@ -47,7 +47,7 @@ pub(in crate::engine) fn reports(strata: Strata) -> [Step; 3] {
 }
 
 /// Tasks by stratum and number of labels.
-pub(in crate::engine) fn sizes(strata: Strata) -> Step {
+pub(crate) fn sizes(strata: Strata) -> Step {
     let p = prefix(strata);
     Step::table(
         format!("{p}_sizes"),
@@ -60,7 +60,7 @@ pub(in crate::engine) fn sizes(strata: Strata) -> Step {
 }
 
 /// Ordered pairs of labels by two workers on the same task.
-pub(in crate::engine) fn pairs(strata: Strata) -> Step {
+pub(crate) fn pairs(strata: Strata) -> Step {
     let p = prefix(strata);
     Step::table(
         format!("{p}_pairs"),
@@ -117,14 +117,11 @@ pub(super) fn agreements(strata: Strata, dialect: Dialect) -> [Step; 3] {
 }
 
 /// The scoring function as a relation of constants.
-#[cfg(feature = "distributed")]
-pub(in crate::engine) fn given_agreements(
-    strata: Strata,
-    agreements: &[crate::engine::Agreement],
-) -> Step {
+#[cfg(feature = "datafusion")]
+pub(crate) fn given_agreements(strata: Strata, agreements: &[crate::Agreement]) -> Step {
     use super::quoted;
     let p = prefix(strata);
-    let row = |pair: &crate::engine::Agreement| {
+    let row = |pair: &crate::Agreement| {
         format!(
             "({}, {}, {}, {}, 1)",
             quoted(&pair.source),
@@ -148,13 +145,13 @@ pub(in crate::engine) fn given_agreements(
 }
 
 /// The relation that [`terms`] end in.
-#[cfg(feature = "distributed")]
-pub(in crate::engine) fn terms_name(strata: Strata) -> String {
+#[cfg(feature = "datafusion")]
+pub(crate) fn terms_name(strata: Strata) -> String {
     format!("{}_terms", prefix(strata))
 }
 
 /// The terms of every worker, summed by stratum.
-pub(in crate::engine) fn terms(strata: Strata, dialect: Dialect) -> [Step; 5] {
+pub(crate) fn terms(strata: Strata, dialect: Dialect) -> [Step; 5] {
     let (p, float) = (prefix(strata), dialect.float());
     [
         Step::table(

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the SQL of `caz labels --print-sql` in an engine and compares its scores with caz's own.
+"""Runs the SQL of `caz-sql print` in an engine and compares its scores with caz's own.
 
-    python tests/printed_sql.py ENGINE target/release/caz [FOLDER OF LABEL SETS]
+    python crates/caz-sql/tests/printed_sql.py ENGINE target/release/caz target/release/caz-sql [FOLDER OF LABEL SETS]
 
 ENGINE is `duckdb` (pip install duckdb), `duckdb-ansi` (the text for every engine, in DuckDB), `spark`
 (pip install pyspark, and a Java) or `postgresql`: the text for every engine again, in the server that
@@ -103,7 +103,7 @@ ENGINES = {
 
 def label_sets(folder):
     """Name, labels, Z of every set: the project's own, made ones that are hard, and those of `folder`."""
-    here = pathlib.Path(__file__).parent.parent / "data"
+    here = pathlib.Path(__file__).parents[3] / "data"
     yield "data", here / "labels.csv", [here / "llm-labels.csv"]
     if folder is not None:
         found = sorted(folder.glob("labels-*"))
@@ -164,14 +164,15 @@ def rows(path, *columns):
             yield tuple(next((row[name].strip() for name in names if name in row), "") for names in columns)
 
 
-def compare(engine, caz, labels, z, mechanisms):
+def compare(engine, programs, labels, z, mechanisms):
     """The largest difference of a score, and how many scores there are."""
-    arguments = [caz, "labels", str(labels), "--mechanism", ",".join(mechanisms), *ITERATIONS]
+    arguments = [str(labels), "--mechanism", ",".join(mechanisms), *ITERATIONS]
     if z:
         arguments += ["--z", *map(str, z)]
-    exact = [*arguments, "--learn-from", "all", "--exact-labels", "--quiet", "--format", "csv"]
+    caz, caz_sql = programs
+    exact = [caz, "labels", *arguments, "--learn-from", "all", "--exact-labels", "--quiet", "--format", "csv"]
     own = subprocess.run(exact, check=True, capture_output=True, text=True).stdout
-    sql = [*arguments, "--print-sql", engine.dialect]
+    sql = [caz_sql, "print", *arguments, "--dialect", engine.dialect]
     sql = subprocess.run(sql, check=True, capture_output=True, text=True).stdout
     wanted = {}
     for row in csv.DictReader(own.splitlines()):
@@ -205,13 +206,13 @@ def majority(given):
 
 
 def main():
-    engine, caz = ENGINES[sys.argv[1]](), sys.argv[2]
-    folder = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
+    engine, programs = ENGINES[sys.argv[1]](), sys.argv[2:4]
+    folder = pathlib.Path(sys.argv[4]) if len(sys.argv) > 4 else None
     failed = False
     with tempfile.TemporaryDirectory() as made:
         for name, labels, z in [*label_sets(folder), *hard_sets(pathlib.Path(made))]:
             mechanisms = WITH_Z if z else WITHOUT_Z
-            largest, scores = compare(engine, caz, labels, z, mechanisms)
+            largest, scores = compare(engine, programs, labels, z, mechanisms)
             failed |= largest > TOLERANCE
             print(f"{name}: {scores} scores, largest difference {largest:.1e}", flush=True)
     return int(failed)

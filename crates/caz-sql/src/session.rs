@@ -27,12 +27,12 @@ use self::answer::{Row, read};
 pub use self::place::Place;
 use self::place::context;
 use super::sql::{Dialect, Step, quoted};
-use crate::data::excerpt::excerpt;
-use crate::data::input::Input;
-use crate::data::interruption::Interrupted;
-use crate::data::observer::Observer;
-use crate::error::{Context, Error, ErrorKind, Result};
-use crate::mechanism::MechanismError;
+use caz::data::input::Input;
+use caz::data::interruption::Interrupted;
+use caz::data::observer::Observer;
+use caz::error::{Context, Error, ErrorKind, Result};
+use caz::for_caz_sql::excerpt;
+use caz::mechanism::MechanismError;
 
 /// What `DataFusion` understands.
 const DIALECT: Dialect = Dialect::DuckDb;

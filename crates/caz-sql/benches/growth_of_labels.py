@@ -2,13 +2,13 @@
 """Time, memory and disk of counting more and more labels by several engines, and whether they agree.
 
     pip install duckdb pyarrow numpy
-    cargo build --release --features distributed
-    python benches/growth_of_labels.py 10 50 [--engines local,datafusion,duckdb] [--memory-limit 4GB] [--folder DIR]
+    cargo build --release --features parquet && cargo build --release -p caz-sql
+    python crates/caz-sql/benches/growth_of_labels.py 10 50 [--engines local,datafusion,duckdb] [--memory-limit 4GB] [--folder DIR]
 
 The numbers are millions of labels. A crowd has ten labels of four on each task, by 50,000 workers, and one
 LLM on every task; names are texts; a fifth of the workers hand in what the LLM says. It is made once per
-size, the same for the same seed, in Parquet. Each engine is a process of its own, `local` and `datafusion`
-are caz, `duckdb` runs what `caz labels --print-sql duckdb` prints. Peaks are of 10^9 bytes and of that
+size, the same for the same seed, in Parquet. Each engine is a process of its own, `local` is
+caz, `datafusion` caz-sql, and `duckdb` runs what `caz-sql print` prints. Peaks are of 10^9 bytes and of that
 process; disk is the most that its temporary folder ever held. Scores are compared with those of the first
 engine; all must be there.
 """
@@ -117,15 +117,14 @@ connection.execute(f"COPY answer TO '{output}' (HEADER)")
 
 
 def command(engine, arguments, folder, output, temporary):
-    caz = [arguments.caz, "labels", str(folder / "labels.parquet"), "--z", str(folder / "z.parquet"), "--mechanism",
-           arguments.mechanism, "--exact-labels"]
+    asked = [str(folder / "labels.parquet"), "--z", str(folder / "z.parquet"), "--mechanism", arguments.mechanism]
     if engine == "local":
-        return [*caz, "--quiet", "--output", str(output)]
+        return [arguments.caz, "labels", *asked, "--exact-labels", "--learn-from", "all", "--quiet", "--output", str(output)]
     if engine == "datafusion":
         limit = ["--memory-limit", arguments.memory_limit] if arguments.memory_limit else []
-        return [*caz, "--quiet", "--output", str(output), "--engine", "datafusion", *limit]
+        return [arguments.caz_sql, "score", *asked, "--exact-labels", "--quiet", "--output", str(output), *limit]
     sql = folder / "plan.sql"
-    sql.write_text(subprocess.run([*caz, "--print-sql", "duckdb"], check=True, capture_output=True, text=True).stdout)
+    sql.write_text(subprocess.run([arguments.caz_sql, "print", *asked], check=True, capture_output=True, text=True).stdout)
     return [sys.executable, "-c", RUN_DUCKDB, str(sql), str(output), str(temporary), arguments.memory_limit]
 
 
@@ -148,6 +147,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("millions", type=int, nargs="+")
     parser.add_argument("--caz", default="target/release/caz")
+    parser.add_argument("--caz-sql", default="target/release/caz-sql")
     parser.add_argument("--engines", default="local,datafusion,duckdb")
     parser.add_argument("--mechanism", default="ca_z")
     parser.add_argument("--memory-limit", default="")

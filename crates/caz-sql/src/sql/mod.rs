@@ -13,14 +13,14 @@ mod dialect;
 mod pairs;
 mod text;
 
-#[cfg(feature = "distributed")]
+#[cfg(feature = "datafusion")]
 pub(super) use self::correlated::{given_agreements, pairs, reports, sizes, terms, terms_name};
-#[cfg(feature = "distributed")]
+#[cfg(feature = "datafusion")]
 pub(super) use self::crowd::{majority, workers};
 pub use self::dialect::Dialect;
-#[cfg(feature = "distributed")]
+#[cfg(feature = "datafusion")]
 pub(super) use self::pairs::{covered, output_agreement};
-#[cfg(feature = "distributed")]
+#[cfg(feature = "datafusion")]
 pub(super) use self::text::quoted;
 pub use self::text::{Files, Script, TableFile, script};
 

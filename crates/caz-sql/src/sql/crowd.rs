@@ -3,7 +3,7 @@
 use super::{Dialect, Step};
 
 /// Tasks of every worker.
-pub(in crate::engine) fn workers() -> Step {
+pub(crate) fn workers() -> Step {
     Step::table(
         "workers",
         "How many tasks every worker labelled.",
@@ -48,7 +48,7 @@ pub(super) fn first_samples() -> [Step; 2] {
 }
 
 /// The label that most people give to a task; a task where several labels tie has none.
-pub(in crate::engine) fn majority() -> [Step; 2] {
+pub(crate) fn majority() -> [Step; 2] {
     [
         Step::table(
             "votes",

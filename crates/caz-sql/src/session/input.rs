@@ -7,17 +7,14 @@ use std::sync::Arc;
 use url::Url;
 
 use super::{DIALECT, Session};
-use crate::data::answers::Answered;
-use crate::data::ids::alike;
-use crate::data::input::Input;
-use crate::data::label_reader::{LABEL, SAMPLE, SOURCE, TASK, WORKER};
-use crate::data::labels::MAX_LABELS;
-use crate::data::rows::Column;
-use crate::data::source::stem_of;
-use crate::data::z::by_name;
-use crate::engine::parquet_files;
-use crate::engine::sql::{Step, quoted};
-use crate::error::{Error, ErrorKind, Remedy, Result};
+use crate::parquet_files;
+use crate::sql::{Step, quoted};
+use caz::data::input::Input;
+use caz::data::labels::MAX_LABELS;
+use caz::data::rows::Column;
+use caz::data::z::by_name;
+use caz::error::{Error, ErrorKind, Remedy, Result};
+use caz::for_caz_sql::{LABEL, SAMPLE, SOURCE, TASK, WORKER, alike, is_one_label, stem_of};
 
 impl Session<'_> {
     /// The labels, with their checks.
@@ -279,8 +276,7 @@ impl Session<'_> {
         let mut spelt: BTreeMap<String, &str> = BTreeMap::new();
         for label in &labels {
             let other = spelt.insert(alike(label), label);
-            let set = Answered::in_cell(label) != Answered::Label(label.clone());
-            if set || other.is_some() {
+            if !is_one_label(label) || other.is_some() {
                 let what = other.map_or_else(
                     || {
                         format!(

@@ -6,11 +6,11 @@ use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 
 use super::*;
-use crate::data::Labels;
-use crate::data::observer::Silent;
-use crate::engine::{Engine, PLANNED, score};
-use crate::mechanism::tests::{assert_close, values};
-use crate::mechanism::{EmSettings, LearnFrom, MechanismName, MechanismOptions, build};
+use crate::tests::{assert_close, values};
+use crate::{Engine, PLANNED, score};
+use caz::data::Labels;
+use caz::data::observer::Silent;
+use caz::mechanism::{EmSettings, LearnFrom, MechanismName, MechanismOptions, build};
 
 const HERE: Place = Place::Here { memory_limit: None };
 
@@ -45,7 +45,7 @@ fn compare_files(labels: &Path, z: &[PathBuf], place: &Place) {
 }
 
 fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
 }
 
 /// A Parquet file of texts, two rows in a row group; the tasks are numbers if they can be.
@@ -254,7 +254,7 @@ fn what_an_engine_cannot_read_is_said() {
 struct Impatient;
 
 impl Observer for Impatient {
-    fn stage(&self, doing: &'static str, total: u64) -> Box<dyn crate::data::progress::Progress> {
+    fn stage(&self, doing: &'static str, total: u64) -> Box<dyn caz::data::progress::Progress> {
         Silent.stage(doing, total)
     }
 

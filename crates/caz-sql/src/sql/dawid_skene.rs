@@ -1,13 +1,13 @@
 //! Dawid-Skene: one iteration of expectation maximisation after the other.
 //!
 //! An engine that nobody speaks to between the steps cannot stop early: the script holds as many
-//! iterations as are asked for. The model is in [`crate::mechanism::DawidSkene`].
+//! iterations as are asked for. The model is in [`caz::mechanism::DawidSkene`].
 
 use super::{Dialect, Step};
-use crate::mechanism::IMPOSSIBLE_BELOW;
+use caz::for_caz_sql::IMPOSSIBLE_BELOW;
 
 /// What all iterations read, and the posteriors they start from: the shares of the votes.
-pub(in crate::engine) fn start(dialect: Dialect) -> [Step; 5] {
+pub(crate) fn start(dialect: Dialect) -> [Step; 5] {
     let float = dialect.float();
     [
         Step::table(
@@ -46,7 +46,7 @@ pub(in crate::engine) fn start(dialect: Dialect) -> [Step; 5] {
 
 /// The confusion matrices that belong to the posteriors of iteration `number`: how often a worker is
 /// expected to give a label to tasks of a class, and how often to meet the class.
-pub(in crate::engine) fn confusion(number: usize) -> [Step; 2] {
+pub(crate) fn confusion(number: usize) -> [Step; 2] {
     [
         Step::table(
             format!("ds_confusion_{number}"),
@@ -74,7 +74,7 @@ const GIVES: &str =
     "CASE WHEN m.total > 0 THEN COALESCE(f.weight, 0) / m.total ELSE 1 / k.classes END";
 
 /// Posteriors of iteration `number` from those of the one before.
-pub(in crate::engine) fn iteration(number: usize) -> [Step; 5] {
+pub(crate) fn iteration(number: usize) -> [Step; 5] {
     let before = number - 1;
     [
         Step::table(
@@ -155,14 +155,14 @@ pub(super) fn part(most: &str) -> String {
 }
 
 /// The log-likelihood by what iteration `number` began with.
-#[cfg(feature = "distributed")]
-pub(in crate::engine) fn likelihood(number: usize) -> String {
+#[cfg(feature = "datafusion")]
+pub(crate) fn likelihood(number: usize) -> String {
     format!("SELECT SUM(most + LN(whole)) AS likelihood FROM ds_wholes_{number}")
 }
 
 /// Relations that nothing reads any more once iteration `number` is over.
-#[cfg(feature = "distributed")]
-pub(in crate::engine) fn over(number: usize) -> [String; 7] {
+#[cfg(feature = "datafusion")]
+pub(crate) fn over(number: usize) -> [String; 7] {
     let before = number - 1;
     [
         format!("ds_prior_{number}"),
@@ -176,8 +176,8 @@ pub(in crate::engine) fn over(number: usize) -> [String; 7] {
 }
 
 /// Relations that iteration `number` left.
-#[cfg(feature = "distributed")]
-pub(in crate::engine) fn left(number: usize) -> [String; 3] {
+#[cfg(feature = "datafusion")]
+pub(crate) fn left(number: usize) -> [String; 3] {
     [
         format!("ds_posteriors_{number}"),
         format!("ds_confusion_{number}"),
@@ -186,7 +186,7 @@ pub(in crate::engine) fn left(number: usize) -> [String; 3] {
 }
 
 /// The scores by the posteriors of iteration `number`: source, worker and score.
-pub(in crate::engine) fn scores(number: usize) -> String {
+pub(crate) fn scores(number: usize) -> String {
     format!(
         "SELECT '' AS source, w.worker, SUM(s.share * {GIVES}) AS score\n\
          \x20   FROM workers AS w\n\

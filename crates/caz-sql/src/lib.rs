@@ -4,23 +4,25 @@
 //! labels per task, pairs per stratum of Z, histograms and sums of terms per worker and stratum.
 //! [`sql`] writes these counts as queries of built-in functions only (join, group by, count, sum,
 //! case), so that any engine can do them; [`score()`] makes scores of their small results with the
-//! code of [`crate::mechanism`]. An [`Engine`] answers the queries, wherever the labels are.
+//! code of [`caz::mechanism`]. An [`Engine`] answers the queries, wherever the labels are.
 //!
 //! What the plan has no queries for: standard errors of `ca` and `ca_z` (their influence functions
 //! visit the tasks of all peers of a worker), `ds_z`, `own` and `excess_z`.
 
-#[cfg(feature = "distributed")]
+#[cfg(feature = "datafusion")]
 mod parquet_files;
+mod run;
 mod scores;
-#[cfg(feature = "distributed")]
+#[cfg(feature = "datafusion")]
 mod session;
 pub mod sql;
 
+pub use self::run::{EngineRun, labels_by_engine};
 pub use self::scores::{Crowd, EngineScores, score};
-#[cfg(feature = "distributed")]
+#[cfg(feature = "datafusion")]
 pub use self::session::{Place, Session};
-use crate::error::Result;
-use crate::mechanism::MechanismName;
+use caz::error::{ErrorKind, Kinded, Result};
+use caz::mechanism::MechanismName;
 
 /// Mechanisms that have a plan, in the order of tables.
 pub const PLANNED: [MechanismName; 6] = [
@@ -250,11 +252,11 @@ pub enum EngineError {
     },
 }
 
-impl crate::error::Kinded for EngineError {
-    fn kind(&self) -> crate::error::ErrorKind {
+impl Kinded for EngineError {
+    fn kind(&self) -> ErrorKind {
         match self {
-            Self::NotPlanned { .. } | Self::KeepsRelations { .. } => crate::error::ErrorKind::Usage,
-            Self::Quadratic { .. } => crate::error::ErrorKind::Input,
+            Self::NotPlanned { .. } | Self::KeepsRelations { .. } => ErrorKind::Usage,
+            Self::Quadratic { .. } => ErrorKind::Input,
         }
     }
 }

@@ -45,7 +45,7 @@ impl Dialect {
     }
 
     /// A name of a column as it stands in a file.
-    pub(in crate::engine) fn identifier(self, name: &str) -> String {
+    pub(crate) fn identifier(self, name: &str) -> String {
         match self {
             Self::Spark => format!("`{}`", name.replace('`', "``")),
             Self::DuckDb | Self::Ansi => format!("\"{}\"", name.replace('"', "\"\"")),

@@ -11,7 +11,7 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
-use crate::error::{Error, ErrorKind, Result};
+use caz::error::{Error, ErrorKind, Result};
 
 /// Where the queries run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub(super) async fn context(place: &Place) -> Result<SessionContext> {
         }
         #[cfg(not(feature = "ballista"))]
         Place::Ballista { .. } => {
-            let message = "this build of caz does not speak to Ballista; build it with the feature `ballista`";
+            let message = "this build of caz-sql does not speak to Ballista; build it with the feature `ballista`";
             Err(Error::usage(message))
         }
     }
