@@ -16,6 +16,10 @@ use crate::report::{
 ///
 /// Formats for machines have no place for warnings outside the JSON envelope, so these go to
 /// standard error as well.
+///
+/// # Errors
+///
+/// No format is known for the file, or it cannot be written.
 pub fn emit(report: &Report, common: &Common) -> Result<()> {
     let report = &advised(report);
     let format = common.resolved_format()?;
@@ -67,6 +71,10 @@ pub(super) fn write_output(
 
 /// As [`write_output`], for what no user's data goes into, and everybody may read: pages of the
 /// manual, and SQL.
+///
+/// # Errors
+///
+/// The file cannot be written.
 pub fn write_public_output(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -92,6 +100,10 @@ fn is_standard_output(path: &Path) -> bool {
 
 /// Writes to standard output. A reader that has seen enough (`| head`) is an error of its own kind,
 /// which ends the program in silence; a full disk is an error like any other.
+///
+/// # Errors
+///
+/// Standard output cannot be written to, or its reader is gone.
 pub fn write_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = Remembering { inner: BufWriter::new(io::stdout().lock()), failed: None };
     let written = write(&mut out).and_then(|()| out.flush());
@@ -127,6 +139,10 @@ pub(super) fn beside(output: &Path, ending: &str) -> PathBuf {
 }
 
 /// Fails early if an output cannot be written, before any work is done or paid for.
+///
+/// # Errors
+///
+/// The folder is not there, or the file cannot be written.
 pub fn check_output(path: Option<&Path>) -> Result<()> {
     let Some(path) = path else { return Ok(()) };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
