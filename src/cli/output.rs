@@ -69,7 +69,7 @@ pub(super) fn write_output(
     write_for(path, Readers::Owner, write)
 }
 
-/// As [`write_output`], for what no user's data goes into, and everybody may read: pages of the
+/// As `write_output`, for what no user's data goes into, and everybody may read: pages of the
 /// manual, and SQL.
 ///
 /// # Errors
