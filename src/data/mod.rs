@@ -47,6 +47,7 @@ pub(crate) mod tensors;
 pub mod texts;
 pub mod times;
 pub mod warning;
+pub mod words;
 pub mod work;
 pub mod z;
 

@@ -9,13 +9,13 @@
 //! sections 6.2-6.4; the formulas of scikit-learn's `TfidfVectorizer(sublinear_tf=True)`, which
 //! the tests compare with.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use unicode_segmentation::UnicodeSegmentation;
 
 use crate::data::progress::Progress;
+use crate::data::words::{words, write_folded};
 use crate::embed::stop_words::ENGLISH;
 use crate::embed::vectors::{SparseVectors, Vectors};
 use crate::embed::{EmbedError, Embedder, Embeddings, VectorKind};
@@ -49,28 +49,34 @@ impl Tfidf {
     /// Learns the vocabulary and the document frequencies of `corpus`: give it all texts that will
     /// be compared, reviews and LLM reviews. Dimensions are the words in the order of their bytes.
     pub fn fit(corpus: &[&str], stop_words: StopWords) -> Self {
-        let counts: Vec<BTreeMap<String, u64>> = corpus
+        let counts: Vec<HashMap<String, InTexts>> = corpus
             .par_chunks(TEXTS_PER_JOB)
             .map(|texts| {
-                let mut counts = BTreeMap::new();
-                for text in texts {
-                    let distinct: BTreeSet<String> = words(text, stop_words).collect();
-                    for word in distinct {
-                        *counts.entry(word).or_insert(0) += 1;
-                    }
+                let mut counts: HashMap<String, InTexts> = HashMap::new();
+                for (number, text) in texts.iter().enumerate() {
+                    for_each_word(text, stop_words, |word| match counts.get_mut(word) {
+                        Some(known) if known.last == number => {}
+                        Some(known) => *known = InTexts { count: known.count + 1, last: number },
+                        None => {
+                            counts.insert(word.to_owned(), InTexts { count: 1, last: number });
+                        }
+                    });
                 }
                 counts
             })
             .collect();
-        let mut frequencies: BTreeMap<String, u64> = BTreeMap::new();
-        for (word, count) in counts.into_iter().flatten() {
-            *frequencies.entry(word).or_insert(0) += count;
+        let mut frequencies: HashMap<String, u64> = HashMap::new();
+        for (word, of_words) in counts.into_iter().flatten() {
+            *frequencies.entry(word).or_insert(0) += of_words.count;
         }
+        let mut frequencies: Vec<(String, u64)> = frequencies.into_iter().collect();
+        frequencies.sort_unstable();
         let texts = corpus.len() as f64;
-        let rarity =
-            frequencies.values().map(|&count| ((1.0 + texts) / (1.0 + count as f64)).ln() + 1.0);
-        let rarity = rarity.collect();
-        let dims = frequencies.into_keys().zip(0..).collect();
+        let rarity = frequencies
+            .iter()
+            .map(|&(_, count)| ((1.0 + texts) / (1.0 + count as f64)).ln() + 1.0)
+            .collect();
+        let dims = frequencies.into_iter().map(|(word, _)| word).zip(0..).collect();
         Self { name: "tfidf".to_owned(), stop_words, dims, rarity }
     }
 
@@ -86,13 +92,15 @@ impl Tfidf {
 
     /// The vector of one text.
     fn vector(&self, text: &str) -> Vec<(u32, f64)> {
-        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-        for dim in words(text, self.stop_words).filter_map(|word| self.dimension(&word)) {
-            *counts.entry(dim).or_insert(0) += 1;
-        }
-        let mut row: Vec<(u32, f64)> = counts
-            .into_iter()
-            .map(|(dim, count)| (dim, (1.0 + (count as f64).ln()) * self.rarity[dim as usize]))
+        let mut dims = Vec::new();
+        for_each_word(text, self.stop_words, |word| dims.extend(self.dimension(word)));
+        dims.sort_unstable();
+        let mut row: Vec<(u32, f64)> = dims
+            .chunk_by(|a, b| a == b)
+            .map(|run| {
+                let (dim, count) = (run[0], run.len());
+                (dim, (1.0 + (count as f64).ln()) * self.rarity[dim as usize])
+            })
             .collect();
         let length = row.iter().map(|entry| entry.1 * entry.1).sum::<f64>().sqrt();
         for entry in &mut row {
@@ -102,14 +110,21 @@ impl Tfidf {
     }
 }
 
+/// How many texts have a word, and the last of them.
+struct InTexts {
+    count: u64,
+    last: usize,
+}
+
 /// The words of a text that count, with repeats.
-fn words(text: &str, stop_words: StopWords) -> impl Iterator<Item = String> {
-    text.unicode_words().map(|word| word.to_lowercase().replace('\u{2019}', "'")).filter(
-        move |word| match stop_words {
-            StopWords::None => true,
-            StopWords::English => ENGLISH.binary_search(&word.as_str()).is_err(),
-        },
-    )
+fn for_each_word(text: &str, stop_words: StopWords, mut each: impl FnMut(&str)) {
+    let mut folded = String::new();
+    for word in words(text) {
+        write_folded(word, &mut folded);
+        if stop_words == StopWords::None || ENGLISH.binary_search(&folded.as_str()).is_err() {
+            each(&folded);
+        }
+    }
 }
 
 impl Embedder for Tfidf {

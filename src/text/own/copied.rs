@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use rayon::prelude::*;
-use unicode_segmentation::UnicodeSegmentation;
 
-use super::duplicates::{hash, hash_words};
+use super::duplicates::{hash_folded, hash_words};
 use super::result::Passage;
 use super::settings::COPIED;
 use crate::data::reviews::ReviewSet;
+use crate::data::words::words_with_places;
 use crate::embed::sentences::sentences;
 
 /// Words in a row that two texts share only if one is copied from the other.
@@ -49,8 +49,8 @@ impl Words {
         for sentence in sentences(text) {
             let offset = sentence.as_ptr() as usize - start;
             let first = words.hashes.len();
-            for (at, word) in sentence.unicode_word_indices() {
-                words.hashes.push(hash(&word.to_lowercase()));
+            for (at, word) in words_with_places(sentence) {
+                words.hashes.push(hash_folded(word));
                 words.bytes.push(offset + at..offset + at + word.len());
             }
             words.sentences.push(first..words.hashes.len());

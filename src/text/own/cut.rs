@@ -1,12 +1,11 @@
 //! Cutting a text at a sentence's end, so that a ghost is about as long as the review it replaces.
 
-use unicode_segmentation::UnicodeSegmentation;
-
+use crate::data::words::words;
 use crate::embed::sentences::sentences;
 
 /// Words of a text as Unicode Standard Annex 29 counts them.
 pub fn count_words(text: &str) -> usize {
-    text.unicode_words().count()
+    words(text).count()
 }
 
 /// Where the sentences of a text end, and the words up to there.

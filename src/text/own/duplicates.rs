@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use rayon::prelude::*;
 use serde::Serialize;
-use unicode_segmentation::UnicodeSegmentation;
 
 use crate::data::reviews::ReviewSet;
+use crate::data::words::words;
 
 /// Words of a shingle.
 pub(super) const SHINGLE: usize = 5;
@@ -151,18 +151,29 @@ pub(super) fn common(a: &[u64], b: &[u64]) -> usize {
 
 /// The distinct shingles of a text as numbers, ascending.
 pub(super) fn shingles(text: &str) -> Vec<u64> {
-    let words: Vec<u64> = text.unicode_words().map(|word| hash(&word.to_lowercase())).collect();
+    let words: Vec<u64> = words(text).map(hash_folded).collect();
     let mut shingles: Vec<u64> = words.windows(SHINGLE).map(hash_words).collect();
     shingles.sort_unstable();
     shingles.dedup();
     shingles
 }
 
+/// Of FNV-1a.
+const START: u64 = 0xcbf2_9ce4_8422_2325;
+const PRIME: u64 = 0x0100_0000_01b3;
+
 /// FNV-1a: the same on every machine and in every version, unlike the hash of the library.
 pub(super) fn hash(word: &str) -> u64 {
-    word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    word.bytes().fold(START, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
+}
+
+/// The same of the word in lower case.
+pub(super) fn hash_folded(word: &str) -> u64 {
+    if word.is_ascii() {
+        let lower = word.bytes().map(|byte| byte.to_ascii_lowercase());
+        return lower.fold(START, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+    }
+    hash(&word.to_lowercase())
 }
 
 pub(super) fn hash_words(words: &[u64]) -> u64 {
