@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 
-use crate::data::near::folded;
-
 /// Bytes of a file that are looked at.
 const LOOKED_AT: u64 = 64 * 1024;
 
@@ -158,7 +156,7 @@ fn columns(path: &Path) -> Option<Vec<String>> {
 }
 
 fn has(columns: &[String], starts: &[&str]) -> bool {
-    columns.iter().any(|column| starts.iter().any(|start| folded(column).starts_with(start)))
+    columns.iter().any(|column| starts.iter().any(|start| column.to_lowercase().starts_with(start)))
 }
 
 /// The command, as a shell takes it.
