@@ -370,7 +370,7 @@ mod tests {
         );
         assert_eq!(
             folded(&names, 14).unwrap(),
-            ["\u{2026}/a/Reviewer_1\u{2026}", "\u{2026}cd/Reviewer_2\u{2026}"]
+            ["\u{2026}a/Reviewer_1\u{2026}", "\u{2026}d/Reviewer_2\u{2026}"]
         );
         assert_eq!(folded(&["short", "names"], 20), None);
         assert_eq!(folded(&["1/the same end", "2/the same end"], 8), None, "no ids");

@@ -135,7 +135,8 @@ fn explain_shows_the_evidence() {
     let count = |kind: &str| rows.iter().filter(|row| row[1] == kind).count();
     // ada reviewed P1 and P2 and P4 with three peers each where finn is one of them.
     assert_eq!((count("peer"), count("z")), (9, 3));
-    assert_eq!((count("said_by_z"), count("supported_by_peers")), (9, 9));
+    // One sentence is closer to the LLM's than to her peers' and to what the LLM says of other papers.
+    assert_eq!((count("said_by_z"), count("supported_by_peers")), (1, 9));
 }
 
 #[test]
