@@ -19,6 +19,6 @@ fn main() -> caz::error::Result<()> {
         ..ReviewsSettings::default()
     };
     let run = reviews(Reviews::from_files(path, &[z])?, &settings, &Silent)?;
-    TextExporter { color: false }.write(&run.report()?, &mut io::stdout())?;
+    TextExporter { color: false, width: None }.write(&run.report()?, &mut io::stdout())?;
     Ok(())
 }

@@ -164,6 +164,19 @@ impl Common {
         }
     }
 
+    /// Columns of the terminal that a table is shown on: what `COLUMNS` says, or the terminal itself;
+    /// `None` for files and pipes.
+    pub fn width(&self) -> Option<usize> {
+        /// Narrower than this nothing can be read.
+        const NARROWEST: usize = 40;
+        if self.output.is_some() {
+            return None;
+        }
+        let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let width = asked.or_else(|| comfy_table::Table::new().width().map(usize::from));
+        width.map(|width| width.max(NARROWEST))
+    }
+
     /// Whether progress bars may be drawn.
     pub fn show_progress(&self) -> bool {
         !self.quiet && !self.no_progress && std::io::stderr().is_terminal()

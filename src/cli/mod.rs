@@ -32,6 +32,7 @@ mod labels;
 mod llm;
 #[cfg(feature = "local")]
 mod local_file;
+mod meant;
 mod mechanism_choice;
 #[cfg(feature = "hub")]
 mod models;
@@ -130,6 +131,11 @@ pub fn program<C: FromArgMatches>(
             if status != ExitStatus::Done {
                 terminal::talk(&format!("error: {}", message_of(&error)));
             }
+            if matches!(status, ExitStatus::BadInput | ExitStatus::Missing)
+                && let Some(advice) = meant::of_input(&typed(), &matches)
+            {
+                terminal::talk(&terminal::shown(&format!("try: {advice}")));
+            }
             status
         }
     }
@@ -139,8 +145,7 @@ pub fn program<C: FromArgMatches>(
 fn refused(program: &str, error: &clap::Error) -> ExitStatus {
     let text = error.to_string();
     if error.kind() == ParseError::MissingRequiredArgument {
-        let arguments = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-        if let Some(advice) = help::untangled(program, &arguments.collect::<Vec<_>>()) {
+        if let Some(advice) = help::untangled(program, &typed()) {
             terminal::talk(&terminal::shown(&format!("error: {advice}")));
             return ExitStatus::Usage;
         }
@@ -152,7 +157,17 @@ fn refused(program: &str, error: &clap::Error) -> ExitStatus {
         // A closed pipe is the reader's choice.
         let _ = error.print();
     }
+    if error.kind() == ParseError::UnknownArgument
+        && let Some(command) = meant::renamed(&typed())
+    {
+        terminal::talk(&terminal::shown(&format!("try: {command}")));
+    }
     if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Done }
+}
+
+/// The words of the command line after the name of the program.
+fn typed() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// What is wrong and what to do about it, on one line or a few.

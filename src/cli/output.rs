@@ -23,7 +23,7 @@ use crate::report::{
 pub fn emit(report: &Report, common: &Common) -> Result<()> {
     let report = &advised(report);
     let format = common.resolved_format()?;
-    let exporter = exporter(format, common.use_color());
+    let exporter = exporter(format, common.use_color(), common.width());
     let write = |out: &mut dyn Write| exporter.write(report, out);
     match &common.output {
         Some(path) => write_output(path, write)?,
@@ -39,9 +39,13 @@ pub fn emit(report: &Report, common: &Common) -> Result<()> {
 }
 
 /// What writes a format.
-pub(super) fn exporter(format: OutputFormat, color: bool) -> Box<dyn Exporter> {
+pub(super) fn exporter(
+    format: OutputFormat,
+    color: bool,
+    width: Option<usize>,
+) -> Box<dyn Exporter> {
     match format {
-        OutputFormat::Table => Box::new(TextExporter { color }),
+        OutputFormat::Table => Box::new(TextExporter { color, width }),
         OutputFormat::Csv => Box::new(CsvExporter),
         OutputFormat::Json => Box::new(JsonExporter),
         OutputFormat::Jsonl => Box::new(JsonLinesExporter),

@@ -94,7 +94,7 @@ pub(super) struct ReviewsArgs {
     /// What to do with a second review of the same paper by the same reviewer
     #[arg(long, value_enum, default_value_t)]
     duplicates: SecondReviews,
-    /// Who is behind anonymous ids: id, person; or the groups of `OpenReview`
+    /// Who is behind anonymous ids: id, person, optional ac (area chair); or the groups of `OpenReview`
     #[arg(long, value_name = "FILE")]
     people: Option<PathBuf>,
     /// Show the evidence for one reviewer instead of the scores of all

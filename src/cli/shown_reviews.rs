@@ -15,10 +15,16 @@ pub(super) fn shown(report: &Report, run: &ReviewsRun, top: usize) -> Report {
     let of_score = if by_review { set.reviews.len() } else { set.reviewers.len() };
     let rows: Vec<&Vec<Cell>> =
         all.rows().chunks(of_score.max(1)).flat_map(|rows| rows.iter().take(top)).collect();
-    let mut table = if run.score_names() == [ScoreName::Own] && !by_review {
-        of_own(all, &rows, set.nouns.person())
+    let names = run.score_names();
+    let mut table = if names == [ScoreName::Own] && !by_review {
+        let evidence = |row: &&Vec<Cell>| match &row[0] {
+            Cell::Text(name) => run.evidence_in_words(name),
+            _ => String::new(),
+        };
+        let evidence: Vec<String> = rows.iter().map(evidence).collect();
+        of_own(all, &rows, set.nouns.person(), &evidence)
     } else {
-        without_empty(all, &rows)
+        without_empty(all, &rows, names.len() == 1)
     };
     if let Some(headline) = all.headline() {
         table.set_headline(headline.to_owned());
@@ -48,35 +54,39 @@ pub(super) fn shown(report: &Report, run: &ReviewsRun, top: usize) -> Report {
     report
 }
 
-/// The columns of own work that are read first.
-fn of_own(all: &Table, rows: &[&Vec<Cell>], person: &'static str) -> Table {
+/// The columns of own work that are read first; whoever is not judged has a note that says why.
+fn of_own(all: &Table, rows: &[&Vec<Cell>], person: &'static str, closest: &[String]) -> Table {
     let place = |name: &str| all.columns().iter().position(|column| *column == name);
     let cell = |row: &[Cell], name: &str| place(name).map_or(Cell::Missing, |p| row[p].clone());
-    let has_reason = rows.iter().any(|row| cell(row, "reason") != Cell::Missing);
-    let mut columns = vec![person, "flag", "reads_as", "flagged", "share", "p_own", "closeness"];
-    if has_reason {
-        columns.push("reason");
-    }
-    let mut table = Table::new(&columns);
-    for row in rows {
+    let mut table =
+        Table::new(&[person, "flag", "reads_as", "flagged", "share", "p_own", "evidence"]);
+    for (row, closest) in rows.iter().zip(closest) {
         let flagged = match (cell(row, "n_look"), cell(row, "n_papers")) {
             (Cell::Integer(look), Cell::Integer(all)) => format!("{look} of {all}").into(),
             _ => Cell::Missing,
         };
-        let mut shown =
-            vec![cell(row, "reviewer"), cell(row, "flag"), cell(row, "reads_as"), flagged];
-        shown.extend([cell(row, "share"), cell(row, "p_own"), cell(row, "closeness")]);
-        if has_reason {
-            shown.push(cell(row, "reason"));
-        }
-        table.push(shown);
+        let evidence = Some(closest.as_str()).filter(|closest| !closest.is_empty());
+        table.push(vec![
+            cell(row, "reviewer"),
+            cell(row, "flag"),
+            cell(row, "reads_as"),
+            flagged,
+            cell(row, "share"),
+            cell(row, "p_own"),
+            evidence.into(),
+        ]);
     }
     table
 }
 
-/// All columns but those in which nothing stands.
-fn without_empty(all: &Table, rows: &[&Vec<Cell>]) -> Table {
+/// All columns but those in which nothing stands, and those that only files need.
+fn without_empty(all: &Table, rows: &[&Vec<Cell>], one_score: bool) -> Table {
+    let of_files = |name: &str| {
+        matches!(name, "embedder" | "n_zero" | "n_pairs" | "rank")
+            || (one_score && name == "score_name")
+    };
     let kept: Vec<usize> = (0..all.columns().len())
+        .filter(|&column| !of_files(all.columns()[column]))
         .filter(|&column| rows.is_empty() || rows.iter().any(|row| row[column] != Cell::Missing))
         .collect();
     let names: Vec<&'static str> = kept.iter().map(|&column| all.columns()[column]).collect();

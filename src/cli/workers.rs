@@ -48,6 +48,6 @@ impl WorkersArgs {
             return Ok(());
         };
         let report = Report { table: people(), footer: Vec::new(), ..report.clone() };
-        write_output(path, |out| exporter(format, false).write(&report, out))
+        write_output(path, |out| exporter(format, false, None).write(&report, out))
     }
 }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct People {
     pub(super) persons: HashMap<String, String>,
+    pub(super) chairs: HashMap<String, String>,
     /// Rows of the file.
     pub rows: u64,
 }
@@ -14,6 +15,11 @@ impl People {
     /// The person behind an id; the id itself where nobody is known.
     pub fn person<'a>(&'a self, id: &'a str) -> &'a str {
         self.persons.get(id).map_or(id, String::as_str)
+    }
+
+    /// The area chair in charge of what an id reviews, where the file names one.
+    pub fn chair(&self, id: &str) -> Option<&str> {
+        self.chairs.get(id).map(String::as_str)
     }
 
     /// Whether an id is known.

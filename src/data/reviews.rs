@@ -76,6 +76,9 @@ pub struct ReviewSet {
     pub nouns: Nouns,
     /// How long people worked, by their names.
     pub times: Times,
+    /// Area chairs by the names of the papers that they are in charge of, where the file of people names
+    /// any.
+    pub chairs: BTreeMap<String, String>,
 }
 
 impl ReviewSet {
@@ -202,6 +205,7 @@ pub fn read_review_sources(
         joined: 0,
         unknown_papers: Vec::new(),
         unknown_people: BTreeSet::new(),
+        torn: BTreeSet::new(),
     };
     let mut rows = vec![loader.read_reviews(sources.reviews, &mut problems)];
     for source in z {
@@ -262,6 +266,8 @@ struct Loader<'a> {
     unknown_papers: Vec<String>,
     /// Reviewers whom a file of people does not know.
     unknown_people: BTreeSet<String>,
+    /// Papers of two area chairs.
+    torn: BTreeSet<String>,
 }
 
 impl Loader<'_> {
@@ -282,6 +288,13 @@ impl Loader<'_> {
             let Some(reviewer) = row.name(1, &REVIEWER, problems) else { return };
             if self.people.rows > 0 && !self.people.knows(&reviewer) {
                 self.unknown_people.insert(reviewer.clone());
+            }
+            if let Some(chair) = self.people.chair(&reviewer) {
+                let first =
+                    self.set.chairs.entry(paper.clone()).or_insert_with(|| chair.to_owned());
+                if first != chair {
+                    self.torn.insert(paper.clone());
+                }
             }
             let reviewer = self.people.person(&reviewer).to_owned();
             let Some(content) = self.contents.read(row, 2, problems) else { return };
@@ -477,6 +490,15 @@ impl Loader<'_> {
                 first_names(&unknown)
             );
             warnings.push(Warning::new("people_unknown", unknown.len(), message));
+        }
+        if !self.torn.is_empty() {
+            let torn: Vec<&String> = self.torn.iter().collect();
+            let message = format!(
+                "{} of two area chairs stand with the first: {}",
+                nouns.things(torn.len()),
+                first_names(&torn)
+            );
+            warnings.push(Warning::new("two_area_chairs", torn.len(), message));
         }
         if !self.unknown_papers.is_empty() {
             let count = self.unknown_papers.len();

@@ -12,60 +12,201 @@ use super::{Cell, Exporter, Report};
 pub struct TextExporter {
     /// Whether to colour flags; only for a terminal, and only with the feature `cli`.
     pub color: bool,
+    /// Columns of the terminal: sentences break between words, ids are cut to their ends, and columns from
+    /// the right are left out until rows fit. `None` leaves lines as long as they are.
+    pub width: Option<usize>,
 }
+
+/// Names that are longer than this may be cut to their ends.
+const LONG_NAME: usize = 20;
+
+/// Columns that are never left out.
+const KEPT_COLUMNS: usize = 3;
 
 impl Exporter for TextExporter {
     fn write(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+        let whole = |text: &str| self.wrapped(text);
         if let Some(headline) = report.table.headline() {
-            writeln!(out, "{}\n", printable(headline))?;
+            writeln!(out, "{}\n", whole(&printable(headline)))?;
         }
+        let mut left_out = Vec::new();
         match &report.prose {
-            Some(prose) => writeln!(out, "{}", printable_lines(prose.trim_end()))?,
-            None => writeln!(out, "{}", self.grid(report).trim_fmt())?,
+            Some(prose) => writeln!(out, "{}", whole(&printable_lines(prose.trim_end())))?,
+            None => {
+                let mut shown = Shown::of(&report.table);
+                if let Some(width) = self.width {
+                    left_out = shown.fit(width);
+                }
+                writeln!(out, "{}", self.grid(&shown).trim_fmt())?;
+            }
         }
-        let notes = report
-            .footer
-            .iter()
-            .cloned()
-            .chain(report.warnings.iter().map(|warning| format!("Note: {}.", warning.message)));
+        let narrow = (!left_out.is_empty())
+            .then(|| format!("Not shown for want of room: {}.", left_out.join(", ")));
+        let warnings = report.warnings.iter().map(|warning| format!("Note: {}.", warning.message));
+        let notes = report.footer.iter().cloned().chain(narrow).chain(warnings);
         for (index, note) in notes.enumerate() {
             if index == 0 {
                 writeln!(out)?;
             }
-            writeln!(out, "{}", printable(&note))?;
+            writeln!(out, "{}", whole(&printable(&note)))?;
         }
         Ok(())
     }
 }
 
 impl TextExporter {
-    fn grid(self, report: &Report) -> Grid {
-        let table = &report.table;
+    fn grid(self, shown: &Shown) -> Grid {
         let mut grid = Grid::new();
         grid.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
         color::prepare(&mut grid, self.color);
-        grid.set_header(table.columns());
-        for row in table.rows() {
-            grid.add_row(row.iter().map(|cell| self.grid_cell(cell)));
+        grid.set_header(&shown.columns);
+        for row in &shown.rows {
+            grid.add_row(
+                row.iter().map(|cell| color::paint(comfy_table::Cell::new(cell), cell, self.color)),
+            );
         }
-        for (index, column) in grid.column_iter_mut().enumerate() {
-            let text = table.rows().iter().any(|row| matches!(row[index], Cell::Text(_)));
-            if !text {
+        for (column, is_text) in grid.column_iter_mut().zip(&shown.is_text) {
+            if !is_text {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
         grid
     }
 
-    fn grid_cell(self, cell: &Cell) -> comfy_table::Cell {
-        let shown = match cell {
+    /// The lines of a text, broken between words where they are wider than the terminal.
+    fn wrapped(self, text: &str) -> String {
+        let Some(width) = self.width else { return text.to_owned() };
+        text.split('\n').map(|line| wrapped_line(line, width)).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// A line broken between words; what follows stands a little further in. A word that is wider stays whole.
+fn wrapped_line(line: &str, width: usize) -> String {
+    if line.chars().count() <= width {
+        return line.to_owned();
+    }
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    let (mut all, mut current) = (String::new(), " ".repeat(indent));
+    let hanging = " ".repeat(if indent == 0 { 0 } else { indent + 2 });
+    let mut is_empty = true;
+    for word in line[indent..].split(' ') {
+        let room = current.chars().count() + usize::from(!is_empty) + word.chars().count();
+        if !is_empty && room > width {
+            all.push_str(current.trim_end());
+            all.push('\n');
+            current.clone_from(&hanging);
+            is_empty = true;
+        }
+        if !is_empty {
+            current.push(' ');
+        }
+        current.push_str(word);
+        is_empty = false;
+    }
+    all + &current
+}
+
+/// A table as it is printed.
+struct Shown {
+    columns: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+    /// By column, whether there is a text in it.
+    is_text: Vec<bool>,
+}
+
+impl Shown {
+    fn of(table: &super::Table) -> Self {
+        let shown = |cell: &Cell| match cell {
             Cell::Missing => "-".into(),
             Cell::Text(text) => printable(text).into_owned(),
             Cell::Integer(number) => number.to_string(),
             Cell::Number(number) => three_decimals(*number),
         };
-        color::paint(comfy_table::Cell::new(&shown), &shown, self.color)
+        let is_text =
+            |column: usize| table.rows().iter().any(|row| matches!(row[column], Cell::Text(_)));
+        Self {
+            columns: table.columns().to_vec(),
+            rows: table.rows().iter().map(|row| row.iter().map(shown).collect()).collect(),
+            is_text: (0..table.columns().len()).map(is_text).collect(),
+        }
     }
+
+    fn column_width(&self, column: usize) -> usize {
+        let cells = self.rows.iter().map(|row| row[column].chars().count());
+        cells.chain([self.columns[column].chars().count()]).max().unwrap_or(0)
+    }
+
+    /// Columns with a space on each side, but for the last, whose spaces are trimmed.
+    fn width(&self) -> usize {
+        (0..self.columns.len())
+            .map(|column| self.column_width(column) + 2)
+            .sum::<usize>()
+            .saturating_sub(1)
+    }
+
+    /// Makes rows fit; returns the columns that had to go.
+    fn fit(&mut self, width: usize) -> Vec<&'static str> {
+        for column in 0..self.columns.len() {
+            let over = self.width().saturating_sub(width);
+            let wide = self.column_width(column);
+            if over > 0 && self.is_text[column] && wide > LONG_NAME {
+                let names: Vec<&str> = self.rows.iter().map(|row| row[column].as_str()).collect();
+                let room = wide.saturating_sub(over).max(LONG_NAME);
+                if let Some(folded) = folded(&names, room) {
+                    self.rows.iter_mut().zip(folded).for_each(|(row, name)| row[column] = name);
+                }
+            }
+        }
+        let mut left_out = Vec::new();
+        while self.width() > width && self.columns.len() > KEPT_COLUMNS {
+            left_out.extend(self.columns.pop());
+            self.is_text.pop();
+            self.rows.iter_mut().for_each(|row| drop(row.pop()));
+        }
+        left_out.reverse();
+        left_out
+    }
+}
+
+/// Ids without what all begin and end with, or else their last `room` characters, which tell them apart;
+/// `None` for sentences, and where what is left would be the same for two.
+fn folded(names: &[&str], room: usize) -> Option<Vec<String>> {
+    let long: Vec<&&str> = names.iter().filter(|name| name.chars().count() > room).collect();
+    if long.is_empty() || names.iter().any(|name| name.contains(' ')) {
+        return None;
+    }
+    let shared = |a: usize, b: &str, c: &str| {
+        a.min(b.chars().rev().zip(c.chars().rev()).take_while(|(b, c)| b == c).count())
+    };
+    let mut end = usize::MAX;
+    for pair in names.windows(2) {
+        end = shared(end, pair[0], pair[1]);
+    }
+    // Whole parts of an id only.
+    let last = names[0];
+    let tail: String = last.chars().skip(last.chars().count().saturating_sub(end)).collect();
+    let end = if names.len() < 2 {
+        0
+    } else {
+        tail.find(['/', ':', '#']).map_or(0, |at| tail[at..].chars().count())
+    };
+    let cut = |name: &&str| {
+        let all: Vec<char> = name.chars().collect();
+        let kept = &all[..all.len() - end];
+        let ending = if end > 0 { "\u{2026}" } else { "" };
+        if kept.len() + usize::from(end > 0) <= room {
+            return kept.iter().collect::<String>() + ending;
+        }
+        let start = kept.len() + 1 + usize::from(end > 0) - room;
+        format!("\u{2026}{}{ending}", kept[start..].iter().collect::<String>())
+    };
+    let short: Vec<String> = names.iter().map(cut).collect();
+    let distinct = |names: &mut dyn Iterator<Item = &str>| {
+        names.collect::<std::collections::HashSet<_>>().len()
+    };
+    let same =
+        distinct(&mut short.iter().map(String::as_str)) == distinct(&mut names.iter().copied());
+    same.then_some(short)
 }
 
 /// Colours; the crate behind them knows of terminals, so it comes with the command line.
@@ -155,7 +296,7 @@ mod tests {
 
     #[test]
     fn the_table_is_aligned_rounded_and_free_of_control_characters() {
-        let text = written(&TextExporter { color: false }, &example());
+        let text = written(&TextExporter { color: false, width: None }, &example());
         insta::assert_snapshot!(text, @r#"
          reviewer     score  rank
          a, "b"       0.300     1
@@ -172,8 +313,8 @@ mod tests {
         let mut report = example();
         report.table = super::super::Table::new(&["flag"]);
         report.table.push(vec!["uninformative".into()]);
-        assert!(written(&TextExporter { color: true }, &report).contains('\u{1b}'));
-        assert!(!written(&TextExporter { color: false }, &report).contains('\u{1b}'));
+        assert!(written(&TextExporter { color: true, width: None }, &report).contains('\u{1b}'));
+        assert!(!written(&TextExporter { color: false, width: None }, &report).contains('\u{1b}'));
     }
 
     #[test]
@@ -187,19 +328,60 @@ mod tests {
     #[test]
     fn the_headline_comes_first_and_is_as_harmless_as_a_table() {
         let mut report = example();
-        let plain = written(&TextExporter { color: false }, &report);
+        let plain = written(&TextExporter { color: false, width: None }, &report);
         report.table.set_headline("The answer\u{1b}]0;title\u{7}.".into());
-        let text = written(&TextExporter { color: false }, &report);
+        let text = written(&TextExporter { color: false, width: None }, &report);
         let (first, rest) = text.split_once("\n\n").unwrap();
         assert!(first.starts_with("The answer") && !first.contains('\u{1b}'), "{first:?}");
         assert_eq!(rest, plain);
     }
 
     #[test]
+    fn at_eighty_columns_no_row_breaks_and_no_word_is_cut() {
+        let mut report = example();
+        let id = |end: &str| format!("ICLR.cc/2024/Conference/Submission{end}/Reviewer_{end}x");
+        let long = "a number of words that is larger than what fits into one row of a terminal";
+        report.table = super::super::Table::new(&["reviewer", "flag", "p_own", "share", "note"]);
+        for end in ["13", "144"] {
+            let row = vec![id(end).into(), "look".into(), 0.5.into(), 0.5.into(), long.into()];
+            report.table.push(row);
+        }
+        report.footer = vec![format!("{long} {long}")];
+        let text = written(&TextExporter { color: false, width: Some(60) }, &report);
+        assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+        assert!(
+            text.contains("\u{2026}ference/Submission144/Reviewer_144x")
+                || text.contains("Reviewer_144x"),
+            "{text}"
+        );
+        assert!(text.contains("Not shown for want of room: note."), "{text}");
+        assert!(text.replace('\n', " ").contains(&format!("{long} {long}")), "{text}");
+        // In a file everything stays.
+        let whole = written(&TextExporter { color: false, width: None }, &report);
+        assert!(whole.contains(&id("13")) && whole.contains(&format!("{long} {long}")));
+    }
+
+    #[test]
+    fn ids_lose_what_all_share_and_stay_apart() {
+        let names = ["2024/a/Reviewer_1/long", "2024/bcd/Reviewer_2/long"];
+        assert_eq!(
+            folded(&names, 20).unwrap(),
+            ["2024/a/Reviewer_1\u{2026}", "2024/bcd/Reviewer_2\u{2026}"]
+        );
+        assert_eq!(
+            folded(&names, 14).unwrap(),
+            ["\u{2026}a/Reviewer_1\u{2026}", "\u{2026}d/Reviewer_2\u{2026}"]
+        );
+        assert_eq!(folded(&["short", "names"], 20), None);
+        assert_eq!(folded(&["1/the same end", "2/the same end"], 8), None, "no ids");
+        assert_eq!(folded(&["aaaa-x", "bbbb-x"], 3), None, "the ends are the same");
+    }
+
+    #[test]
     fn prose_is_as_harmless_as_a_table() {
         let mut report = example();
         report.prose = Some("one\n\u{1b}]0;title\u{7}two".into());
-        let text = written(&TextExporter { color: false }, &report);
+        let text = written(&TextExporter { color: false, width: None }, &report);
         assert!(text.starts_with("one\n\\u{1b}]0;title\\u{7}two\n"), "{text}");
     }
 }

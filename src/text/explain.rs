@@ -6,7 +6,7 @@
 
 use super::forms::Forms;
 use super::pairs::{Paper, ZCombine, plain_pairs, projected_pairs, z_similarities};
-use super::sentence_evidence::{SentenceSimilarity, SentenceTable, TextMatches};
+use super::sentence_evidence::{SentenceSimilarity, SentenceTable, TextMatches, beyond};
 use super::space::Space;
 use crate::data::reviews::ReviewSet;
 use crate::embed::sentences::sentences;
@@ -38,14 +38,15 @@ pub struct PaperEvidence {
 }
 
 impl PaperEvidence {
-    /// The [`SHOWN_SENTENCES`] sentences closest to Z, closest first; empty without Z. Headings and
-    /// what belongs to a form are left out.
+    /// The [`SHOWN_SENTENCES`] sentences that are most closer to Z than to peers and to Z of other
+    /// papers, see [`SentenceEvidence::beyond_others`]; none that is not. Headings and what belongs to a
+    /// form are left out.
     pub fn said_by_z(&self) -> Vec<&SentenceEvidence> {
-        highest(&self.sentences, |sentence| sentence.z_similarity)
+        highest(&self.sentences, SentenceEvidence::beyond_others)
     }
 
-    /// The [`SHOWN_SENTENCES`] sentences with most support by peers beyond Z, most first; empty
-    /// without peers. Headings and what belongs to a form are left out.
+    /// The [`SHOWN_SENTENCES`] sentences with most support by peers beyond Z, most first; none that is as
+    /// close to Z. Headings and what belongs to a form are left out.
     pub fn supported_by_peers(&self) -> Vec<&SentenceEvidence> {
         highest(&self.sentences, SentenceEvidence::support_beyond_z)
     }
@@ -80,11 +81,18 @@ pub struct SentenceEvidence {
     pub z_similarity: Option<f64>,
     /// Mean over peers of the largest cosine with one of their sentences; `None` without peers.
     pub peer_support: Option<f64>,
+    /// Largest cosine with a sentence of Z of other papers; `None` without any.
+    pub elsewhere: Option<f64>,
     /// Whether it is a heading or belongs to a form, and so is no evidence, see [`Forms`].
     pub is_form: bool,
 }
 
 impl SentenceEvidence {
+    /// How much closer it is to Z than to peers and to Z of other papers; `None` without Z.
+    pub fn beyond_others(&self) -> Option<f64> {
+        beyond(self.z_similarity, self.peer_support, self.elsewhere)
+    }
+
     /// Support by peers minus similarity with Z, whichever exist; `None` without peers.
     pub fn support_beyond_z(&self) -> Option<f64> {
         Some(self.peer_support? - self.z_similarity.unwrap_or(0.0))
@@ -180,6 +188,7 @@ impl Evidence<'_> {
             text: text.to_owned(),
             z_similarity: numbers.z,
             peer_support: numbers.peers,
+            elsewhere: numbers.elsewhere,
             is_form: self.forms.has(text),
         };
         let compared = all.by_ref().take(numbers.len()).zip(numbers).map(shown).collect();
@@ -187,7 +196,7 @@ impl Evidence<'_> {
     }
 }
 
-/// The [`SHOWN_SENTENCES`] sentences with the highest value; ties keep the order of the text.
+/// The [`SHOWN_SENTENCES`] sentences with the highest value above 0; ties keep the order of the text.
 fn highest(
     sentences: &[SentenceEvidence],
     value: impl Fn(&SentenceEvidence) -> Option<f64>,
@@ -195,7 +204,7 @@ fn highest(
     let mut order: Vec<(f64, &SentenceEvidence)> = sentences
         .iter()
         .filter(|sentence| !sentence.is_form)
-        .filter_map(|sentence| Some((value(sentence)?, sentence)))
+        .filter_map(|sentence| Some((value(sentence).filter(|value| *value > 0.0)?, sentence)))
         .collect();
     order.sort_by(|a, b| b.0.total_cmp(&a.0));
     order.into_iter().take(SHOWN_SENTENCES).map(|(_, sentence)| sentence).collect()

@@ -1,18 +1,22 @@
-//! How close every sentence of a review is to Z and to the reviews of peers.
+//! How close every sentence of a review is to Z, to the reviews of peers, and to Z of other papers.
 //!
 //! Sentences are compared while they are embedded: a [`SentenceCollector`] hears of every vector
-//! once, compares the sentences of a paper as soon as it has heard of all of them, and keeps two
-//! numbers per sentence. What it holds of vectors is bounded by one call of the embedder and one
-//! paper.
+//! once, compares the sentences of a paper as soon as it has heard of all of them, and keeps three
+//! numbers per sentence. What it holds of vectors is bounded by one call of the embedder, one paper
+//! and the Z of [`REFERENCES`] papers, which every sentence of another paper is compared with: what
+//! is as close to an LLM's words on any paper says nothing.
 
 use rayon::prelude::*;
 
 use super::pairs::Paper;
-use super::sentence_vectors::{MAX_COMPARED_SENTENCES, SentenceVectors, closest};
+use super::sentence_vectors::{MAX_COMPARED_SENTENCES, SentenceVectors, closest, highest};
 
 pub use super::sentence_vectors::SentenceMatch;
 use crate::embed::pooling::{EmbeddedSentence, SentenceListener};
 use crate::embed::vectors::Vectors;
+
+/// Papers whose Z stand for what an LLM says of any paper.
+pub const REFERENCES: usize = 8;
 
 /// What one sentence of a review is close to.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -21,6 +25,22 @@ pub struct SentenceSimilarity {
     pub z: Option<f64>,
     /// Mean over peers of the largest cosine with one of their sentences; `None` without peers.
     pub peers: Option<f64>,
+    /// Largest cosine with a sentence of a Z of [`REFERENCES`] other papers; `None` without any.
+    pub elsewhere: Option<f64>,
+}
+
+impl SentenceSimilarity {
+    /// How much closer the sentence is to a Z than peers are to the sentence and than it is to Z of other
+    /// papers; `None` without Z.
+    pub fn beyond(&self) -> Option<f64> {
+        beyond(self.z, self.peers, self.elsewhere)
+    }
+}
+
+/// See [`SentenceSimilarity::beyond`].
+pub(super) fn beyond(z: Option<f64>, peers: Option<f64>, elsewhere: Option<f64>) -> Option<f64> {
+    let others = [peers, elsewhere].into_iter().flatten().max_by(f64::total_cmp);
+    Some(z? - others.unwrap_or(0.0))
 }
 
 /// Another text of the same paper.
@@ -79,6 +99,11 @@ pub struct SentenceCollector<'a> {
     /// by paper, each with its reviews first.
     order: Vec<usize>,
     wanted_texts: usize,
+    /// The papers whose Z come first of all texts, and how many these are.
+    references: Vec<usize>,
+    reference_texts: usize,
+    /// The sentences of those Z, once all are heard of.
+    heard: Option<Vec<Vec<SentenceVectors>>>,
     /// Papers of `wanted` that are compared.
     done: usize,
     /// Sentences of the texts of papers that are not yet compared, from `first` on.
@@ -89,26 +114,38 @@ pub struct SentenceCollector<'a> {
 
 impl<'a> SentenceCollector<'a> {
     /// Compares the sentences of the papers that `wanted` wants; `reviews` is their number in the
-    /// set.
-    pub fn new(papers: &'a [Paper], reviews: usize, wanted: impl Fn(&Paper) -> bool) -> Self {
-        let mut order = Vec::new();
-        let mut ends = Vec::new();
-        let texts = |paper: &Paper| {
-            let z: Vec<usize> = paper.z.iter().map(|z| reviews + z).collect();
+    /// set, `names` are those of all papers, by number.
+    pub fn new(
+        papers: &'a [Paper],
+        names: &[String],
+        reviews: usize,
+        wanted: impl Fn(&Paper) -> bool,
+    ) -> Self {
+        let references = references(papers, names);
+        let z = |paper: &Paper| paper.z.iter().map(|z| reviews + z).collect::<Vec<usize>>();
+        let mut order: Vec<usize> =
+            references.iter().flat_map(|&paper| z(&papers[paper])).collect();
+        let reference_texts = order.len();
+        let texts = |(number, paper): (usize, &Paper)| {
+            let z = if references.contains(&number) { Vec::new() } else { z(paper) };
             [paper.reviews.clone(), z].concat()
         };
+        let mut ends = Vec::new();
         for (number, paper) in papers.iter().enumerate().filter(|(_, paper)| wanted(paper)) {
-            order.extend(texts(paper));
+            order.extend(texts((number, paper)));
             ends.push((number, order.len()));
         }
-        let wanted_texts = order.len();
-        order.extend(papers.iter().filter(|paper| !wanted(paper)).flat_map(texts));
+        let wanted_texts = if ends.is_empty() { 0 } else { order.len() };
+        order.extend(papers.iter().enumerate().filter(|(_, paper)| !wanted(paper)).flat_map(texts));
         let table = SentenceTable { rows: vec![Compared::default(); reviews] };
         Self {
             papers,
             wanted: ends,
             order,
             wanted_texts,
+            references,
+            reference_texts,
+            heard: None,
             done: 0,
             open: Vec::new(),
             first: 0,
@@ -133,22 +170,46 @@ impl<'a> SentenceCollector<'a> {
 
     /// Compares the papers whose texts are all before `finished`.
     fn compare(&mut self, finished: usize) {
+        if finished < self.reference_texts {
+            return;
+        }
+        let heard = self.heard.get_or_insert_with(|| {
+            self.first = self.reference_texts;
+            let mut z = self.open.drain(..self.reference_texts);
+            let of_paper = |&paper: &usize| z.by_ref().take(self.papers[paper].z.len()).collect();
+            self.references.iter().map(of_paper).collect()
+        });
         let ready = self.wanted[self.done..].iter().take_while(|(_, end)| *end <= finished).count();
         let mut jobs = Vec::with_capacity(ready);
         for &(number, end) in &self.wanted[self.done..self.done + ready] {
-            let texts: Vec<SentenceVectors> = self.open.drain(..end - self.first).collect();
+            let mut texts: Vec<SentenceVectors> = self.open.drain(..end - self.first).collect();
             self.first = end;
-            jobs.push((&self.papers[number], texts));
+            let place = self.references.iter().position(|&reference| reference == number);
+            texts.extend(place.map_or(&[][..], |place| &heard[place]).iter().cloned());
+            let all = heard.iter().enumerate().filter(|(other, _)| Some(*other) != place);
+            let elsewhere: Vec<&SentenceVectors> = all.flat_map(|(_, z)| z).collect();
+            jobs.push((&self.papers[number], texts, elsewhere));
         }
         self.done += ready;
-        let compared: Vec<_> =
-            jobs.par_iter().map(|(paper, texts)| compared(paper, texts)).collect();
-        for ((paper, _), rows) in jobs.iter().zip(compared) {
+        let compared: Vec<_> = jobs
+            .par_iter()
+            .map(|(paper, texts, elsewhere)| compared(paper, texts, elsewhere))
+            .collect();
+        for ((paper, ..), rows) in jobs.iter().zip(compared) {
             for (&review, row) in paper.reviews.iter().zip(rows) {
                 self.table.rows[review] = row;
             }
         }
     }
+}
+
+/// Papers with Z, evenly spread over their names, so that they are the same whatever the order of rows.
+fn references(papers: &[Paper], names: &[String]) -> Vec<usize> {
+    let mut all: Vec<usize> =
+        (0..papers.len()).filter(|&paper| !papers[paper].z.is_empty()).collect();
+    all.sort_by(|&a, &b| names.get(a).cmp(&names.get(b)));
+    let count = all.len().min(REFERENCES);
+    (0..count).map(|place| all[place * all.len() / count]).collect()
 }
 
 impl SentenceListener for SentenceCollector<'_> {
@@ -175,8 +236,13 @@ impl SentenceListener for SentenceCollector<'_> {
     }
 }
 
-/// Per review of a paper, what its sentences are close to; `texts` holds the reviews, then Z.
-fn compared(paper: &Paper, texts: &[SentenceVectors]) -> Vec<Compared> {
+/// Per review of a paper, what its sentences are close to; `texts` holds the reviews, then Z,
+/// `elsewhere` are Z of other papers.
+fn compared(
+    paper: &Paper,
+    texts: &[SentenceVectors],
+    elsewhere: &[&SentenceVectors],
+) -> Vec<Compared> {
     let (reviews, z) = texts.split_at(paper.reviews.len());
     // The closest sentence of a text without sentences does not exist.
     let mut found: Vec<Compared> = vec![Compared::default(); reviews.len()];
@@ -209,9 +275,11 @@ fn compared(paper: &Paper, texts: &[SentenceVectors]) -> Vec<Compared> {
             let cosines = found.matches[peers..].iter().map(|z| z.sentences[index].cosine);
             cosines.max_by(f64::total_cmp)
         };
+        let elsewhere = highest(own, elsewhere);
         let of_sentence = |(index, support): (usize, Support)| SentenceSimilarity {
             z: of_z(index),
             peers: support.mean(),
+            elsewhere: elsewhere[index],
         };
         found.similarities = supports.into_iter().enumerate().map(of_sentence).collect();
     }
@@ -294,10 +362,12 @@ mod tests {
     #[test]
     fn sentences_are_compared_while_they_are_embedded_whatever_the_order_of_texts() {
         let (papers, owned) = example();
+        let names = ["q", "p"].map(str::to_owned);
         let texts: Vec<&str> = owned.iter().map(String::as_str).collect();
         let embedder = Tfidf::fit(&texts, StopWords::None);
-        let mut collector = SentenceCollector::new(&papers, 5, |_| true);
-        assert_eq!(collector.order(), [0, 3, 6, 1, 2, 4, 5, 7]);
+        let mut collector = SentenceCollector::new(&papers, &names, 5, |_| true);
+        // The Z of both papers come first, by name.
+        assert_eq!(collector.order(), [5, 7, 6, 0, 3, 1, 2, 4]);
         let ordered: Vec<&str> = collector.order().iter().map(|&text| texts[text]).collect();
         let heard = embed_heard(&embedder, &ordered, &mut collector, &NoProgress).unwrap();
         // The means are those without a listener.
@@ -334,7 +404,13 @@ mod tests {
                         assert!((found.cosine - one).abs() < 1e-12, "{own} {there}");
                     }
                 }
+                let others =
+                    papers.iter().filter(|other| other.z != paper.z).flat_map(|other| &other.z);
+                let elsewhere: Vec<_> =
+                    others.map(|z| naive(&embedder, texts[review], texts[5 + z])).collect();
                 for (index, found) in found.iter().enumerate() {
+                    let highest = elsewhere.iter().filter_map(|z| z[index]).max_by(f64::total_cmp);
+                    assert!((found.elsewhere.unwrap() - highest.unwrap()).abs() < 1e-12);
                     let closest = z.iter().filter_map(|z| z[index]).max_by(f64::total_cmp);
                     assert!((found.z.unwrap() - closest.unwrap()).abs() < 1e-12);
                     let mean =
@@ -345,9 +421,10 @@ mod tests {
         }
         assert_eq!(table.of_review(3).len(), MAX_COMPARED_SENTENCES);
         // The second paper alone, without means.
-        let mut alone = SentenceCollector::new(&papers, 5, |paper| paper.reviews.len() == 3);
-        assert_eq!((alone.order(), alone.wanted_texts()), (&[1, 2, 4, 5, 7, 0, 3, 6][..], 5));
-        let ordered: Vec<&str> = alone.order()[..5].iter().map(|&text| texts[text]).collect();
+        let mut alone =
+            SentenceCollector::new(&papers, &names, 5, |paper| paper.reviews.len() == 3);
+        assert_eq!((alone.order(), alone.wanted_texts()), (&[5, 7, 6, 1, 2, 4, 0, 3][..], 6));
+        let ordered: Vec<&str> = alone.order()[..6].iter().map(|&text| texts[text]).collect();
         hear_sentences(&embedder, &ordered, &mut alone, &NoProgress).unwrap();
         let alone = alone.into_table();
         assert_eq!(alone.of_review(1), table.of_review(1));

@@ -111,6 +111,15 @@ pub(super) fn closest(
     (to_b, to_a)
 }
 
+/// For every sentence of `a` the largest cosine with one of any of `others`; `None` without any.
+pub(super) fn highest(a: &SentenceVectors, others: &[&SentenceVectors]) -> Vec<Option<f64>> {
+    let of_one = |one: &Unit| {
+        let all = others.iter().flat_map(|other| &other.units);
+        all.map(|other| one.cosine(other)).max_by(f64::total_cmp)
+    };
+    a.units.iter().map(of_one).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

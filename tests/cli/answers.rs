@@ -63,7 +63,7 @@ fn the_answer_comes_first_and_stands_in_json() {
     assert!(shown.contains("28 reviewers, 60 reviews of 12 papers; 24 LLM reviews from 2 sources"));
     let header = shown.lines().find(|line| line.contains("reads_as")).unwrap();
     let columns: Vec<&str> = header.split_whitespace().collect();
-    let expected = ["reviewer", "flag", "reads_as", "flagged", "share", "p_own", "closeness"];
+    let expected = ["reviewer", "flag", "reads_as", "flagged", "share", "p_own", "evidence"];
     assert_eq!(columns, expected);
     let value = json_of(&folder, &[]);
     let summary = &value["summary"];
@@ -438,7 +438,10 @@ fn one_person_or_one_paper_is_said() {
 fn explain_begins_with_the_verdict_and_shows_what_stands_word_for_word() {
     let folder = venue(|_| {});
     let shown = run(&folder, &["--explain", "finn"]).succeeded().stdout;
-    assert!(shown.starts_with("Reviewer finn: look; reads as copies of Z on "), "{shown}");
+    assert!(
+        shown.starts_with("Reviewer finn: look; reads as a copy of the LLM's review on "),
+        "{shown}"
+    );
     let clear = run(&folder, &["--explain", "ada"]).succeeded().stdout;
     assert!(clear.starts_with("Reviewer ada: "), "{clear}");
 }

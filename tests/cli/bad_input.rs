@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::Folder;
+use super::{Folder, sample};
 
 const REVIEWS: &str = "paper,reviewer,text\np1,a,good idea\np1,b,weak proof\n";
 const Z: &str = "paper,text\np1,the method is novel\n";
@@ -135,4 +135,51 @@ fn mixed_text_and_vectors_name_the_remedy() {
     folder
         .caz(&["reviews", "r.jsonl", "--z", "z.csv", "--embedder", "given"])
         .failed(3, &["have no `vector`; give all of them one"]);
+}
+
+#[test]
+fn mistakes_that_people_make_name_the_command_that_works() {
+    let folder = Folder::new();
+    let (reviews, z) = (sample("reviews.jsonl"), sample("llm-reviews.jsonl"));
+    std::fs::create_dir(folder.path("dump")).unwrap();
+    std::fs::copy(&reviews, folder.path("dump/r.jsonl")).unwrap();
+    folder.write("page.html", "<!DOCTYPE html><html></html>");
+    folder.write("bare.csv", "p1,ann,It is well written.\np1,bob,It lacks a baseline.\n");
+    folder.write("wide.csv", "task,ann,bob,cat\nt1,a,b,a\nt2,a,b,b\n");
+    folder.write("l.csv", "task,worker,label\nt1,ann,a\n");
+    folder.write("z.csv", "id,label\nt1,a\n");
+    let tries = |arguments: &[&str], code: i32, advice: &str| {
+        folder.caz(arguments).failed(code, &[&format!("try: {advice}")]);
+    };
+    tries(
+        &["reviews", &z, "--z", &reviews],
+        3,
+        &format!("the two files are swapped: caz reviews {reviews} --z {z}"),
+    );
+    tries(
+        &["reviews", "dump", "--z", &z],
+        3,
+        &format!("name the file: caz reviews dump/r.jsonl --z {z}"),
+    );
+    tries(&["reviews", "page.html", "--z", &z], 3, "`page.html` is a web page");
+    tries(
+        &["reviews", "bare.csv", "--z", &z],
+        3,
+        &format!(
+            "the first line of `bare.csv` names no columns; if these are paper,reviewer,text: (echo paper,reviewer,text; cat bare.csv) | caz reviews - --z {z}"
+        ),
+    );
+    tries(&["reviews", &reviews, "-z", &z], 2, &format!("caz reviews {reviews} --z {z}"));
+    tries(&["reviews", &reviews, "--Z", &z], 2, &format!("caz reviews {reviews} --z {z}"));
+    tries(&["agree", "l.csv", "--truth", "l.csv"], 2, "caz agree l.csv --gold l.csv");
+    tries(
+        &["labels", "wide.csv", "--z", "l.csv"],
+        3,
+        "with a column for each worker: caz labels wide.csv --z l.csv --columns ann,bob,cat --wide task",
+    );
+    tries(
+        &["labels", "l.csv", "--z", "z.csv", "--column", "task=id"],
+        3,
+        "that column is of the file of Z: caz labels l.csv --z z.csv --z-column task=id",
+    );
 }

@@ -18,7 +18,7 @@ use super::server::Server;
 
 /// Flags that change no result: where it goes, how it looks, how fast it is there, what is shown
 /// beside it.
-const NEVER_IN_RESULTS: [&str; 37] = [
+const NEVER_IN_RESULTS: [&str; 38] = [
     "help",
     "version",
     "format",
@@ -31,6 +31,7 @@ const NEVER_IN_RESULTS: [&str; 37] = [
     "ca",
     "report",
     "report-text",
+    "title",
     "top",
     "consensus",
     "figures",

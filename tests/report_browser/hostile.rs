@@ -59,7 +59,7 @@ fn assert_still(browser: &Browser, page: &Path) {
     assert_eq!(browser.run(strange), json!(0));
     assert_eq!(
         browser.run("return document.scripts.length"),
-        browser.run("return document.querySelectorAll('#data').length * 4")
+        browser.run("return document.querySelectorAll('#data').length * 5")
     );
     browser.assert_quiet(page);
 }

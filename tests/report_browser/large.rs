@@ -2,7 +2,9 @@
 
 use caz::data::observer::Silent;
 use caz::data::{ReviewRow, Reviews, ZRow};
-use caz::report::html::{Details, HtmlExporter, Page, ReviewText, ShownSentence, TextSentence};
+use caz::report::html::{
+    Details, HtmlExporter, Page, ReviewText, Shade, ShownSentence, TextSentence,
+};
 use caz::report::{Exporter, Readers, write_file};
 use caz::screen::{ReviewsRun, ReviewsSettings, ScoreName, reviews as reviews_of};
 use serde_json::{Value, json};
@@ -148,8 +150,13 @@ fn fill_in(page: &mut Page, draws: &mut Draws) {
     };
     details.text = ReviewText::Excerpts;
     details.cut_after = Some(CHARACTERS);
-    details.z_levels = Some([0.2, 0.5, 0.8]);
-    details.peer_levels = Some([0.1, 0.3, 0.5]);
+    details.shading = "Shaded: by a rule.".into();
+    for row in &mut details.rows {
+        row.flag = Some("clear");
+        row.reads_as = Some("an LLM's review".into());
+        (row.p_own, row.copied) = (Some(0.123), Some(0.456));
+        row.key = "0123456789ab".into();
+    }
     for text in details.texts.iter_mut().flatten() {
         text.length = 2 * SENTENCES as usize;
         let sentence =
@@ -165,6 +172,8 @@ fn fill_in(page: &mut Page, draws: &mut Draws) {
                 position: 2 * at,
                 z_similarity: Some(draws.number()),
                 peer_support: Some(draws.number()),
+                beyond_others: None,
+                shade: Shade::Z,
                 in_z: Some((2 * at, draws.number())),
                 in_peer: Some((2 * at, draws.number())),
             })
@@ -226,7 +235,7 @@ fn thousands_of_people_stay_usable() {
     // Only what is seen is drawn, wherever the list is scrolled to.
     browser.run("location.hash = '#people'");
     browser.wait_for("return document.getElementById('people').hidden", &json!(false));
-    browser.run("document.querySelectorAll('#list thead button')[3].click()");
+    browser.run("document.querySelectorAll('#list thead button')[4].click()");
     let drawn = "return document.querySelectorAll('#list tr.person').length";
     let rows = |browser: &Browser| browser.run(drawn).as_u64().unwrap();
     assert!((10..100).contains(&rows(&browser)));
@@ -234,8 +243,8 @@ fn thousands_of_people_stay_usable() {
     let last = "return [...document.querySelectorAll('#list tr.person')].pop().ariaRowIndex";
     browser.wait_for(last, &json!((REVIEWERS + 1).to_string()));
     assert!((10..100).contains(&rows(&browser)));
-    let sorted = "return [...document.querySelectorAll('#list tr.person td:nth-child(4)')]\
-                  .map(c => Number(c.textContent)).every((rank, i, all) => !i || all[i - 1] <= rank)";
+    let sorted = "return [...document.querySelectorAll('#list tr.person td:nth-child(5)')]\
+                  .map(c => Number(c.textContent)).every((papers, i, all) => !i || all[i - 1] <= papers)";
     assert_eq!(browser.run(sorted), json!(true));
     browser.type_into("#search", "lastname4999");
     assert_eq!(rows(&browser), 1);

@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Map, Value};
 
-use super::super::common::{Common, check_read_once};
+use super::super::common::{Common, OutputFormat, check_read_once};
 use super::super::exit::ExitStatus;
 use super::super::output::{check_output, emit};
 use super::super::page::PageArgs;
 use super::super::progress::{Terminal, open};
+use super::leaderboard::leaderboard;
 use crate::error::Result;
 use crate::experiment::judges::{Cluster, Files, JudgesSettings, study};
 use crate::metrics::agreement::bootstrap::DRAWS;
@@ -127,6 +128,12 @@ pub(super) fn run(args: &JudgesArgs, common: &Common) -> Result<ExitStatus> {
         status = ended;
     }
     args.page.write(common, &report, || Ok(run.page()))?;
-    emit(&report, common)?;
+    let for_people = common.output.is_none() && common.resolved_format()? == OutputFormat::Table;
+    if for_people {
+        let metrics = ["accuracy", "accuracy_without_ties", "consistency", "kappa"];
+        emit(&leaderboard(&report, metrics), common)?;
+    } else {
+        emit(&report, common)?;
+    }
     Ok(status)
 }

@@ -6,6 +6,7 @@ mod crowd;
 mod detection;
 mod feedback;
 mod judges;
+mod leaderboard;
 mod multi_llm;
 mod own;
 mod own_labels;

@@ -22,6 +22,9 @@ pub(super) struct PageArgs {
     /// file is readable by its owner only.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
+    /// What the page is about, e.g. the name of the venue; stands above it, also in print
+    #[arg(long, value_name = "TEXT", requires = "report")]
+    title: Option<String>,
 }
 
 impl PageArgs {
@@ -54,7 +57,10 @@ impl PageArgs {
     ) -> Result<()> {
         let Some(path) = &self.report else { return Ok(()) };
         doing(common, "making the page", || {
-            let page = page()?;
+            let mut page = page()?;
+            if let Some(title) = &self.title {
+                page.title = format!("{title}: {}", page.title);
+            }
             let report = advised(report);
             write_output(path, |out| HtmlExporter { page: &page }.write(&report, out))
         })

@@ -1,14 +1,14 @@
 //! Who is behind anonymous ids.
 //!
 //! Venues give a reviewer another id on every paper (`.../Submission12/Reviewer_aB3d`). A file of ids
-//! and persons joins them; for `OpenReview` that is the export of groups, `id` to `members[0]`.
+//! and persons joins them, and may name the area chair (`ac`) who is in charge of each; for `OpenReview` that is the export of groups, `id` to `members[0]`.
 
 use super::charset::decoded;
 use super::elements::each_object;
 use super::error::ImportError;
 use super::peek::Peek;
 use super::reading::imported;
-use super::schema::{ID_COLUMN as ID, PERSON_COLUMN as PERSON};
+use super::schema::{CHAIR_COLUMN as CHAIR, ID_COLUMN as ID, PERSON_COLUMN as PERSON};
 use super::settings::{ImportSettings, Wanted};
 use crate::data::near::quotable;
 use crate::data::people::People;
@@ -31,9 +31,12 @@ pub fn read_people(source: &Source) -> Result<People, DataError> {
     let mut problems = Problems::new();
     let mut people = People::default();
     let mut file = FileProblems::new(source, &mut problems);
-    let rows = read_rows(source, &[ID, PERSON], &mut file, &mut |row, problems| {
+    let rows = read_rows(source, &[ID, PERSON, CHAIR], &mut file, &mut |row, problems| {
         let Some(id) = row.name(0, &ID, problems) else { return };
         let Some(person) = row.name(1, &PERSON, problems) else { return };
+        if let Some(chair) = row.fields[2].as_name() {
+            people.chairs.insert(id.clone(), chair.into());
+        }
         if let Some(known) = people.persons.insert(id.clone(), person.clone())
             && known != person
         {

@@ -162,6 +162,12 @@ pub(super) const ID_COLUMN: Column =
 pub(super) const PERSON_COLUMN: Column =
     Column { name: "person", synonyms: &["member", "name", "email", "profile"], required: true };
 
+/// Column of the area chair, see [`PERSON_COLUMN`].
+pub(super) const CHAIR_COLUMN: Column =
+    Column { name: "ac", synonyms: &["area_chair"], required: false };
+
+const CHAIR: Known = Known::new(CHAIR_COLUMN, &["area_chair_id", "meta_reviewer"]);
+
 const ID: Known = Known::ranked(
     ID_COLUMN,
     &["id", "reviewer", "anonymous_id", "anon_id", "signature", "reviewer_id"],
@@ -238,7 +244,7 @@ impl Wanted {
                     TextRule::None,
                 )
             },
-            Self::People => schema(&[ID, PERSON], &[], TextRule::None),
+            Self::People => schema(&[ID, PERSON], &[CHAIR], TextRule::None),
             Self::Truth => schema(&[TASK, TRUTH], &[], TextRule::None),
             Self::Texts => schema(&[], &IDENTIFIERS, TextRule::Needed),
             Self::Items => Schema { keeps_others: true, ..schema(&[ITEM], &[], TextRule::IfAsked) },

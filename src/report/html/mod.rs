@@ -28,10 +28,10 @@ mod script;
 pub use self::label_details::{LabelDetail, LabelDetails, ShownConfusion, ShownTask};
 pub use self::model::{
     Details, First, FirstPerson, Measure, Page, People, PersonRow, Section, SectionCell,
-    SentencePair, ShownTable, View,
+    SentencePair, ShownTable, Values, View,
 };
 pub use self::render::HtmlExporter;
 pub use self::review_details::{
-    Author, ReviewDetail, ReviewDetails, ReviewText, ShownAspects, ShownPeer, ShownSentence,
-    ShownText, TextSentence,
+    Author, ReviewDetail, ReviewDetails, ReviewText, Shade, ShownAspects, ShownPeer, ShownReview,
+    ShownSentence, ShownText, TextSentence, key_of,
 };

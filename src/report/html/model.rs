@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::digits::rounded;
 use super::label_details::{LabelDetail, LabelDetails};
-use super::review_details::{ReviewDetail, ReviewDetails, ShownText};
+use super::review_details::{ReviewDetail, ReviewDetails, ShownReview, ShownText};
 use crate::stats::interval::Estimate;
 
 /// What is shown beside the [`super::super::Report`].
@@ -43,10 +43,16 @@ pub enum ShownTable {
 /// Whom to look at first, and how many there may be.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct First {
+    /// The answer in a sentence; empty where there is none.
+    pub answer: String,
     /// The people flagged, worst first; empty if nobody stands out.
     pub people: Vec<FirstPerson>,
     /// How many more are flagged.
     pub more: usize,
+    /// People of whom it is not sure, below those.
+    pub unsure: Vec<FirstPerson>,
+    /// How many more of these there are.
+    pub more_unsure: usize,
     /// How many there may be, and how sure that is, in sentences.
     pub estimate: Vec<String>,
     /// What is said in the place of names where there are none.
@@ -122,6 +128,9 @@ pub struct People {
     pub measures: Vec<Measure>,
     /// An SVG figure of [`super::super::plot::ScatterChart`] with a sentence on it.
     pub scatter: Option<(String, String)>,
+    /// What is said of each person first, by number: what it is about, and a sentence. The first is the
+    /// verdict, about nothing. Empty where there is none.
+    pub verdicts: Vec<Vec<(&'static str, String)>>,
     /// The evidence.
     pub details: Details,
 }
@@ -133,6 +142,8 @@ pub struct View {
     pub name: String,
     /// What it means, in a sentence.
     pub meaning: String,
+    /// Whether the list shows the score and its interval; otherwise it is in order of [`PersonRow::place`].
+    pub is_listed: bool,
     /// By number of the person.
     pub rows: Vec<PersonRow>,
 }
@@ -150,6 +161,8 @@ pub struct PersonRow {
     pub flag: Option<String>,
     /// Papers or tasks behind the score.
     pub count: Option<u64>,
+    /// Their place in the list, by what to do and then worst first.
+    pub place: usize,
 }
 
 impl PersonRow {
@@ -163,11 +176,12 @@ impl PersonRow {
             rank: None,
             flag: None,
             count: Some(count as u64),
+            place: 0,
         }
     }
 }
 
-/// A number about each person.
+/// Something about each person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
     /// Its name, short enough for the head of a column.
@@ -175,7 +189,20 @@ pub struct Measure {
     /// What it means.
     pub meaning: String,
     /// By number of the person.
-    pub values: Vec<Option<f64>>,
+    pub values: Values,
+    /// Whether the list shows it; the file that the page saves has all.
+    pub is_listed: bool,
+}
+
+/// What a [`Measure`] says, by number of the person.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Numbers.
+    Numbers(Vec<Option<f64>>),
+    /// Probabilities, shown in percent.
+    Shares(Vec<Option<f64>>),
+    /// Words.
+    Words(Vec<Option<String>>),
 }
 
 /// The evidence for everybody.
@@ -206,12 +233,32 @@ impl People {
             "names": self.names,
             "views": views,
             "measures": measures,
+            "hasVerdicts": !self.verdicts.is_empty(),
             "details": details,
         })
     }
 
-    /// The evidence of a person as the script reads it.
+    /// What is said of a person and the evidence, as the script reads it.
     pub(super) fn detail(&self, person: usize) -> Value {
+        let said: Vec<Value> = self
+            .verdicts
+            .get(person)
+            .map_or(&[][..], Vec::as_slice)
+            .iter()
+            .map(|(about, said)| json!([about, said]))
+            .collect();
+        json!([said, self.evidence(person)])
+    }
+
+    /// One row per review, see [`ShownReview`]; nothing of labels.
+    pub(super) fn rows(&self) -> Value {
+        match &self.details {
+            Details::Reviews(details) => details.rows.iter().map(ShownReview::value).collect(),
+            Details::Labels(_) => json!([]),
+        }
+    }
+
+    fn evidence(&self, person: usize) -> Value {
         match &self.details {
             Details::Reviews(details) => {
                 let papers = details.people.get(person).map_or(&[][..], Vec::as_slice);
@@ -247,18 +294,31 @@ impl View {
                     row.rank,
                     row.flag,
                     row.count,
+                    row.place,
                 ])
             })
             .collect();
-        json!({ "name": self.name, "meaning": self.meaning, "rows": rows })
+        json!({ "name": self.name, "meaning": self.meaning, "listed": self.is_listed, "rows": rows })
     }
 }
 
 impl Measure {
     fn index(&self) -> Value {
-        let values: Vec<Value> =
-            self.values.iter().map(|&value| rounded(value, SCORE_DECIMALS)).collect();
-        json!({ "name": self.name, "meaning": self.meaning, "values": values })
+        let numbers = |values: &[Option<f64>]| -> Vec<Value> {
+            values.iter().map(|&value| rounded(value, SCORE_DECIMALS)).collect()
+        };
+        let (kind, values) = match &self.values {
+            Values::Numbers(values) => ("number", numbers(values).into()),
+            Values::Shares(values) => ("share", numbers(values).into()),
+            Values::Words(values) => ("words", json!(values)),
+        };
+        json!({
+            "name": self.name,
+            "meaning": self.meaning,
+            "kind": kind,
+            "values": values,
+            "listed": self.is_listed,
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use minijinja::{Environment, UndefinedBehavior, context};
 
 use super::super::{Cell, Exporter, Report, printable, three_decimals};
 use super::embedded::{hash_of, json_for_script, policy_hash};
-use super::model::{First, Page, People, Section, SectionCell, ShownTable};
+use super::model::{Details, First, FirstPerson, Page, People, Section, SectionCell, ShownTable};
 use super::script::SCRIPT;
 
 /// People in the table that is there without scripts.
@@ -67,6 +67,10 @@ impl Exporter for HtmlExporter<'_> {
             index["id"] = results_id(report).into();
             Value::from_safe_string(json_for_script(&index))
         });
+        let rows = page
+            .people
+            .as_ref()
+            .map(|people| Value::from_safe_string(json_for_script(&people.rows())));
         let whole = context! {
             title => shown(&page.title),
             style_hash => policy_hash(&style),
@@ -82,6 +86,7 @@ impl Exporter for HtmlExporter<'_> {
             table,
             provenance => fill("provenance.html", provenance_values(report, page))?,
             data,
+            rows,
         };
         let whole = templates
             .get_template("report.html")
@@ -169,10 +174,8 @@ fn opening_values(report: &Report, page: &Page) -> Value {
 }
 
 fn first_values(first: &First, people: &People) -> Value {
-    let persons: Vec<Value> = first
-        .people
-        .iter()
-        .map(|person| {
+    let persons = |all: &[FirstPerson]| -> Vec<Value> {
+        let person = |person: &FirstPerson| {
             let pair = person.pair.as_ref().map(|pair| {
                 context! {
                     own => shown(&pair.own),
@@ -185,10 +188,13 @@ fn first_values(first: &First, people: &People) -> Value {
             context! {
                 name => shown(name), link => link_to(name), says => shown(&person.says), pair,
             }
-        })
-        .collect();
+        };
+        all.iter().map(person).collect()
+    };
     context! {
-        people => persons, more => first.more, noun => people.noun,
+        answer => shown(&first.answer),
+        people => persons(&first.people), more => first.more, noun => people.noun,
+        unsure => persons(&first.unsure), more_unsure => first.more_unsure,
         nobody => first.nobody,
         estimate => all_shown(&first.estimate),
     }
@@ -264,8 +270,7 @@ fn people_values(people: &People) -> Value {
     flags.dedup();
     let first = people.views.first();
     let mut order: Vec<usize> = (0..people.names.len()).collect();
-    let rank = |person: usize| first.and_then(|view| view.rows[person].rank).unwrap_or(0);
-    order.sort_by_key(|&person| (std::cmp::Reverse(rank(person)), person));
+    order.sort_by_key(|&person| (first.map_or(0, |view| view.rows[person].place), person));
     let plain: Vec<Value> = order
         .iter()
         .take(PEOPLE_WITHOUT_SCRIPT)
@@ -278,15 +283,20 @@ fn people_values(people: &People) -> Value {
                 score => number(row.score),
                 low => number(low),
                 high => number(high),
-                rank => row.rank,
                 flag => row.flag.as_deref().map(shown),
                 count => row.count,
             })
         })
         .collect();
+    let groups = match &people.details {
+        Details::Reviews(details) => all_shown(&details.groups),
+        Details::Labels(_) => Vec::new(),
+    };
     context! {
         noun => people.noun,
         counted => people.counted,
+        has_reviews => matches!(people.details, Details::Reviews(_)),
+        groups,
         total => people.names.len(),
         charts,
         scatter,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::digits::{SIMILARITY_DECIMALS, rounded};
+use super::embedded::hash_of;
 
 /// Digits of what a text says of a category.
 const ASPECT_DECIMALS: i32 = 2;
@@ -35,16 +36,62 @@ pub struct ReviewDetails {
     pub text: ReviewText,
     /// Characters after which sentences are cut, if they are.
     pub cut_after: Option<usize>,
-    /// Similarity with Z above which a sentence is shaded lightly, more, and most.
-    pub z_levels: Option<[f64; 3]>,
-    /// The same for support by peers beyond Z.
-    pub peer_levels: Option<[f64; 3]>,
+    /// What the shades of sentences mean, in sentences; empty where none is compared.
+    pub shading: String,
+    /// One row per review, worst first.
+    pub rows: Vec<ShownReview>,
+    /// Names of the groups of reviews, such as those of an area chair; empty where there are none.
+    pub groups: Vec<String>,
     /// Per reviewer, per paper.
     pub people: Vec<Vec<ReviewDetail>>,
     /// The texts about each paper, by number: reviews first.
     pub texts: Vec<Vec<ShownText>>,
     /// What texts praise and criticise, if they were read for that.
     pub aspects: Option<ShownAspects>,
+}
+
+/// What is said of one review.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ShownReview {
+    /// Number of its author.
+    pub person: u32,
+    /// Number of the paper.
+    pub paper: u32,
+    /// The flag, where the score has flags of reviews.
+    pub flag: Option<&'static str>,
+    /// What it reads as, in words.
+    pub reads_as: Option<String>,
+    /// The probability that it is their own work.
+    pub p_own: Option<f64>,
+    /// Share of its words that stand in an LLM's text.
+    pub copied: Option<f64>,
+    /// Number of its group.
+    pub group: Option<u32>,
+    /// A hash of its text, by which a mark is found again in a later page; empty without a text.
+    pub key: String,
+}
+
+/// A hash of a text, whatever white space is in it: 48 bits tell 20,000 texts apart.
+pub fn key_of(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut key = hash_of(&words.join(" "));
+    key.truncate(12);
+    key
+}
+
+impl ShownReview {
+    pub(super) fn value(&self) -> Value {
+        json!([
+            self.person,
+            self.paper,
+            self.flag,
+            self.reads_as,
+            rounded(self.p_own, SIMILARITY_DECIMALS),
+            rounded(self.copied, SIMILARITY_DECIMALS),
+            self.group,
+            self.key,
+        ])
+    }
 }
 
 /// The categories of which [`ShownText::aspects`] holds values.
@@ -97,10 +144,26 @@ pub struct ShownSentence {
     pub z_similarity: Option<f64>,
     /// Mean similarity with the closest sentence of each peer.
     pub peer_support: Option<f64>,
+    /// How much closer it is to Z than to peers and to Z of other papers.
+    pub beyond_others: Option<f64>,
+    /// What it is evidence for.
+    pub shade: Shade,
     /// Place of the closest sentence in the closest Z, and the similarity with it.
     pub in_z: Option<(u32, f64)>,
     /// Place of the closest sentence in the closest review by somebody else, likewise.
     pub in_peer: Option<(u32, f64)>,
+}
+
+/// What a sentence is evidence for, by the rule that [`ReviewDetails::shading`] states.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Shade {
+    /// Nothing.
+    #[default]
+    None,
+    /// That it is the LLM's.
+    Z,
+    /// That it is not: peers say it and the LLM does not.
+    Peers,
 }
 
 /// A text about a paper.
@@ -144,8 +207,8 @@ impl ReviewDetails {
             "sources": self.sources,
             "text": self.text,
             "cutAfter": self.cut_after,
-            "zLevels": self.z_levels,
-            "peerLevels": self.peer_levels,
+            "shading": self.shading,
+            "groups": self.groups,
             "aspects": self.aspects.as_ref().map(|aspects| {
                 json!({ "categories": aspects.categories, "reader": aspects.reader })
             }),
@@ -180,6 +243,7 @@ impl ShownSentence {
             self.position,
             number(self.z_similarity),
             number(self.peer_support),
+            self.shade as u8,
             z,
             number(z_cosine),
             peer,

@@ -46,13 +46,18 @@ impl MatrixChart {
                 let share = if total == 0 { 0.0 } else { count as f64 / total as f64 };
                 let corner = (left + cell * column as f64, top + HEIGHT * row as f64);
                 let end = (corner.0 + cell, corner.1 + HEIGHT);
-                let level = 255.0 - 175.0 * share;
+                // A number is dark on a light cell and light on a dark one, with nothing in between.
+                let (shade, ink) = if share > 0.5 {
+                    (0.65 + 0.4 * (share - 0.5), "fill=\"#ffffff\"")
+                } else {
+                    (0.5 * share, "")
+                };
                 let fill = format!(
-                    "fill=\"rgb({level:.0},{level:.0},{level:.0})\" stroke=\"#000000\" stroke-width=\"0.5\""
+                    "fill=\"#000000\" fill-opacity=\"{shade:.2}\" stroke=\"#000000\" stroke-width=\"0.5\""
                 );
                 canvas.rectangle(corner, end, &fill);
                 let at = (corner.0 + cell / 2.0, corner.1 + HEIGHT / 2.0 + 4.0);
-                canvas.label(at, &count.to_string(), Anchor::Middle, "");
+                canvas.label(at, &count.to_string(), Anchor::Middle, ink);
             }
         }
         canvas.finish()
@@ -88,8 +93,8 @@ mod tests {
         let picture = chart.svg();
         // The background and four cells; a full row is dark, an empty one white.
         assert_eq!(picture.matches("<rect").count(), 5);
-        assert_eq!(picture.matches("rgb(80,80,80)").count(), 1);
-        assert_eq!(picture.matches("rgb(255,255,255)").count(), 3);
+        assert_eq!(picture.matches("fill-opacity=\"0.85\"").count(), 1);
+        assert_eq!(picture.matches("fill-opacity=\"0.00\"").count(), 3);
         assert!(picture.contains("a &amp; b") && picture.contains("x: x 4, y 0."), "{picture}");
         let empty = MatrixChart { labels: vec![], counts: vec![], ..chart };
         assert!(!empty.svg().contains("NaN"));

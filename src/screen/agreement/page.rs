@@ -6,7 +6,7 @@ use crate::report::html::{Page, ShownTable};
 use crate::report::plot::{Bar, BarChart, MatrixChart};
 
 /// Matrices that are drawn; the table has all.
-const MOST_MATRICES: usize = 20;
+const MOST_MATRICES: usize = 6;
 
 /// Metrics drawn side by side.
 const CHARTS: [(Metric, &str); 5] = [

@@ -455,6 +455,6 @@ fn grid(table: &Table) -> String {
     };
     let mut bytes = Vec::new();
     // Memory takes everything, and the exporter writes text.
-    _ = TextExporter { color: false }.write(&report, &mut bytes);
+    _ = TextExporter { color: false, width: None }.write(&report, &mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }

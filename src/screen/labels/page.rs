@@ -9,7 +9,7 @@ use super::{LabelsRun, MechanismScores, WorkerEvidence};
 use crate::mechanism::{MechanismName, OwnScore};
 use crate::report::html::{
     Details, First, FirstPerson, LabelDetail, LabelDetails, Measure, Page, People, PersonRow,
-    Section, SectionCell, ShownConfusion, ShownTask, View,
+    Section, SectionCell, ShownConfusion, ShownTask, Values, View,
 };
 use crate::report::plot::{ScatterChart, ScatterPoint};
 use crate::screen::{NOT_A_VERDICT, nobody};
@@ -48,6 +48,7 @@ impl LabelsRun {
             views,
             measures,
             scatter,
+            verdicts: Vec::new(),
             details: Details::Labels(details),
         };
         Page {
@@ -98,7 +99,8 @@ impl LabelsRun {
         let measure = |name: &str, meaning: &str, values| Measure {
             name: name.into(),
             meaning: meaning.into(),
-            values,
+            values: Values::Numbers(values),
+            is_listed: true,
         };
         let mut measures = Vec::new();
         let sources = self.set.z.sources.len();
@@ -193,6 +195,7 @@ fn first(view: &View, answer: &Answer, details: &LabelDetails) -> First {
         more: flagged.len().saturating_sub(NAMED),
         estimate: answer.crowd.clone(),
         nobody: nobody(view.rows.iter().map(|row| row.flag.as_deref())),
+        ..First::default()
     }
 }
 
@@ -227,14 +230,20 @@ fn sections(view: &View, answer: &Answer) -> Vec<Section> {
 /// The rows of a mechanism by number of the worker.
 fn view(scored: &MechanismScores) -> View {
     let mut rows = vec![PersonRow::default(); scored.rows.len()];
-    for row in &scored.rows {
+    for (place, row) in scored.rows.iter().enumerate() {
         rows[row.number] = PersonRow {
+            place,
             rank: row.rank,
             flag: row.flag_word().map(str::to_owned),
             ..PersonRow::new(row.estimate, row.n_tasks)
         };
     }
-    View { name: scored.mechanism.as_str().to_owned(), meaning: scored.mechanism.meaning(), rows }
+    View {
+        name: scored.mechanism.as_str().to_owned(),
+        meaning: scored.mechanism.meaning(),
+        is_listed: scored.mechanism != MechanismName::Own,
+        rows,
+    }
 }
 
 fn detail(worker: &WorkerEvidence) -> LabelDetail {
@@ -282,10 +291,11 @@ fn reading(with_z: bool, has_own: bool) -> Vec<String> {
 /// The first score against the agreement with the LLM.
 fn scatter(view: &View, measures: &[Measure]) -> Option<(String, String)> {
     let agreement = measures.iter().find(|measure| measure.name == "LLM agreement")?;
+    let Values::Numbers(agreement) = &agreement.values else { return None };
     let points: Vec<ScatterPoint> = view
         .rows
         .iter()
-        .zip(&agreement.values)
+        .zip(agreement)
         .enumerate()
         .filter_map(|(person, (row, x))| Some(ScatterPoint { person, x: (*x)?, y: row.score? }))
         .collect();

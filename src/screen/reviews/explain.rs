@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use super::verdict::Verdicts;
 use super::{ReviewsRun, own};
 use crate::data::excerpt::excerpt;
 use crate::data::nouns::Nouns;
@@ -11,7 +12,7 @@ use crate::data::reviews::{Review, ReviewSet};
 use crate::error::{ErrorKind, Kinded, Result};
 use crate::report::{Cell, Report, Table, printable, three_decimals};
 use crate::text::explain::{PaperEvidence, SentenceEvidence};
-use crate::text::own::{OwnFlag, OwnReview};
+use crate::text::own::{Class, Closest, OwnFlag, OwnReview, is_copied};
 use crate::text::score::ScoreName;
 
 /// A longer sentence would fill the screen.
@@ -154,12 +155,21 @@ fn prose(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> String {
     // Writing to a string cannot fail.
     let person = set.nouns.person();
     let first = person[..1].to_uppercase() + &person[1..];
-    let _ = writeln!(text, "{first} {}{}", printable(name), verdict(run, reviewer));
-    for name in run.score_names() {
-        score_of_reviewer(&mut text, run, (name, reviewer));
+    match Verdicts::of(run) {
+        Some(verdicts) => {
+            let person = reviewer as usize;
+            let _ = writeln!(text, "{first} {}: {}", printable(name), verdicts.verdict(person));
+            for (about, said) in verdicts.reasons(person) {
+                let _ = writeln!(text, "  {about}: {}", printable(&said));
+            }
+        }
+        None => {
+            let _ = writeln!(text, "{first} {}, embedder {}", printable(name), run.embedder());
+        }
     }
-    own_of_reviewer(&mut text, run, reviewer);
+    text.push('\n');
     copied(&mut text, run, reviewer);
+    other_papers(&mut text, run, reviewer);
     for paper in papers {
         let _ = writeln!(
             text,
@@ -191,36 +201,82 @@ fn prose(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> String {
             let source = printable(set.sources.name(z.source));
             let _ = writeln!(text, "    {source:<22} {:>6.3}", z.similarity);
         }
-        sentences(&mut text, "sentences closest to the LLM's", &paper.said_by_z());
+        sentences(
+            &mut text,
+            "sentences close to the LLM's and not as close to peers'",
+            &paper.said_by_z(),
+        );
         sentences(
             &mut text,
             "sentences with most support by peers beyond the LLM",
             &paper.supported_by_peers(),
         );
     }
+    text.push_str("\nIn numbers\n");
+    for name in run.score_names() {
+        score_of_reviewer(&mut text, run, (name, reviewer));
+    }
+    own_of_reviewer(&mut text, run, reviewer);
     text
 }
 
-/// The verdict and its reason in a sentence; nothing where own was not asked for.
-fn verdict(run: &ReviewsRun, reviewer: u32) -> String {
-    let Some(own) = run.own() else { return format!(", embedder {}", run.embedder()) };
-    let found = &own.reviewers[reviewer as usize];
-    let nouns = run.set().nouns;
-    let of = nouns.things(found.n_papers);
-    let reads_as = found.reads_as.map_or("", own::kind_in_words);
-    match found.flag {
-        OwnFlag::NotJudged => format!(": not judged, {}", own::reason(found.reason)),
-        OwnFlag::Look if found.n_look > 0 => {
-            format!(": look; reads as {reads_as} on {} of {of}", found.n_look)
+/// Where another paper is closest: what was written there that is most like the review.
+fn other_papers(text: &mut String, run: &ReviewsRun, reviewer: u32) {
+    let set = run.set();
+    for (place, found) in own_reviews(run, reviewer) {
+        let Some(other) = found.other_paper.filter(|o| o.lead() > 0.0 && o.is_close != Some(false))
+        else {
+            continue;
+        };
+        let (here, there) =
+            (set.papers.name(set.reviews[place].paper), set.papers.name(other.paper));
+        let (here, there) = (printable(here), printable(there));
+        let of_z = set.z.iter().filter(|z| z.paper == other.paper).map(|z| &z.content);
+        let of_others = set.reviews.iter().filter(|review| review.paper == other.paper);
+        let its =
+            of_others.map(|review| &review.content).chain(of_z).find_map(|c| c.text.as_deref());
+        let _ = writeln!(text, "the review of {here} is closest to what others wrote on {there}:");
+        let own = set.reviews[place].content.text.as_deref();
+        for (whose, said) in [("this review", own), ("on the other paper", its)] {
+            let said = excerpt(said.unwrap_or_default(), SHOWN_CHARACTERS);
+            let _ = writeln!(text, "    {whose}: \"{}\"", printable(&said));
         }
-        OwnFlag::Look => format!(": look; reads as {reads_as} on {of} taken together"),
-        OwnFlag::Unsure if found.is_unseen => {
-            format!(
-                ": unsure, because another LLM's text in their place would not be seen; on {of}"
-            )
+    }
+}
+
+/// What speaks most for the flag of somebody, in about five words.
+pub(super) fn in_words(run: &ReviewsRun, reviewer: u32) -> String {
+    let doubtful = |flag| matches!(flag, OwnFlag::Look | OwnFlag::Unsure);
+    if !run.own().is_some_and(|own| doubtful(own.reviewers[reviewer as usize].flag)) {
+        return String::new();
+    }
+    let set = run.set();
+    let worst = |a: &OwnReview, b: &OwnReview| {
+        let worse = |review: &OwnReview| review.p_own.unwrap_or(1.0);
+        (b.copied.unwrap_or(0.0).total_cmp(&a.copied.unwrap_or(0.0)))
+            .then(worse(a).total_cmp(&worse(b)))
+    };
+    let Some((place, found)) = own_reviews(run, reviewer).min_by(|(_, a), (_, b)| worst(a, b))
+    else {
+        return String::new();
+    };
+    let on = set.papers.name(set.reviews[place].paper);
+    let is_elsewhere = matches!(found.reads_as, Some(Class::OffTopic | Class::OffTopicLlm));
+    match (found.copied, found.closest()) {
+        (Some(copied), _) if is_copied(Some(copied)) => {
+            format!("{:.0} % word for word", 100.0 * copied)
         }
-        OwnFlag::Unsure => format!(": unsure; reads as {reads_as}, not surely enough, on {of}"),
-        OwnFlag::Clear => format!(": clear, nothing stands out on {of}"),
+        (_, Some(Closest::Paper(other))) => {
+            format!("like those of {}", set.papers.name(other.paper))
+        }
+        _ if is_elsewhere => format!("unlike all on {on}"),
+        (_, Some(Closest::Z(z))) => {
+            format!("near {} on {on}", set.sources.name(set.z[z.index].source))
+        }
+        (_, Some(Closest::Peer(peer))) => {
+            format!("near {}", set.reviewers.name(set.reviews[peer.index].reviewer))
+        }
+        (_, None) => String::new(),
     }
 }
 

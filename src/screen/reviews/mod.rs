@@ -11,6 +11,7 @@ mod run;
 mod settings;
 mod size;
 mod table;
+mod verdict;
 mod words;
 
 #[cfg(test)]
@@ -111,11 +112,11 @@ pub fn reviews_with(
                 paper.reviews.iter().any(|&review| set.reviews[review].reviewer == reviewer)
             };
             size::check_pairs(&set, &papers, wanted)?;
-            Some(SentenceCollector::new(&papers, set.reviews.len(), wanted))
+            Some(SentenceCollector::new(&papers, set.papers.names(), set.reviews.len(), wanted))
         }
         Sentences::Everybody => {
             size::check_pairs(&set, &papers, |_| true)?;
-            Some(SentenceCollector::new(&papers, set.reviews.len(), |_| true))
+            Some(SentenceCollector::new(&papers, set.papers.names(), set.reviews.len(), |_| true))
         }
     };
     let hearing = collector.as_mut().map(|collector| SentencesWanted {

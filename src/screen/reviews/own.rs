@@ -303,12 +303,8 @@ const REVIEW_COLUMNS: [&str; 10] = [
     "reason",
 ];
 
-/// One row a review: by what to do, then worst first.
-pub(super) fn table_of_reviews(
-    set: &ReviewSet,
-    own: &OwnScores,
-    closeness: &[Option<f64>],
-) -> Table {
+/// Places of the reviews by what to do, then worst first.
+pub(super) fn worst_reviews_first(own: &OwnScores) -> Vec<usize> {
     let mut order: Vec<usize> = (0..own.reviews.len()).collect();
     order.sort_by(|&a, &b| {
         let (a, b) = (&own.reviews[a], &own.reviews[b]);
@@ -319,8 +315,17 @@ pub(super) fn table_of_reviews(
             .then(worst(a).total_cmp(&worst(b)))
             .then(copied(b).total_cmp(&copied(a)))
     });
+    order
+}
+
+/// One row a review, worst first.
+pub(super) fn table_of_reviews(
+    set: &ReviewSet,
+    own: &OwnScores,
+    closeness: &[Option<f64>],
+) -> Table {
     let mut table = Table::new(&REVIEW_COLUMNS);
-    for place in order {
+    for place in worst_reviews_first(own) {
         let (review, found) = (&set.reviews[place], &own.reviews[place]);
         let (closest, kind): (Cell, Cell) = match found.closest() {
             Some(Closest::Z(z)) => (set.sources.name(set.z[z.index].source).into(), "z".into()),

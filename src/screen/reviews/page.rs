@@ -13,10 +13,12 @@ use self::sections::sections;
 use self::values::{parts, values};
 use super::ReviewsRun;
 use super::own;
-use super::rows::ReviewerRow;
+use super::rows::{ReviewerRow, RowDetail};
+use super::verdict::{Verdicts, kind_of};
 use super::words::{meaning, scope};
-use crate::report::html::{Details, Measure, Page, People, PersonRow, ReviewText, View};
+use crate::report::html::{Details, Measure, Page, People, PersonRow, ReviewText, Values, View};
 use crate::screen::NOT_A_VERDICT;
+use crate::text::own::OwnFlag;
 use crate::text::score::ScoreName;
 
 /// The page.
@@ -29,6 +31,7 @@ pub(super) fn page(run: &ReviewsRun, text: ReviewText) -> Page {
         views: names.iter().map(|&name| view(run, name)).collect(),
         measures: measures(run, names.contains(&ScoreName::Projected)),
         scatter: scatter(run),
+        verdicts: verdicts(run),
         details: Details::Reviews(details(run, text)),
     };
     Page {
@@ -45,10 +48,27 @@ pub(super) fn page(run: &ReviewsRun, text: ReviewText) -> Page {
 /// One score of all reviewers, by number.
 fn view(run: &ReviewsRun, name: ScoreName) -> View {
     let mut rows = vec![PersonRow::default(); run.set().reviewers.len()];
-    for row in run.scores(name) {
-        rows[row.number] = person(&row);
+    for (place, row) in run.scores(name).iter().enumerate() {
+        rows[row.number] = PersonRow { place, ..person(row) };
     }
-    View { name: name.as_str().into(), meaning: meaning(name, run.centered()).into(), rows }
+    View {
+        name: name.as_str().into(),
+        meaning: meaning(name, run.centered()).into(),
+        // Log odds tell a chair less than what stands beside them.
+        is_listed: name != ScoreName::Own,
+        rows,
+    }
+}
+
+/// What is said of each person first.
+fn verdicts(run: &ReviewsRun) -> Vec<Vec<(&'static str, String)>> {
+    let Some(verdicts) = Verdicts::of(run) else { return Vec::new() };
+    let of_person = |person| {
+        let mut said = vec![("", verdicts.verdict(person))];
+        said.extend(verdicts.reasons(person));
+        said
+    };
+    (0..run.set().reviewers.len()).map(of_person).collect()
 }
 
 fn person(row: &ReviewerRow) -> PersonRow {
@@ -58,6 +78,7 @@ fn person(row: &ReviewerRow) -> PersonRow {
         rank: row.rank,
         flag: row.flag_word().map(str::to_owned),
         count: Some(row.n_papers as u64),
+        place: 0,
     }
 }
 
@@ -99,16 +120,19 @@ fn reading(run: &ReviewsRun, own: bool) -> Vec<String> {
 }
 
 fn measures(run: &ReviewsRun, has_projected: bool) -> Vec<Measure> {
+    let has_own = run.own().is_some();
     let measure = |name: &str, meaning: &str, values| Measure {
         name: name.into(),
         meaning: meaning.into(),
-        values,
+        values: Values::Numbers(values),
+        is_listed: !has_own,
     };
-    let mut measures = vec![measure(
+    let mut measures = of_own(run);
+    measures.push(measure(
         "LLM similarity",
         "mean similarity with the LLM's reviews of the same papers, as they are",
         values(run, ScoreName::Negative, -1.0),
-    )];
+    ));
     if !has_projected {
         measures.push(measure(
             "beyond the LLM",
@@ -123,4 +147,34 @@ fn measures(run: &ReviewsRun, has_projected: bool) -> Vec<Measure> {
         measures.push(measure("part Z", words[1], away.to_vec()));
     }
     measures
+}
+
+/// What the score own says, in the words and numbers that a chair reads.
+fn of_own(run: &ReviewsRun) -> Vec<Measure> {
+    if run.own().is_none() {
+        return Vec::new();
+    }
+    let people = run.set().reviewers.len();
+    let (mut reads_as, mut chance) = (vec![None; people], vec![None; people]);
+    let mut to_look_at = vec![None; people];
+    for row in run.scores(ScoreName::Own) {
+        let RowDetail::Own { posterior, reads_as: class, n_look, flag, .. } = row.detail else {
+            continue;
+        };
+        let its = row.number;
+        reads_as[its] = class.map(|class| run.set().nouns.said(kind_of(class)));
+        chance[its] = posterior.map(|posterior| posterior.own);
+        to_look_at[its] = (flag != OwnFlag::NotJudged).then_some(n_look as f64);
+    }
+    let measure = |name: &str, meaning: &str, values| Measure {
+        name: name.into(),
+        meaning: run.set().nouns.said(meaning),
+        values,
+        is_listed: true,
+    };
+    vec![
+        measure("reads as", "what their reviews read as", Values::Words(reads_as)),
+        measure("chance own", "the chance that all is their own work", Values::Shares(chance)),
+        measure("to look at", "how many of their reviews to look at", Values::Numbers(to_look_at)),
+    ]
 }

@@ -278,6 +278,12 @@ impl ReviewsRun {
         table::of_workers(self)
     }
 
+    /// What speaks most for the flag of somebody to look at or in doubt, in about five words; else empty.
+    pub fn evidence_in_words(&self, reviewer: &str) -> String {
+        let number = explain::number_of(self.set(), reviewer).ok();
+        number.map(|number| explain::in_words(self, number)).unwrap_or_default()
+    }
+
     /// The evidence for a reviewer as a report, with a text for people.
     ///
     /// # Errors

@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 
 use super::super::label_details::{LabelDetail, LabelDetails, ShownConfusion, ShownTask};
-use super::super::model::{Details, FirstPerson, Measure, PersonRow, SentencePair, View};
+use super::super::model::{Details, FirstPerson, Measure, PersonRow, SentencePair, Values, View};
 use super::super::review_details::{
-    Author, ReviewDetail, ReviewDetails, ReviewText, ShownAspects, ShownPeer, ShownSentence,
-    ShownText, TextSentence,
+    Author, ReviewDetail, ReviewDetails, ReviewText, Shade, ShownAspects, ShownPeer, ShownReview,
+    ShownSentence, ShownText, TextSentence,
 };
 use super::*;
 use crate::data::warning::Warning;
@@ -26,6 +26,7 @@ fn people(name: &str, details: Details) -> People {
         rank: Some(2),
         flag: Some(name.to_owned()),
         count: Some(3),
+        place: 0,
     };
     let chart = ScatterChart {
         title: name.into(),
@@ -43,13 +44,16 @@ fn people(name: &str, details: Details) -> People {
         views: vec![View {
             name: name.into(),
             meaning: name.into(),
+            is_listed: true,
             rows: vec![row, PersonRow::default()],
         }],
         measures: vec![Measure {
             name: name.into(),
             meaning: name.into(),
-            values: vec![Some(0.5), None],
+            values: Values::Words(vec![Some(name.into()), None]),
+            is_listed: true,
         }],
+        verdicts: vec![vec![("", name.into())]],
         scatter: Some((chart.svg(), name.into())),
         details,
     }
@@ -60,6 +64,8 @@ fn review_details(name: &str) -> Details {
         position: 2,
         z_similarity: Some(0.987_654),
         peer_support: None,
+        beyond_others: Some(0.5),
+        shade: Shade::Z,
         in_z: Some((0, 0.75)),
         in_peer: None,
     };
@@ -84,8 +90,14 @@ fn review_details(name: &str) -> Details {
         sources: vec![name.into()],
         text: ReviewText::Excerpts,
         cut_after: Some(240),
-        z_levels: Some([0.1, 0.2, 0.3]),
-        peer_levels: None,
+        shading: name.into(),
+        rows: vec![ShownReview {
+            person: 0,
+            reads_as: Some(name.into()),
+            key: name.into(),
+            ..ShownReview::default()
+        }],
+        groups: vec![name.into()],
         people: vec![vec![detail], vec![]],
         texts: vec![vec![text(Author::Person(0), 2), text(Author::Source(0), 0)]],
         aspects: Some(ShownAspects {
@@ -102,8 +114,11 @@ fn page(name: &str, details: Details) -> Page {
     Page {
         title: name.into(),
         first: Some(First {
-            people: vec![person],
+            answer: name.into(),
+            people: vec![person.clone()],
             more: 3,
+            unsure: vec![person],
+            more_unsure: 2,
             estimate: vec![name.into()],
             nobody: "",
         }),
@@ -157,9 +172,9 @@ fn hostile_text_in_every_field_stays_text() {
     });
     for details in [review_details(HOSTILE), labels] {
         let html = html(&report(HOSTILE), &page(HOSTILE, details));
-        // One script that runs and three blocks of data; nothing ends early and nothing begins.
-        assert_eq!(html.matches("<script").count(), 4);
-        assert_eq!(html.matches("</script>").count(), 4);
+        // One script that runs and four blocks of data; nothing ends early and nothing begins.
+        assert_eq!(html.matches("<script").count(), 5);
+        assert_eq!(html.matches("</script>").count(), 5);
         assert_eq!(html.matches("<style>").count(), 1);
         assert_eq!(html.matches("</style>").count(), 1);
         for part in ["<!--", "<img", "<svg/", "\u{2028}", "\0"] {
@@ -226,8 +241,8 @@ fn the_evidence_is_one_line_per_person_and_the_texts_one_per_paper() {
         let start = format!("<script type=\"application/json\" id=\"{id}\">");
         block(&html, &start).lines().map(str::to_owned).collect()
     };
-    let detail = "[[0,[[1,0.5,null]],[[0,0.25]],0,1,null,[[2,0.988,null,0,0.75,null,null]],4]]";
-    assert_eq!(lines("details"), [detail, "[]"]);
+    let detail = "[[[\"\",\"b\"]],[[0,[[1,0.5,null]],[[0,0.25]],0,1,null,[[2,0.988,null,1,0,0.75,null,null]],4]]]";
+    assert_eq!(lines("details"), [detail, "[[],[]]"]);
     // Whose, how long, the sentences; of what they praise and criticise, two digits.
     let [review, z] = ["[0,9,[[2,\"c\",0]],[0.13,-0.5]]", "[-1,9,[[0,\"c\",1]],[0.13,-0.5]]"];
     assert_eq!(lines("texts"), [format!("[{review},{z}]")]);
@@ -300,7 +315,7 @@ fn the_evidence_of_workers_is_compact_too() {
     });
     assert_eq!(
         people("a", details).detail(0).to_string(),
-        "[[[0.5,4],[null,0]],[[1,0,9]],2,3,[1,0,0,0,4],[[0,0,1,0,[1,null]]]]"
+        "[[[\"\",\"a\"]],[[[0.5,4],[null,0]],[[1,0,9]],2,3,[1,0,0,0,4],[[0,0,1,0,[1,null]]]]]"
     );
 }
 
@@ -373,7 +388,7 @@ fn contrast_by_hand() {
 fn every_pair_of_colours_meets_wcag_aa() {
     // Text needs 4.5.
     const TEXT: [(&str, &[&str]); 7] = [
-        ("ink", &["page", "surface", "active", "z1", "z2", "z3"]),
+        ("ink", &["page", "surface", "active", "z"]),
         ("muted", &["page", "surface", "active"]),
         ("link", &["page", "surface", "active"]),
         ("warn-ink", &["warn-page"]),
@@ -392,7 +407,7 @@ fn every_pair_of_colours_meets_wcag_aa() {
         ("plot5", &["surface"]),
         ("plot6", &["surface"]),
         ("mark", &["surface"]),
-        ("peer", &["z1", "z2", "z3"]),
+        ("peer", &["z"]),
         ("warn-ink", &["surface"]),
         ("ink", &["plot-box", "plot-bar"]),
     ];

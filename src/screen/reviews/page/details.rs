@@ -4,17 +4,18 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-use super::super::ReviewsRun;
+use super::super::verdict::kind_of;
+use super::super::{ReviewsRun, own};
 use crate::data::excerpt::excerpt;
 use crate::data::reviews::ReviewSet;
 use crate::embed::VectorKind;
 use crate::embed::sentences::sentences;
 use crate::report::html::{
-    Author, ReviewDetail, ReviewDetails, ReviewText, ShownAspects, ShownPeer, ShownSentence,
-    ShownText, TextSentence,
+    Author, ReviewDetail, ReviewDetails, ReviewText, Shade, ShownAspects, ShownPeer, ShownReview,
+    ShownSentence, ShownText, TextSentence, key_of,
 };
 use crate::stats::rank::quantile;
-use crate::text::explain::{Evidence, PaperEvidence};
+use crate::text::explain::{Evidence, PaperEvidence, SentenceEvidence};
 use crate::text::forms::Forms;
 use crate::text::pairs::Paper;
 use crate::text::sentence_evidence::{OtherText, SentenceTable};
@@ -29,16 +30,24 @@ const SHORTER_EXCERPTS: [usize; 6] = [200, 160, 130, 100, 80, 60];
 /// stays below 25 MB.
 const EXCERPT_BYTES: usize = 12_000_000;
 
-/// Shares of all sentences that are shaded lightly, more, and most.
-const SHADED: [f64; 3] = [0.5, 0.75, 0.9];
+/// Of so many people who are clear at most one has a sentence that is shaded.
+const ONE_IN: usize = 20;
+
+/// Fewer people who are clear than this say little of what clear people write.
+const ENOUGH_CLEAR: usize = 20;
+
+/// Share of the sentences that peers support beyond Z of which those with most are underlined.
+const UNDERLINED: f64 = 0.25;
 
 /// Evidence about one paper, before sentences are cut.
 struct Gathered {
     /// Per review, its reviewer and what is shown.
     details: Vec<(u32, ReviewDetail)>,
     texts: Vec<ShownText>,
-    /// Similarity with Z and support beyond it of all sentences, and not only of those shown.
-    all: Vec<(Option<f64>, Option<f64>)>,
+    /// Per review, of all its sentences and not only of those shown: the largest closeness to Z beyond
+    /// others, and the support by peers beyond Z of those that have any.
+    closest: Vec<(u32, Option<f64>)>,
+    supported: Vec<f64>,
 }
 
 pub(super) fn details(run: &ReviewsRun, text: ReviewText) -> ReviewDetails {
@@ -49,13 +58,16 @@ pub(super) fn details(run: &ReviewsRun, text: ReviewText) -> ReviewDetails {
     let papers = u32::try_from(evidence.papers.len()).expect("papers have u32 numbers");
     let of_papers: Vec<Gathered> =
         (0..papers).into_par_iter().map(|paper| of_paper(&evidence, paper, text)).collect();
-    let all = || of_papers.iter().flat_map(|gathered| &gathered.all);
-    let z_levels = levels(all().filter_map(|(z, _)| *z).collect());
-    let peer_levels = levels(all().filter_map(|(_, peers)| *peers).collect());
+    let shading = Shading::of(run, &of_papers);
+    let groups: Vec<String> =
+        set.chairs.values().collect::<BTreeSet<_>>().into_iter().cloned().collect();
     let mut people = vec![Vec::new(); set.reviewers.len()];
     let mut texts = Vec::with_capacity(of_papers.len());
     for gathered in of_papers {
-        for (reviewer, detail) in gathered.details {
+        for (reviewer, mut detail) in gathered.details {
+            for sentence in &mut detail.sentences {
+                sentence.shade = shading.shade(sentence);
+            }
             people[reviewer as usize].push(detail);
         }
         texts.push(gathered.texts);
@@ -76,8 +88,9 @@ pub(super) fn details(run: &ReviewsRun, text: ReviewText) -> ReviewDetails {
         sources: set.sources.names().to_vec(),
         text,
         cut_after,
-        z_levels,
-        peer_levels,
+        shading: shading.said,
+        rows: rows(run, &groups),
+        groups,
         people,
         texts,
         aspects,
@@ -136,10 +149,111 @@ fn of_paper(evidence: &Evidence<'_>, number: u32, text: ReviewText) -> Gathered 
         detail.closest_z = detail.closest_z.filter(there);
         detail.closest_peer = detail.closest_peer.filter(there);
     }
-    let all = found.iter().flat_map(|found| &found.sentences).filter(|sentence| !sentence.is_form);
-    let all = all.map(|s| (s.z_similarity, s.support_beyond_z())).collect();
     let reviewer = |&review: &usize| set.reviews[review].reviewer;
-    Gathered { details: paper.reviews.iter().map(reviewer).zip(details).collect(), texts, all }
+    let closest = found.iter().map(|found| {
+        let sentences = found.sentences.iter().filter(|sentence| !sentence.is_form);
+        let beyond = sentences.filter_map(SentenceEvidence::beyond_others);
+        (reviewer(&found.review), beyond.max_by(f64::total_cmp))
+    });
+    let closest = closest.collect();
+    let all = found.iter().flat_map(|found| &found.sentences).filter(|sentence| !sentence.is_form);
+    let supported =
+        all.filter_map(SentenceEvidence::support_beyond_z).filter(|s| *s > 0.0).collect();
+    let details = paper.reviews.iter().map(reviewer).zip(details).collect();
+    Gathered { details, texts, closest, supported }
+}
+
+/// When a sentence is evidence.
+struct Shading {
+    /// Closeness to Z beyond peers and beyond Z of other papers above which a sentence is shaded.
+    z: Option<f64>,
+    /// Support by peers beyond Z from which one is underlined.
+    peers: Option<f64>,
+    /// The rule in words.
+    said: String,
+}
+
+impl Shading {
+    fn of(run: &ReviewsRun, papers: &[Gathered]) -> Self {
+        let mut closest = vec![None; run.set().reviewers.len()];
+        for &(reviewer, value) in papers.iter().flat_map(|gathered| &gathered.closest) {
+            let best: &mut Option<f64> = &mut closest[reviewer as usize];
+            *best = [*best, value].into_iter().flatten().max_by(f64::total_cmp);
+        }
+        let first = run.score_names().first().copied();
+        let rows = first.map(|name| run.scores(name)).unwrap_or_default();
+        let of = |wanted: &dyn Fn(Option<&str>) -> bool| -> Vec<f64> {
+            let people = rows.iter().filter(|row| wanted(row.flag_word()));
+            people.filter_map(|row| closest[row.number]).collect()
+        };
+        let mut clear = of(&|flag| flag == Some("clear"));
+        let mut whose = "people who are clear";
+        if clear.len() < ENOUGH_CLEAR {
+            clear = of(&|flag| !matches!(flag, Some("look" | "uninformative")));
+            whose = "people who are not flagged";
+        }
+        let z = bound(&mut clear);
+        let mut supported: Vec<f64> =
+            papers.iter().flat_map(|gathered| &gathered.supported).copied().collect();
+        supported.sort_by(f64::total_cmp);
+        let peers = quantile(&supported, 1.0 - UNDERLINED);
+        let said = z.map(|bound| {
+            let above = clear.iter().filter(|value| **value > bound).count();
+            format!(
+                "Shaded: closer to a sentence of the LLM than to peers' and than to the LLM's about other \
+                 papers by more than {bound:.2}. The closest sentence of 19 in 20 {whose} does not reach \
+                 that: {above} of these {} have a shaded one.",
+                clear.len()
+            )
+        });
+        Self { z, peers, said: said.map(|said| run.set().nouns.said(&said)).unwrap_or_default() }
+    }
+
+    fn shade(&self, sentence: &ShownSentence) -> Shade {
+        let above = |value: Option<f64>, bound: Option<f64>| value.zip(bound);
+        if above(sentence.beyond_others, self.z).is_some_and(|(value, bound)| value > bound) {
+            return Shade::Z;
+        }
+        let support = sentence.peer_support.map(|s| s - sentence.z_similarity.unwrap_or(0.0));
+        match above(support, self.peers) {
+            Some((value, bound)) if value >= bound && value > 0.0 => Shade::Peers,
+            _ => Shade::None,
+        }
+    }
+}
+
+/// The value that at most one in [`ONE_IN`] of all exceeds; sorts them.
+fn bound(values: &mut [f64]) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().checked_sub(1)? - values.len() / ONE_IN).copied()
+}
+
+/// One row per review, worst first.
+fn rows(run: &ReviewsRun, groups: &[String]) -> Vec<ShownReview> {
+    let set = run.set();
+    let found = run.own().map(|own| &own.reviews);
+    let order = match run.own() {
+        Some(own) => own::worst_reviews_first(own),
+        None => (0..set.reviews.len()).collect(),
+    };
+    let group = |paper: u32| {
+        let chair = set.chairs.get(set.papers.name(paper))?;
+        u32::try_from(groups.binary_search(chair).ok()?).ok()
+    };
+    let row = |place: usize| {
+        let (review, own) = (&set.reviews[place], found.map(|found| &found[place]));
+        ShownReview {
+            person: review.reviewer,
+            paper: review.paper,
+            flag: own.map(|own| own.flag.as_str()),
+            reads_as: own.and_then(|own| own.reads_as).map(|class| set.nouns.said(kind_of(class))),
+            p_own: own.and_then(|own| own.p_own),
+            copied: own.and_then(|own| own.copied),
+            group: group(review.paper),
+            key: review.content.text.as_deref().map(key_of).unwrap_or_default(),
+        }
+    };
+    order.into_iter().map(row).collect()
 }
 
 /// What is shown of one review; of excerpts, the sentences closest to Z with where they stand in
@@ -176,6 +290,8 @@ fn detail(paper: &Paper, found: &PaperEvidence, text: ReviewText) -> ReviewDetai
             position: u32::try_from(index).unwrap_or(u32::MAX),
             z_similarity: sentence.z_similarity,
             peer_support: sentence.peer_support,
+            beyond_others: if sentence.is_form { None } else { sentence.beyond_others() },
+            shade: Shade::None,
             in_z: evidence(said, &in_z),
             in_peer: evidence(supported, &in_peer),
         });
@@ -238,13 +354,6 @@ fn shown_texts(
     reviews.chain(z).zip(wanted).map(shown).collect()
 }
 
-/// Values that the shaded shares of all sentences reach.
-fn levels(mut values: Vec<f64>) -> Option<[f64; 3]> {
-    values.sort_by(f64::total_cmp);
-    let [low, middle, high] = SHADED.map(|share| quantile(&values, share));
-    Some([low?, middle?, high?])
-}
-
 /// Cuts all sentences so that together they fit; returns the number of characters left of each.
 fn cut(texts: &mut [Vec<ShownText>]) -> usize {
     let all = |texts: &[Vec<ShownText>], characters: usize| -> usize {
@@ -299,9 +408,13 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_quantiles_and_missing_without_values() {
-        let values: Vec<f64> = (0..=100).rev().map(f64::from).collect();
-        assert_eq!(levels(values), Some([50.0, 75.0, 90.0]));
-        assert_eq!(levels(vec![]), None);
+    fn at_most_one_in_twenty_is_above_the_bound() {
+        for count in 1..200_usize {
+            let mut values: Vec<f64> = (0..count).rev().map(|value| value as f64).collect();
+            let bound = bound(&mut values).unwrap();
+            let above = values.iter().filter(|value| **value > bound).count();
+            assert!(above * 20 <= count && (above + 1) * 20 > count, "{count}: {above}");
+        }
+        assert_eq!(bound(&mut []), None);
     }
 }

@@ -3,15 +3,18 @@
 use super::super::ReviewsRun;
 use super::super::own;
 use super::super::rows::{ReviewerRow, RowDetail};
+use super::super::verdict::{in_percent, kind_of};
 use crate::data::excerpt::excerpt;
 use crate::report::html::{First, FirstPerson, ReviewText, SentencePair};
-use crate::report::three_decimals;
 use crate::screen::nobody;
-use crate::text::own::{Class, OwnScores};
+use crate::text::own::Class;
 use crate::text::sentence_evidence::{OtherText, TextMatches};
 
 /// Most people who are named.
 const NAMED: usize = 10;
+
+/// Most people who are unsure and named.
+const NAMED_UNSURE: usize = 5;
 
 /// Characters of each sentence of a pair.
 const PAIR_CHARACTERS: usize = 72;
@@ -37,10 +40,25 @@ pub(super) fn first(run: &ReviewsRun, text: ReviewText) -> First {
             _ => strongest_pair(run, row.number),
         },
     };
+    let mut unsure: Vec<&ReviewerRow> =
+        rows.iter().filter(|row| row.flag_word() == Some("unsure")).collect();
+    // Who stands out before those of whom nothing could be seen.
+    let unseen =
+        |row: &ReviewerRow| run.own().is_some_and(|own| own.reviewers[row.number].is_unseen);
+    unsure.sort_by_key(|row| unseen(row));
+    let in_doubt = |row: &&ReviewerRow| FirstPerson { pair: None, ..person(row) };
     First {
+        answer: run.own().map(|own| own::headline(run.set(), own)).unwrap_or_default(),
         people: flagged.iter().take(NAMED).map(person).collect(),
         more: flagged.len().saturating_sub(NAMED),
-        estimate: run.own().map(|own| estimate(run, own)).unwrap_or_default(),
+        unsure: unsure.iter().take(NAMED_UNSURE).map(in_doubt).collect(),
+        more_unsure: unsure.len().saturating_sub(NAMED_UNSURE),
+        estimate: run
+            .own()
+            .and_then(own::planted)
+            .map(|said| run.set().nouns.said(&said))
+            .into_iter()
+            .collect(),
         nobody: nobody(rows.iter().map(ReviewerRow::flag_word)),
     }
 }
@@ -58,24 +76,21 @@ fn says(run: &ReviewsRun, row: &ReviewerRow) -> String {
         let on = run.set().nouns.things(row.n_papers);
         return format!("nothing found beyond what the LLM says, on {on}");
     };
-    let what = match reads_as(row) {
-        Some(Class::Copy) => "reads as a copy of the LLM's review",
-        Some(Class::Llm) => "reads as an LLM's review",
-        Some(Class::OffTopic) => "reads as a review of another paper",
-        Some(Class::OffTopicLlm) => "reads as a review of another paper, by an LLM or a person",
-        Some(Class::Own) | None => "does not read as their own work",
-    };
     let nouns = run.set().nouns;
+    if run.own().is_some_and(|own| own.reviewers[row.number].is_unseen) {
+        return "unsure: another LLM's text in their place would not be seen".to_owned();
+    }
+    let what = match reads_as(row) {
+        Some(class) => format!("reads as {}", nouns.said(kind_of(class))),
+        None => "does not read as their own work".to_owned(),
+    };
     let on = match *n_look {
         like if (1..row.n_papers).contains(&like) => {
             format!("on {like} of {}", nouns.things(row.n_papers))
         }
         _ => format!("on {}", nouns.things(row.n_papers)),
     };
-    let own = posterior.as_ref().map(|posterior| match 100.0 * posterior.own {
-        percent if percent < 0.1 => "less than 0.1 %".to_owned(),
-        percent => format!("{percent:.1} %"),
-    });
+    let own = posterior.as_ref().map(|posterior| in_percent(posterior.own));
     let on = match of_another_paper(run, row) {
         Some(closest) => format!("{on}; {closest}"),
         None => on,
@@ -97,12 +112,8 @@ fn of_another_paper(run: &ReviewsRun, row: &ReviewerRow) -> Option<String> {
         .filter(|(_, other)| other.lead() > 0.0 && other.is_close != Some(false))
         .reduce(|best, next| if next.1.lead() > best.1.lead() { next } else { best })?;
     let paper = set.papers.name(review.paper);
-    Some(format!(
-        "the review of {paper} is closest to what others wrote on {} (closeness {}, to {paper} {})",
-        set.papers.name(other.paper),
-        three_decimals(other.closeness),
-        three_decimals(other.closeness_here)
-    ))
+    let there = set.papers.name(other.paper);
+    Some(format!("the review of {paper} is closest to what others wrote on {there}"))
 }
 
 /// The sentence that is closest to one of an LLM, of all that the reviewer wrote.
@@ -134,10 +145,4 @@ fn strongest_pair(run: &ReviewsRun, reviewer: usize) -> Option<SentencePair> {
         whose: format!("{source} on {paper}"),
         cosine,
     })
-}
-
-/// The answer in a sentence, and how well cheating can be seen here.
-fn estimate(run: &ReviewsRun, own: &OwnScores) -> Vec<String> {
-    let planted = own::planted(own).map(|said| run.set().nouns.said(&said));
-    std::iter::once(own::headline(run.set(), own)).chain(planted).collect()
 }

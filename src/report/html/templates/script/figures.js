@@ -40,9 +40,9 @@ function mark(person) {
     }
   }
   if (score !== null) overlay.append(draw("circle", { cx: x(score), cy: y, r: 6 }));
-  const said = [data.views[view].name + " score " + number(score)];
-  if (low !== null) said.push("interval " + number(low) + " to " + number(high));
-  data.measures.forEach((measure) => said.push(measure.name + " " + number(measure.values[person])));
+  const said = data.views[view].listed ? [data.views[view].name + " score " + number(score)] : [];
+  if (low !== null && data.views[view].listed) said.push("interval " + number(low) + " to " + number(high));
+  data.measures.filter((measure) => measure.listed).forEach((measure) => said.push(measure.name + " " + inWords(measure, person)));
   byId("readout").replaceChildren("Marked: ", named(data.names[person]), ", " + said.join(", ") + ".");
 }
 
@@ -82,7 +82,7 @@ if (scatter) {
     event.preventDefault();
   });
   picture.addEventListener("focus", () => {
-    const dot = dots.get(marked ?? shown[active]) ?? dots.values().next().value;
+    const dot = dots.get(marked ?? personOf(shown[active])) ?? dots.values().next().value;
     if (dot && picture.matches(":focus-visible")) pointAt(dot);
   });
   picture.addEventListener("blur", () => (tip.hidden = true));
@@ -100,6 +100,8 @@ function chooseView(chosen) {
   view = chosen;
   // A score without intervals needs no column for them.
   list.classList.toggle("no-intervals", data.views[view].rows.every((its) => its[LOW] === null));
+  list.classList.toggle("no-scores", !data.views[view].listed);
+  if (["score", "flag"].includes(columns[sortColumn].key)) sortColumn = worstColumn();
   distributions.forEach((figure, i) => (figure.hidden = i !== view));
   refresh();
   mark(marked);
@@ -109,6 +111,13 @@ byId("view").addEventListener("change", (event) => {
   ask();
 });
 byId("view-choice").hidden = data.views.length < 2;
+const needsRows = (change) => (event) => {
+  change(event.target.value);
+  ask();
+};
+byId("by")?.addEventListener("change", needsRows(chooseBy));
+byId("group")?.addEventListener("change", needsRows((value) => (wanted.group = value === "" ? null : Number(value))));
+byId("all-papers").addEventListener("click", needsRows(() => (wanted.paper = null)));
 ["search", "least"].forEach((id) => byId(id).addEventListener("input", ask));
 ["flag", "marked"].forEach((id) => byId(id).addEventListener("change", ask));
 

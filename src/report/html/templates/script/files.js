@@ -44,25 +44,46 @@ function save(name, type, text) {
 }
 
 byId("save-list").addEventListener("click", () => {
-  const measures = data.measures.map((measure) => measure.name);
-  const head = [data.noun, "score_name", "score", "ci_low", "ci_high", "rank", "flag", data.counted, ...measures, "mark", "note"];
+  const rows = by === "person" ? peopleRows() : otherRows();
+  save(by === "person" ? "list.csv" : by + "-list.csv", "text/csv", csv(rows));
+});
+
+/** The people in the list with everything that is known of them. */
+function peopleRows() {
+  const head = [data.noun, "score_name", "score", "ci_low", "ci_high", "rank", "flag", data.counted, ...data.measures.map((measure) => measure.name), "mark", "note", "reader"];
   const rows = shown.map((person) => [
     data.names[person],
     data.views[view].name,
-    ...row(person),
+    ...row(person).slice(0, COUNT + 1),
     ...data.measures.map((measure) => measure.values[person]),
     markOf(person) || null,
     noteOf(person) || null,
+    marks.get(person)?.reader || null,
   ]);
-  save("list.csv", "text/csv", csv([head, ...rows]));
-});
+  return [head, ...rows];
+}
+
+/** The reviews of the list, or of the papers in the list. */
+function otherRows() {
+  const isIn = new Set(shown);
+  const all = reviewRows().filter((its, review) => (by === "review" ? isIn.has(review) : isIn.has(its[OF_PAPER])) && fits(its));
+  const head = [data.counted.slice(0, -1), data.noun, "flag", "reads_as", "p_own", "copied", "group", "mark", "note", "reader"];
+  const rows = all.map((its) => {
+    const person = its[OF_PERSON];
+    const group = its[R_GROUP] === null ? null : data.details.groups[its[R_GROUP]];
+    return [data.details.papers[its[OF_PAPER]], data.names[person], its[R_FLAG], its[R_READS], its[R_OWN], its[R_COPIED], group,
+      markOf(person) || null, noteOf(person) || null, marks.get(person)?.reader || null];
+  });
+  return [head, ...rows];
+}
+
 byId("save-marks-json").addEventListener("click", () => {
   const whole = { version: 1, results: data.id, people: markRows() };
   save("marks.json", "application/json", JSON.stringify(whole, null, 2) + "\n");
 });
 byId("save-marks-csv").addEventListener("click", () => {
-  const rows = markRows().map(({ name, mark, note }) => [name, mark, note]);
-  save("marks.csv", "text/csv", csv([["name", "mark", "note"], ...rows]));
+  const rows = markRows().map(({ name, mark, note, reader, texts }) => [name, mark, note, reader, texts.join(" ")]);
+  save("marks.csv", "text/csv", csv([["name", "mark", "note", "reader", "texts"], ...rows]));
 });
 byId("load-marks").addEventListener("click", () => byId("marks-file").click());
 byId("marks-file").addEventListener("change", async (event) => {
@@ -85,22 +106,25 @@ byId("marks-file").addEventListener("change", async (event) => {
 
 function marksOfCsv(text) {
   const [head = [], ...rows] = csvRows(text);
-  const [name, mark, note] = ["name", "mark", "note"].map((column) => head.indexOf(column));
+  const [name, mark, note, reader, texts] = ["name", "mark", "note", "reader", "texts"].map((column) => head.indexOf(column));
   if (name < 0 || mark < 0) throw new Error("its first line needs name and mark");
-  return rows.map((row) => ({ name: row[name], mark: row[mark], note: row[note] }));
+  return rows.map((row) => ({ name: row[name], mark: row[mark], note: row[note], reader: row[reader], texts: row[texts]?.split(" ") }));
 }
 
 // ---- Paper: the list, and the evidence for the people flagged ---------------------------------------
 
 addEventListener("beforeprint", () => {
   drawRows(0, MOST_PRINTED);
+  byId("printed-on").textContent = "Printed " + new Date().toLocaleDateString("sv") + (byId("reader").value ? " by " + visible(byId("reader").value) : "");
   if (current !== null) return;
-  const flagged = shown.filter((person) => FLAGGED.has(row(person)[FLAG])).slice(0, MOST_PRINTED_PEOPLE);
+  const isFlagged = (item) => by === "paper" || FLAGGED.has(kind.flagOf(item));
+  const people = [...new Set(shown.filter(isFlagged).flatMap((item) => kind.people(item)))];
+  const flagged = people.filter((person) => FLAGGED.has(row(person)[FLAG])).slice(0, MOST_PRINTED_PEOPLE);
   const parts = flagged.map((person) => {
     const note = [MARKS[markOf(person)], noteOf(person)].filter(Boolean).join(": ");
     const head = make("h2", {}, named(data.names[person]));
     const said = note ? [make("p", {}, "Marked ", make("bdi", {}, visible(note)))] : [];
-    return make("section", { class: "printed-person" }, head, ...said, scoresOf(person), ...measuresOf(person), ...evidence(person));
+    return make("section", { class: "printed-person" }, head, ...said, ...verdictOf(person), ...(data.hasVerdicts ? [] : [scoresOf(person), ...measuresOf(person)]), ...evidence(person));
   });
   byId("printed").replaceChildren(...parts);
   byId("printed").hidden = false;

@@ -28,6 +28,7 @@ function fill(element, attributes, children) {
 
 // Nothing is minus nought.
 const number = (value) => (value === null ? "-" : value.toFixed(3).replace(/^-(0\.0+)$/, "$1"));
+const whole = (value) => (Number.isInteger(value) ? String(value) : number(value));
 const count = (value) => (value === null ? "-" : String(value));
 
 // Characters that hide or reorder what is around them, as the program shows them on a terminal.

@@ -2,10 +2,14 @@
 
 const PHRASE = 4; // Words that two texts share in a row before they are marked.
 
-function reviewEvidence(papers) {
-  const cards = papers.map((its) => {
+function reviewEvidence(person, papers) {
+  const ofPaper = new Map(reviewsOf(person).map((review) => [reviewRows()[review][OF_PAPER], reviewRows()[review]]));
+  const worst = (its) => reviewsOf(person).indexOf(reviewRows().indexOf(ofPaper.get(its[0])));
+  const cards = [...papers].sort((a, b) => worst(a) - worst(b)).map((its) => {
     const [paper, peers, z, , , , , leftOut] = its;
-    const card = make("article", { class: "paper" }, make("h2", {}, "Paper ", named(data.details.papers[paper])));
+    const thing = data.counted[0].toUpperCase() + data.counted.slice(1, -1) + " ";
+    const card = make("article", { class: "paper", id: "paper-" + paper, tabindex: -1 }, make("h2", {}, thing, named(data.details.papers[paper])));
+    card.append(...saidOf(ofPaper.get(paper)));
     card.append(...sideBySide(its), ...aspectsOf(its));
     const peerRows = peers.map(([peer, before, after]) =>
       make("tr", {},
@@ -25,25 +29,31 @@ function reviewEvidence(papers) {
   return [legend(), ...cards];
 }
 
-/** What the shades mean; they compare a sentence with all sentences in this report. */
+/** What is said of one review. */
+function saidOf(its) {
+  if (!its || its[R_FLAG] === null) return [];
+  const said = [];
+  if (its[R_READS]) said.push("reads as " + its[R_READS]);
+  if (its[R_OWN] !== null) said.push("chance of own work " + percent(its[R_OWN]));
+  if (its[R_COPIED]) said.push(ofWords(its[R_COPIED]) + " of its words stand in an LLM's");
+  return [make("p", {}, flagBadge(its[R_FLAG]), " ", said.join("; "))];
+}
+
+/** What the shades mean: evidence, by a rule. */
 function legend() {
-  const { text, cutAfter, zLevels, peerLevels } = data.details;
+  const { text, cutAfter, shading } = data.details;
   const said = [];
   if (text === "none") said.push("The text of the reviews is left out of this file.");
-  else if (!zLevels && !peerLevels) said.push("Sentences were not compared.");
+  else if (!shading) said.push("Sentences were not compared.");
   else {
-    said.push("Shaded: ", make("mark", { class: "z3 key" }, "said by the LLM"),
-      ", the stronger the closer the sentence is to one of the LLM's. Underlined: ",
-      make("mark", { class: "p3 key" }, "supported by peers beyond the LLM"),
-      ", the stronger the more. Lightest, middle and strongest are the top half, quarter and tenth of all sentences here, which always exist: read the words, not the colour. Bold: ",
+    said.push(make("mark", { class: "z key" }, "Shaded"), shading.replace(/^Shaded/, "") + " ",
+      make("mark", { class: "p key" }, "Underlined"), ": peers say it and the LLM does not, as of the top quarter of such sentences. Bold: ",
       make("b", { class: "shared" }, "the same words"),
       ". Point at a sentence, or move to it with Tab, to see the closest ones beside it. Grey: headings and what many reviews share, which is no evidence.");
   }
   if (cutAfter) said.push(" Only the sentences with most to say are in this file, longer ones than " + cutAfter + " characters cut (\u2026).");
   return make("p", { class: "legend" }, ...said);
 }
-
-const level = (value, levels) => (value === null || !levels ? 0 : levels.filter((bound) => value >= bound).length);
 
 // ---- Three texts side by side ------------------------------------------------------------------
 
@@ -96,16 +106,11 @@ function column(paper, kind, head, [, length, sentences], grams, said) {
   return { kind, marks, text, element: make("div", { class: "column " + kind }, head, text) };
 }
 
-function shade(found) {
-  if (!found) return "";
-  const [, z, peers] = found;
-  const beyond = peers === null ? null : peers - (z ?? 0);
-  return " z" + level(z, data.details.zLevels) + " p" + level(beyond, data.details.peerLevels);
-}
+const shade = (found) => ["", " z", " p"][found?.[3] ?? 0];
 
 /** Shows with every sentence the closest ones of the other texts, and the other way round. */
 function link([own, ...others], said, kinds) {
-  const place = { z: 3, peer: 5 };
+  const place = { z: 4, peer: 6 };
   const groups = [];
   for (const [position, found] of said) {
     const element = own.marks.get(position);

@@ -1,0 +1,192 @@
+//! What is said of a person first, in words: the same on a terminal and on the page.
+
+use super::{ReviewsRun, own};
+use crate::text::own::{Class, OwnFlag, OwnReview, OwnReviewer, OwnScores, is_copied};
+
+/// Most reviews that are named.
+const NAMED: usize = 6;
+
+/// The verdicts on everybody, by the score own.
+pub(super) struct Verdicts<'a> {
+    run: &'a ReviewsRun,
+    own: &'a OwnScores,
+    /// Places of the reviews of each person.
+    of_person: Vec<Vec<usize>>,
+    /// Reviews and Z of each paper.
+    of_paper: Vec<(usize, usize)>,
+}
+
+impl<'a> Verdicts<'a> {
+    /// `None` where the score own was not computed.
+    pub(super) fn of(run: &'a ReviewsRun) -> Option<Self> {
+        let (own, set) = (run.own()?, run.set());
+        let mut of_person = vec![Vec::new(); set.reviewers.len()];
+        let mut of_paper = vec![(0, 0); set.papers.len()];
+        for (place, review) in set.reviews.iter().enumerate() {
+            of_person[review.reviewer as usize].push(place);
+            of_paper[review.paper as usize].0 += 1;
+        }
+        set.z.iter().for_each(|z| of_paper[z.paper as usize].1 += 1);
+        Some(Self { run, own, of_person, of_paper })
+    }
+
+    /// The flag and its reason, as what follows the name.
+    pub(super) fn verdict(&self, person: usize) -> String {
+        let found = &self.own.reviewers[person];
+        let nouns = self.run.set().nouns;
+        let of = nouns.things(found.n_papers);
+        let like = nouns.said(found.reads_as.map_or("", kind_of));
+        match found.flag {
+            OwnFlag::NotJudged => format!("not judged, {}", own::reason(found.reason)),
+            OwnFlag::Look if found.n_look > 0 => {
+                format!("look; reads as {like} on {} of {of}", found.n_look)
+            }
+            OwnFlag::Look => format!("look; reads as {like} on {of} taken together"),
+            OwnFlag::Unsure if found.is_unseen => {
+                format!(
+                    "unsure, because another LLM's text in their place would not be seen; on {of}"
+                )
+            }
+            OwnFlag::Unsure => format!("unsure; reads as {like}, not surely enough, on {of}"),
+            OwnFlag::Clear => format!("clear, nothing stands out on {of}"),
+        }
+    }
+
+    /// What follows the verdict, each with what it is about.
+    pub(super) fn reasons(&self, person: usize) -> Vec<(&'static str, String)> {
+        let found = &self.own.reviewers[person];
+        let mut said = Vec::new();
+        if let Some(posterior) = found.posterior {
+            said.push(("chance that all is their own work", in_percent(posterior.own)));
+        }
+        said.extend(self.which(person).map(|which| ("which", which)));
+        said.push(("compared", self.compared(person)));
+        said.push(("against it", self.run.set().nouns.said(&self.against(person, found))));
+        said
+    }
+
+    /// The reviews of somebody that do not read as own work, worst first.
+    fn which(&self, person: usize) -> Option<String> {
+        let set = self.run.set();
+        let doubtful = |review: &OwnReview| {
+            review.flag == OwnFlag::Look
+                || is_copied(review.copied)
+                || review.p_own.is_some_and(|p| p < 0.5)
+        };
+        let places = self.of_person[person].iter();
+        let mut places: Vec<usize> =
+            places.copied().filter(|&place| doubtful(&self.own.reviews[place])).collect();
+        let worst = |place: usize| self.own.reviews[place].p_own.unwrap_or(1.0);
+        places.sort_by(|&a, &b| worst(a).total_cmp(&worst(b)));
+        let phrase = |&place: &usize| {
+            let review = &self.own.reviews[place];
+            let like = review.reads_as.filter(|class| *class != Class::Own);
+            let like = like.map(|class| set.nouns.said(kind_of(class)));
+            let copied = review
+                .copied
+                .filter(|share| *share >= 0.005)
+                .map(|share| format!("{:.0} % of its words stand in an LLM's", 100.0 * share));
+            let why: Vec<String> = like.into_iter().chain(copied).collect();
+            format!("{} ({})", set.papers.name(set.reviews[place].paper), why.join(", "))
+        };
+        let mut named: Vec<String> = places.iter().take(NAMED).map(phrase).collect();
+        if places.len() > NAMED {
+            named.push(format!("{} more", places.len() - NAMED));
+        }
+        (!named.is_empty()).then(|| named.join("; "))
+    }
+
+    fn compared(&self, person: usize) -> String {
+        let (set, places) = (self.run.set(), &self.of_person[person]);
+        let papers =
+            || places.iter().map(|&place| self.of_paper[set.reviews[place].paper as usize]);
+        let peers: usize = papers().map(|(reviews, _)| reviews - 1).sum();
+        let z: usize = papers().map(|(_, z)| z).sum();
+        format!(
+            "{}, with {peers} by others and {z} by LLMs on the same {}s, and with texts planted here",
+            set.nouns.texts(places.len()),
+            set.nouns.thing()
+        )
+    }
+
+    /// What speaks against the flag.
+    fn against(&self, person: usize, found: &OwnReviewer) -> String {
+        let mut said: Vec<String> = Vec::new();
+        match found.flag {
+            OwnFlag::Look => {
+                let reviews = self.of_person[person].iter().map(|&place| &self.own.reviews[place]);
+                let own = reviews.filter(|review| review.flag == OwnFlag::Clear).count();
+                if own > 0 {
+                    said.push(format!("{own} of their reviews read as their own work"));
+                }
+                if found.n_papers == 1 {
+                    said.push("it is one review, and several tell more".into());
+                }
+                said.push(match found.reads_as {
+                    _ if is_copied(found.copied) => {
+                        "a form or a quote would stand there word for word, too".into()
+                    }
+                    Some(Class::OffTopic | Class::OffTopicLlm) => {
+                        "a review filed under the wrong paper, or one that says little of any, reads so".into()
+                    }
+                    _ => "who lets an LLM polish their own thoughts can read so".into(),
+                });
+                let rate = 100.0 * self.run.asked().fdr;
+                said.push(format!(
+                    "about {rate:.0} % of those flagged are expected to be false alarms"
+                ));
+            }
+            OwnFlag::Unsure if found.is_unseen => {
+                said.push("nothing in the text: this venue shows too little of it".into());
+            }
+            OwnFlag::Unsure => said.push("it is not sure enough to flag, nor to clear".into()),
+            OwnFlag::Clear => {
+                let missed = self.own.planted.by_class.iter().filter(|rate| rate.count > 0);
+                let kinds: Vec<String> = missed
+                    .filter(|rate| rate.on_all < 0.5)
+                    .map(|rate| {
+                        format!("{} ({:.0} % found)", kind_of(rate.class), 100.0 * rate.on_all)
+                    })
+                    .collect();
+                said.push("who rewrites every thought of an LLM is not seen".into());
+                if !kinds.is_empty() {
+                    said.push(format!("here mostly unseen: {}", kinds.join(", ")));
+                }
+            }
+            OwnFlag::NotJudged => said.push("no flag is no clearance".into()),
+        }
+        said.join("; ")
+    }
+}
+
+/// What a review reads as, after `reads as`.
+pub(super) fn kind_of(class: Class) -> &'static str {
+    match class {
+        Class::Own => "own work",
+        Class::Copy => "a copy of the LLM's review",
+        Class::Llm => "an LLM's review",
+        Class::OffTopic => "a review of another paper",
+        Class::OffTopicLlm => "a review of another paper, by an LLM or a person",
+    }
+}
+
+/// A probability for people.
+pub(super) fn in_percent(probability: f64) -> String {
+    match 100.0 * probability {
+        percent if percent < 0.1 => "less than 0.1 %".to_owned(),
+        percent if percent > 99.9 => "more than 99.9 %".to_owned(),
+        percent => format!("{percent:.1} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_certain() {
+        assert_eq!(in_percent(0.0), "less than 0.1 %");
+        assert_eq!(in_percent(1.0), "more than 99.9 %");
+        assert_eq!(in_percent(0.0614), "6.1 %");
+    }
+}
