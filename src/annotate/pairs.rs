@@ -3,6 +3,7 @@
 mod judged;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,9 @@ pub enum Method {
     More,
     /// A debate in rounds.
     Samre,
+    /// The same with a judge who remembers.
+    #[serde(rename = "samre-memory")]
+    SamreMemory,
     /// As many single calls as each debate of the run costs.
     Repeated,
 }
@@ -75,6 +79,8 @@ pub struct PairsSettings {
     pub methods: Vec<Method>,
     /// Criteria, by name or path.
     pub criteria: String,
+    /// A folder with prompts of roles in place of those that come with caz.
+    pub prompts: Option<PathBuf>,
     /// Whether a jury votes after every debate and single judgment.
     pub jury: bool,
     /// The jury, by name or path.
@@ -112,6 +118,7 @@ impl Default for PairsSettings {
         Self {
             methods: vec![Method::Single],
             criteria: "answers".into(),
+            prompts: None,
             jury: false,
             personas: "jury".into(),
             quorum: 3,
@@ -193,7 +200,7 @@ impl Pairs {
         }
         let rules = Rules {
             criteria: Criteria::load(&settings.criteria)?,
-            prompts: Prompts::built_in()?,
+            prompts: Prompts::load(settings.prompts.as_deref())?,
             turns: settings.turns,
             temperature: settings.temperature.unwrap_or(0.0),
             seed: settings.seed,
@@ -262,7 +269,10 @@ impl Pairs {
                 match method {
                     Method::Single => Some(Box::new(Single)),
                     Method::More => Some(Box::new(More { advocates })),
-                    Method::Samre => Some(Box::new(Samre { rounds, stop, gap })),
+                    Method::Samre => Some(Box::new(Samre { rounds, stop, gap, memory: false })),
+                    Method::SamreMemory => {
+                        Some(Box::new(Samre { rounds, stop, gap, memory: true }))
+                    }
                     Method::Repeated => None,
                 }
             })

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::common::{Common, OutputFormat};
+use super::common::{Common, OutputFormat, check_read_once};
 use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
 use super::output::{check_output, emit, say};
@@ -17,8 +17,11 @@ use crate::data::scale::ScaleChoice;
 use crate::error::Result;
 use crate::metrics::agreement::bootstrap::DRAWS;
 use crate::metrics::alternative_annotator::LEAST_ITEMS;
+use crate::report::Report;
 use crate::report::html::{Page, ShownTable};
+use crate::screen::agreement::plan::plan_monitoring;
 use crate::screen::agreement::rankings::{RankingSettings, compare_rankings};
+use crate::screen::agreement::retrieval::{RetrievalSettings, compare_by_runs};
 use crate::screen::agreement::{
     self, AgreementSettings, AltTestSettings, Closeness, Compare, Cut, GoldBy, Outside, Requirement,
 };
@@ -34,16 +37,19 @@ Files: CSV, TSV or JSON lines, plain or .gz; `-` is standard input.
   LABELS     task, label; optional source (or worker), prompt, sample
   --gold     task, label; with a column worker: several people
   --cluster  a column of these files, or a file: task, cluster
-  --runs     four columns: group, run, and two scores with names of their own
+  --runs     four columns: group, run, and two scores with names of their own; with LABELS and
+             --gold (topic, document, label, or qrels) run, topic, document, score, or a TREC run
 
 Examples:
   caz agree judges.csv --gold gold.csv --scale 0..3 --cluster topics.csv --report agree.html
   caz agree new.csv --gold gold.csv --since old.csv --require 'change:kappa>=-0.02'
   caz agree judges.csv --gold people.csv --alt-test --epsilon 0.1
+  caz agree labels.csv --gold gold.csv --plan-monitoring 0.05 --output again.csv
+  caz agree llm.qrels --gold people.qrels --runs runs.trec --binarize 1
   caz agree --runs runs.csv")]
 pub(super) struct AgreeArgs {
     /// Labels to judge: task, label, optional source, prompt, sample
-    #[arg(required_unless_present = "runs", conflicts_with = "runs")]
+    #[arg(required_unless_present = "runs")]
     labels: Option<PathBuf>,
     /// Labels to hold them against: task, label, optional worker
     #[arg(long, value_name = "FILE")]
@@ -88,9 +94,15 @@ pub(super) struct AgreeArgs {
     /// A bound such as 'kappa>=0.6' or 'change:kappa>=-0.02'; exit code 1 if a row breaks it
     #[arg(long, value_name = "METRIC>=X")]
     require: Vec<Requirement>,
-    /// Compare two rankings instead: group, run, score, score
+    /// Which of the --gold items to label again, so that kappa is known to this much at 95 %
+    #[arg(long, value_name = "HALF_WIDTH", requires = "gold", conflicts_with_all = [
+        "runs", "cluster", "compare", "since", "require", "alt_test",
+    ])]
+    plan_monitoring: Option<f64>,
+    /// Compare two rankings instead: group, run, score, score; with LABELS and --gold those of these runs
+    /// by the labels of both: run, topic, document, score
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "gold", "scale", "binarize", "cluster", "compare", "since", "require",
+        "scale", "cluster", "compare", "since", "require",
     ])]
     runs: Option<PathBuf>,
     /// --runs: persistence of RBO
@@ -177,6 +189,14 @@ pub(super) fn run(args: &AgreeArgs, common: &Common) -> Result<ExitStatus> {
     };
     let files =
         LabellerFiles { labels: &labels, gold: gold.as_ref(), since: since.as_ref(), clusters };
+    if let Some(half_width) = args.plan_monitoring {
+        let mut report = plan_monitoring(&files, &settings, half_width)?;
+        report.warnings.splice(0..0, opener.finish()?.1);
+        args.page
+            .write(common, &report, || Ok(plain_page("Which items to label again", &report)))?;
+        emit(&report, common)?;
+        return Ok(ExitStatus::Done);
+    }
     let mut run = agreement::run(&files, &settings, &Terminal::new(common))?;
     run.warnings.splice(0..0, opener.finish()?.1);
     let broken = run.broken_bounds()?;
@@ -190,6 +210,16 @@ pub(super) fn run(args: &AgreeArgs, common: &Common) -> Result<ExitStatus> {
         say(common, &format!("bound broken: {sentence}"));
     }
     Ok(if broken.is_empty() { ExitStatus::Done } else { ExitStatus::GateFailed })
+}
+
+/// A page that is its table.
+fn plain_page(title: &str, report: &Report) -> Page {
+    Page {
+        title: title.into(),
+        lead: report.footer.clone(),
+        table: ShownTable::Open,
+        ..Page::default()
+    }
 }
 
 impl AgreeArgs {
@@ -271,17 +301,32 @@ impl AgreeArgs {
             draws: self.bootstrap,
             seed: common.seed,
         };
-        let runs = open(runs, common)?;
-        let report = compare_rankings(&runs, &settings, &Terminal::new(common))?;
-        let page = || {
-            Ok(Page {
-                title: "How alike two rankings are".into(),
-                lead: report.footer.clone(),
-                table: ShownTable::Open,
-                ..Page::default()
-            })
+        let terminal = Terminal::new(common);
+        let report = match (&self.labels, &self.gold, &self.binarize) {
+            (None, None, None) => compare_rankings(&open(runs, common)?, &settings, &terminal)?,
+            (Some(labels), Some(gold), cut) => {
+                let mut settings =
+                    RetrievalSettings { rankings: settings, ..RetrievalSettings::default() };
+                match cut {
+                    None => {}
+                    Some(Cut::Number(number)) => settings.relevant_from = *number,
+                    Some(Cut::Label(label)) => {
+                        let message = format!("grades are numbers; --binarize `{label}` is none");
+                        return Err(UsageError(message).into());
+                    }
+                }
+                check_read_once(&[runs.to_owned(), labels.clone(), gold.clone()])?;
+                let [runs, labels, gold] =
+                    [open(runs, common)?, open(labels, common)?, open(gold, common)?];
+                compare_by_runs([&runs, &labels, &gold], &settings, &terminal)?
+            }
+            _ => {
+                let message = "--runs goes alone, or with LABELS and --gold";
+                return Err(UsageError(message.into()).into());
+            }
         };
-        self.page.write(common, &report, page)?;
+        self.page
+            .write(common, &report, || Ok(plain_page("How alike two rankings are", &report)))?;
         emit(&report, common)?;
         Ok(ExitStatus::Done)
     }

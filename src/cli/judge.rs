@@ -28,6 +28,9 @@ pub(super) enum MethodChoice {
     More,
     /// An advocate for each answer and a judge with feedback, round by round: 3 calls a round
     Samre,
+    /// samre as the paper describes it: the judge knows the round, its earlier scores and feedback and a
+    /// summary of the debate, and gives reasons: 4 calls a round, 3 in the last
+    SamreMemory,
     /// The control: as many single calls as each debate costs in tokens, scores averaged
     Repeated,
 }
@@ -40,6 +43,9 @@ enum StopChoice {
     SameWinner,
     /// The gap between the scores has changed by less than --gap over three rounds
     Gap,
+    /// The size of the gap has changed by less than --gap over three rounds, neither rising nor falling all
+    /// along: as the authors of samre do it
+    Converged,
     /// After --rounds
     Never,
 }
@@ -69,6 +75,9 @@ pub(super) struct WaysArgs {
     /// What is compared: answers, reviews (of a paper that is the context), or a TOML file
     #[arg(long, value_name = "C", default_value = "answers")]
     criteria: String,
+    /// Folder with prompts of your own for roles, named as in `caz prompts list` (debate-judge.toml, ...)
+    #[arg(long, value_name = "FOLDER")]
+    prompts: Option<PathBuf>,
     /// Which answer is shown first
     #[arg(long, value_enum, default_value_t)]
     order: OrderChoice,
@@ -81,7 +90,7 @@ pub(super) struct WaysArgs {
     /// When samre ends before
     #[arg(long, value_enum, default_value_t)]
     stop: StopChoice,
-    /// Bound of --stop gap, in points
+    /// Bound of --stop gap and converged, in points
     #[arg(long, value_name = "POINTS", default_value_t = 2.0)]
     gap: f64,
     /// Answers that may be asked for until one can be used
@@ -138,11 +147,13 @@ impl WaysArgs {
             MethodChoice::Single => Method::Single,
             MethodChoice::More => Method::More,
             MethodChoice::Samre => Method::Samre,
+            MethodChoice::SamreMemory => Method::SamreMemory,
             MethodChoice::Repeated => Method::Repeated,
         };
         PairsSettings {
             methods: methods.iter().map(method).collect(),
             criteria: self.criteria.clone(),
+            prompts: self.prompts.clone(),
             jury: self.jury,
             personas: self.personas.clone(),
             quorum: self.quorum,
@@ -152,6 +163,7 @@ impl WaysArgs {
             stop: match self.stop {
                 StopChoice::SameWinner => StopRule::SameWinner,
                 StopChoice::Gap => StopRule::Gap,
+                StopChoice::Converged => StopRule::Converged,
                 StopChoice::Never => StopRule::Never,
             },
             gap: self.gap,

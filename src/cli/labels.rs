@@ -71,9 +71,10 @@ pub(super) struct ScoreLabelsArgs {
     /// [default: others; all with --sampled]
     #[arg(long, value_enum)]
     learn_from: Option<LearnFromChoice>,
-    /// ca, ca_z: draw N random peers and penalty tasks per label instead of averaging over all
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    sampled: Option<u32>,
+    /// ca, ca_z: draw N random peers and penalty tasks per label instead of averaging over all; with
+    /// `printed:N` as the paper prints it, every peer and a penalty task that may be the task itself
+    #[arg(long, value_name = "[printed:]N", value_parser = sampled)]
+    sampled: Option<Sampled>,
     /// ca, ca_z: which labels count as agreement: label, peer_label, value, optional z
     #[arg(long, value_name = "FILE")]
     scoring_function: Option<PathBuf>,
@@ -223,7 +224,8 @@ impl ScoreLabelsArgs {
             fdr: self.fdr,
             margin: self.margin,
             learn_from: self.learn_from(),
-            sampled: self.sampled,
+            sampled: self.sampled.map(|sampled| sampled.draws),
+            sampled_as_printed: self.sampled.is_some_and(|sampled| sampled.printed),
             scoring_function: ScoringFunction::Estimated,
             bootstrap: self.bootstrap,
             scale: self.scale.clone(),
@@ -257,6 +259,24 @@ impl ScoreLabelsArgs {
             return Err(UsageError("--drop-flagged is of --consensus FILE; add it".into()).into());
         }
         Ok(())
+    }
+}
+
+/// `--sampled`.
+#[derive(Debug, Clone, Copy)]
+struct Sampled {
+    draws: u32,
+    printed: bool,
+}
+
+fn sampled(text: &str) -> Result<Sampled, String> {
+    let (number, printed) = match text.strip_prefix("printed:") {
+        Some(number) => (number, true),
+        None => (text, false),
+    };
+    match number.parse() {
+        Ok(draws) if draws > 0 => Ok(Sampled { draws, printed }),
+        _ => Err("must be a whole number of at least 1, or `printed:` and one".into()),
     }
 }
 

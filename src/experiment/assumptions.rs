@@ -207,6 +207,19 @@ impl SourceCheck {
             })
     }
 
+    /// By how much assumptions 4.1 and 4.2 of the paper fail: the most that a cheater shares beyond Z,
+    /// with people or with another cheater, and who it is.
+    ///
+    /// What is shared is convex in what a worker does, so one who hands in an LLM with probability `l`
+    /// shares at most `(1 - l)` times what two people share plus `l` times this.
+    pub fn epsilon(&self) -> Option<(&CheaterCheck, &Comparison)> {
+        let each = self.cheaters.iter();
+        let each = each.flat_map(|check| [(check, &check.human), (check, &check.llm)]);
+        let each = each.filter(|(_, comparison)| comparison.measured.excess().is_some());
+        let excess = |comparison: &Comparison| comparison.measured.excess().unwrap_or(0.0);
+        each.max_by(|(_, a), (_, b)| excess(a).total_cmp(&excess(b)))
+    }
+
     /// The cheater whose planted copies have the lowest AUC, with it.
     pub fn worst_copier(&self) -> Option<(&CheaterCheck, Estimate)> {
         let each = self.cheaters.iter().filter_map(|check| Some((check, check.auc?)));
@@ -289,27 +302,7 @@ pub fn check_assumptions(
     progress: &dyn Progress,
 ) -> Vec<SourceCheck> {
     let plan = Plan::new(table, &z.sources);
-    let nulls = plan.nulls(settings, progress);
-    let replicates = plan.replicates(table.task_count(), settings, progress);
-    let measured: Vec<Measured> = plan
-        .pairs
-        .iter()
-        .zip(nulls)
-        .enumerate()
-        .map(|(index, (pairs, null))| {
-            let column: Vec<f64> = replicates.iter().filter_map(|row| row[index]).collect();
-            let value = pairs.value();
-            let measured = Measured {
-                n_tasks: pairs.task_count(),
-                value,
-                null,
-                bias: bias(value, null, &column),
-                interval: None,
-            };
-            let interval = measured.excess().and_then(|excess| centered_interval(excess, &column));
-            Measured { interval, ..measured }
-        })
-        .collect();
+    let (measured, replicates) = plan.measured(table.task_count(), settings, progress);
     let mut planted = planted(table, z, progress).into_iter();
     plan.sources
         .iter()
@@ -346,6 +339,34 @@ pub fn check_assumptions(
                 .collect(),
         })
         .collect()
+}
+
+/// What pairs share without any Z, `I(X_i; X_j)`: as a source check whose Z has no name.
+///
+/// Two cheaters are two samples of one LLM. Nothing is planted, and no hypothesis is about these values.
+pub fn check_unconditional(
+    table: &LabelTable,
+    z: &ZLabels,
+    settings: &AssumptionSettings,
+    progress: &dyn Progress,
+) -> SourceCheck {
+    let plan = Plan::unconditional(table, &z.sources);
+    let (measured, replicates) = plan.measured(table.task_count(), settings, progress);
+    let source = &plan.sources[0];
+    let compare = |index: Option<usize>| match index {
+        None => not_computed(),
+        Some(index) => compared(&measured, &replicates, (source.humans, index)),
+    };
+    let cheaters = source.cheaters.iter().zip(&z.sources).map(|(&(human, llm), cheater)| {
+        let cheater = cheater.name.clone();
+        CheaterCheck { cheater, human: compare(human), llm: compare(llm), auc: None }
+    });
+    SourceCheck {
+        z: String::new(),
+        samples: 0,
+        humans: measured[source.humans],
+        cheaters: cheaters.collect(),
+    }
 }
 
 /// AUC of planted copies by Z and by cheater, row-major; as in the hypotheses, another sample of the
@@ -413,6 +434,52 @@ impl Plan {
             })
             .collect();
         Self { pairs, sources }
+    }
+
+    /// The same without Z: one stratum of all tasks.
+    fn unconditional(table: &LabelTable, sources: &[ZSource]) -> Self {
+        let z = vec![Some(0); table.task_count()];
+        let mut pairs = vec![ConditionalPairs::humans(table, &z)];
+        let mut push = |value| {
+            pairs.push(value);
+            pairs.len() - 1
+        };
+        let cheaters = sources
+            .iter()
+            .map(|source| {
+                let with_human = sample(source, 0)
+                    .map(|answers| push(ConditionalPairs::human_and_llm(table, answers, &z)));
+                let both = sample(source, 0).zip(sample(source, 1));
+                (with_human, both.map(|(a, b)| push(ConditionalPairs::llms(a, b, &z))))
+            })
+            .collect();
+        Self { pairs, sources: vec![PlannedSource { humans: 0, cheaters }] }
+    }
+
+    /// Every value with its null and interval, and its replicates.
+    fn measured(
+        &self,
+        tasks: usize,
+        settings: &AssumptionSettings,
+        progress: &dyn Progress,
+    ) -> (Vec<Measured>, Vec<Vec<Option<f64>>>) {
+        let nulls = self.nulls(settings, progress);
+        let replicates = self.replicates(tasks, settings, progress);
+        let measured = |(index, (pairs, null)): (usize, (&ConditionalPairs, Option<f64>))| {
+            let column: Vec<f64> = replicates.iter().filter_map(|row| row[index]).collect();
+            let value = pairs.value();
+            let measured = Measured {
+                n_tasks: pairs.task_count(),
+                value,
+                null,
+                bias: bias(value, null, &column),
+                interval: None,
+            };
+            let interval = measured.excess().and_then(|excess| centered_interval(excess, &column));
+            Measured { interval, ..measured }
+        };
+        let measured = self.pairs.iter().zip(nulls).enumerate().map(measured).collect();
+        (measured, replicates)
     }
 
     /// Mean over permutations of each value.

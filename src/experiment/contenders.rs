@@ -113,6 +113,7 @@ pub(crate) mod tests {
             llm: SignalMatrix::symmetric("llm", 3, 0.6).unwrap(),
             consistency: 1.0,
             lazy: vec![0.0; 20],
+            blend: false,
         };
         let crowd = plan.draw(&mut stream(5, "crowd", 0)).unwrap();
         let sample = |index| {

@@ -78,13 +78,13 @@ pub fn source(name: &str) -> Result<String, PromptError> {
 /// [`super::RubricError`] if `rubric` cannot be read.
 pub fn questions(prompt: &Prompt, rubric: Option<&str>) -> Result<Task> {
     if let Some(rubric) = rubric {
-        return Ok(Rubric::load(rubric)?.task());
+        return Ok(Rubric::load(rubric)?.form());
     }
     Ok(match prompt.kind() {
         PromptKind::Judge => {
             let mut rubrics = Rubric::built_in_names().filter_map(|name| Rubric::load(name).ok());
             let own = rubrics.find(|rubric| rubric.prompt == prompt.name());
-            own.map(|rubric| rubric.task()).unwrap_or_default()
+            own.map(|rubric| rubric.form()).unwrap_or_default()
         }
         PromptKind::Debate => {
             let criteria = Criteria::load("answers")?;

@@ -265,7 +265,7 @@ impl FeedbackLoop {
                 (None, None) => {}
             }
         }
-        parts.push(demand(self.rubric().fields(), turns_left));
+        parts.push(demand(&self.rubric().form().fields, turns_left));
         parts.join("\n\n")
     }
 }
@@ -285,9 +285,9 @@ impl JudgeStrategy for FeedbackLoop {
         for turn in 1..=self.turns {
             let answer = model.complete(&request)?;
             transcript.usage = transcript.usage.plus(answer.usage);
-            let read = parse_answer(&answer, self.rubric().fields());
+            let read = parse_answer(&answer, &self.rubric().form().fields);
             let (proposal, problems) = match read {
-                Ok(verdict) => (verdict.numbers(), Vec::new()),
+                Ok(verdict) => (self.rubric().numbers(&verdict), Vec::new()),
                 Err(problems) => (None, problems),
             };
             proposals += u32::from(proposal.is_some());

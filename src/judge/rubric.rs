@@ -7,14 +7,16 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use super::verdict::Verdict;
 use crate::error::{ErrorKind, Kinded};
 use crate::llm::PromptError;
 use crate::llm::form::{Domain, Field, folded};
 use crate::llm::prompt::{Task, check_fields};
 
 /// The rubrics that come with caz, by name.
-const BUILT_IN: [(&str, &str); 2] = [
+const BUILT_IN: [(&str, &str); 3] = [
     ("aspects19", include_str!("../../prompts/rubrics/aspects19.toml")),
+    ("aspects19-decomposed", include_str!("../../prompts/rubrics/aspects19-decomposed.toml")),
     ("crowd-answers", include_str!("../../prompts/rubrics/crowd-answers.toml")),
 ];
 
@@ -89,7 +91,21 @@ struct RubricFile {
     values: Option<Vec<f64>>,
     min: Option<f64>,
     max: Option<f64>,
+    #[serde(default)]
     categories: Vec<Category>,
+    /// A rubric that comes with caz whose categories these are.
+    categories_of: Option<String>,
+    #[serde(default)]
+    steps: Vec<Step>,
+}
+
+/// A text that is asked for before the judgments, and thrown away: what they are to be made of.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    name: String,
+    definition: String,
+    most_words: usize,
 }
 
 #[derive(Deserialize)]
@@ -113,6 +129,8 @@ pub struct Rubric {
     /// The prompt that asks it, unless another one is chosen.
     pub prompt: String,
     question: String,
+    /// Texts that are asked for first.
+    steps: Vec<Field>,
     fields: Vec<Field>,
     sha256: String,
 }
@@ -166,11 +184,29 @@ impl Rubric {
             }
             _ => return Err(RubricError::Scale { name: name.to_owned() }),
         };
-        if file.categories.is_empty() {
+        let mut categories = file.categories;
+        if let Some(other) = file.categories_of {
+            let source = Self::source(&other).filter(|_| categories.is_empty());
+            let unknown = || RubricError::Unknown {
+                name: other.clone(),
+                known: Self::built_in_names().collect::<Vec<_>>().join(", "),
+            };
+            categories = Self::parse(&other, source.ok_or_else(unknown)?)?
+                .fields
+                .into_iter()
+                .map(|Field { name, definition, .. }| Category { name, definition })
+                .collect();
+        }
+        if categories.is_empty() {
             return Err(RubricError::Empty { name: name.to_owned() });
         }
-        let fields: Vec<Field> = file
-            .categories
+        let step = |step: Step| Field {
+            name: step.name.trim().to_owned(),
+            definition: step.definition,
+            domain: Domain::Text { most_words: step.most_words },
+        };
+        let steps: Vec<Field> = file.steps.into_iter().map(step).collect();
+        let fields: Vec<Field> = categories
             .into_iter()
             .map(|category| Field {
                 name: category.name.trim().to_owned(),
@@ -178,12 +214,13 @@ impl Rubric {
                 domain: domain.clone(),
             })
             .collect();
-        check_fields(name, &fields)?;
+        check_fields(name, &[steps.as_slice(), &fields].concat())?;
         Ok(Self {
             name: name.to_owned(),
             description: file.description,
             prompt: file.prompt,
             question: file.question,
+            steps,
             fields,
             sha256: crate::data::hexadecimal::hexadecimal(&Sha256::digest(source)),
         })
@@ -224,6 +261,19 @@ impl Rubric {
     pub fn task(&self) -> Task {
         Task { question: Some(self.question.clone()), fields: self.fields.clone() }
     }
+
+    /// The form of an answer that is written in full: the texts that are asked for first, then the
+    /// questions.
+    pub fn form(&self) -> Task {
+        let fields = [self.steps.as_slice(), &self.fields].concat();
+        Task { question: Some(self.question.clone()), fields }
+    }
+
+    /// The numbers of an answer to [`Self::form`], in the order of the questions.
+    pub fn numbers(&self, answer: &Verdict) -> Option<Vec<f64>> {
+        let values = answer.values.get(self.steps.len()..)?.to_vec();
+        Verdict { values }.numbers()
+    }
 }
 
 #[cfg(test)]
@@ -245,6 +295,30 @@ mod tests {
         assert!(rubric.fields().iter().all(|field| !field.definition.is_empty()));
         assert_eq!(rubric.position("real_world applicability"), Some(16));
         assert_eq!(rubric.position("Novelty"), None);
+    }
+
+    #[test]
+    fn a_step_is_asked_for_first_and_thrown_away() {
+        let plain = Rubric::load("aspects19").unwrap();
+        let rubric = Rubric::load("aspects19-decomposed").unwrap();
+        assert_eq!(rubric.fields(), plain.fields());
+        let form = rubric.form();
+        assert_eq!((form.fields.len(), form.fields[0].name.as_str()), (20, "judgments"));
+        let question = form.question.unwrap();
+        assert!(question.contains("questions to the authors"), "{question}");
+        let answer = |judgments: &str| {
+            let name = |category: &str| format!("\"{category}\":{}", category.len() % 3);
+            let values: Vec<String> = rubric.categories().map(name).collect();
+            format!("{{\"judgments\":\"{judgments}\",{}}}", values.join(",").replace(":2", ":-1"))
+        };
+        let read = crate::judge::parse_verdict(&answer("+ clear, - no baselines"), &form.fields);
+        let expected: Vec<f64> =
+            plain.categories().map(|category| [0.0, 1.0, -1.0][category.len() % 3]).collect();
+        assert_eq!(rubric.numbers(&read.unwrap()), Some(expected));
+        // Without the step the answer is not what was asked for.
+        assert!(crate::judge::parse_verdict(&answer(""), &form.fields).is_err());
+        let other = "description = \"d\"\nvalues = [0, 1]\ncategories_of = \"nothing\"\n";
+        assert!(matches!(Rubric::parse("r", other), Err(RubricError::Unknown { .. })));
     }
 
     #[test]

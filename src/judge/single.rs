@@ -39,13 +39,13 @@ impl Single {
     pub fn request(&self, item: &Item) -> Result<ChatRequest, JudgeError> {
         let texts = BTreeMap::from([("text".to_owned(), item.text.clone())]);
         Ok(ChatRequest {
-            messages: self.prompt.render(&texts, &self.rubric.task())?,
+            messages: self.prompt.render(&texts, &self.rubric.form())?,
             temperature: self.sampling.temperature,
             seed: self.sampling.seed,
             max_tokens: self.sampling.max_tokens,
             format: ResponseFormat::JsonSchema {
                 name: "judgments".into(),
-                schema: json_schema(self.rubric.fields()),
+                schema: json_schema(&self.rubric.form().fields),
             },
             repeat: 0,
         })
@@ -56,9 +56,9 @@ impl JudgeStrategy for Single {
     fn judge(&self, item: &Item, model: &dyn ChatModel) -> Result<Transcript, JudgeError> {
         let request = self.request(item)?;
         let answer = model.complete(&request)?;
-        let read = parse_answer(&answer, self.rubric.fields());
+        let read = parse_answer(&answer, &self.rubric.form().fields);
         let (proposal, problems) = match read {
-            Ok(verdict) => (verdict.numbers(), Vec::new()),
+            Ok(verdict) => (self.rubric.numbers(&verdict), Vec::new()),
             Err(problems) => {
                 model.reject(&request)?;
                 (None, problems)

@@ -27,13 +27,14 @@ pub use self::error::PromptError;
 pub use self::kind::PromptKind;
 
 /// The prompts that come with caz, by name.
-const BUILT_IN: [(&str, &str); 18] = [
+const BUILT_IN: [(&str, &str); 20] = [
     ("debate-judge", include_str!("../../prompts/debate-judge.toml")),
     ("debate-juror", include_str!("../../prompts/debate-juror.toml")),
     ("debate-more-advocate", include_str!("../../prompts/debate-more-advocate.toml")),
     ("debate-more-case", include_str!("../../prompts/debate-more-case.toml")),
     ("debate-samre-advocate", include_str!("../../prompts/debate-samre-advocate.toml")),
     ("debate-samre-judge", include_str!("../../prompts/debate-samre-judge.toml")),
+    ("debate-summary", include_str!("../../prompts/debate-summary.toml")),
     ("feedback-binary", include_str!("../../prompts/feedback-binary.toml")),
     ("feedback-textual", include_str!("../../prompts/feedback-textual.toml")),
     ("judge-aspects19", include_str!("../../prompts/judge-aspects19.toml")),
@@ -42,6 +43,7 @@ const BUILT_IN: [(&str, &str); 18] = [
     ("label-generic", include_str!("../../prompts/label-generic.toml")),
     ("label-preference", include_str!("../../prompts/label-preference.toml")),
     ("label-relevance", include_str!("../../prompts/label-relevance.toml")),
+    ("label-relevance-figure1", include_str!("../../prompts/label-relevance-figure1.toml")),
     ("label-toxicity", include_str!("../../prompts/label-toxicity.toml")),
     ("review-1", include_str!("../../prompts/review-1.toml")),
     ("review-2", include_str!("../../prompts/review-2.toml")),

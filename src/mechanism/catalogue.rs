@@ -54,6 +54,8 @@ catalogue! {
     Oa => output_agreement::PLAIN,
     /// Output agreement against an LLM.
     OaZ => output_agreement::GIVEN_Z,
+    /// Output agreement against an LLM, over all common tasks.
+    OaZCommon => output_agreement::GIVEN_Z_ALL_COMMON,
     /// Dawid-Skene.
     Ds => dawid_skene::ENTRY,
     /// Dawid-Skene with copying from an LLM.

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! with n the number of workers. `oa_z` looks only at the tasks that Z covers and counts an
-//! agreement only where it differs from Z. A worker who shares no such task with anybody has no
+//! agreement only where it differs from Z; `oa_z_common` divides by all common tasks, those without Z
+//! among them, as the formula is printed. A worker who shares no such task with anybody has no
 //! score.
 //!
 //! Workers who gave the same labels on the same tasks have the same score and are worth the same to
@@ -35,12 +36,32 @@ use crate::stats::interval::Estimate;
 #[derive(Debug, Clone, Default)]
 pub struct OutputAgreement {
     conditioning: Conditioning,
+    /// Whether common tasks without Z count, as tasks without agreement.
+    all_common: bool,
 }
 
 impl OutputAgreement {
     /// Output agreement, where conditioned only beyond agreement with Z.
     pub fn new(conditioning: Conditioning) -> Self {
-        Self { conditioning }
+        Self { conditioning, all_common: false }
+    }
+
+    /// The same divided by all common tasks; nothing is agreed on a task without Z.
+    #[must_use]
+    pub fn over_all_common_tasks(self) -> Self {
+        let all_common = matches!(self.conditioning, Conditioning::Z(_));
+        Self { all_common, ..self }
+    }
+
+    /// Whether a task counts as a common one.
+    fn covers(&self, task: u32) -> bool {
+        self.all_common || self.conditioning.covers(task)
+    }
+
+    /// Whether to agree on a label is an agreement: not on what the LLM says.
+    fn counts(&self, task: u32, label: Label) -> bool {
+        let is_known = !self.all_common || self.conditioning.covers(task);
+        is_known && self.conditioning.label(task) != Some(label)
     }
 }
 
@@ -52,6 +73,18 @@ pub(super) const GIVEN_Z: Entry = Entry {
     unscored: "no task with a Z label shared with a peer",
     needs_z: true,
     build: |sources, _| Box::new(OutputAgreement::new(conditioning(sources))),
+    ..PLAIN
+};
+
+pub(super) const GIVEN_Z_ALL_COMMON: Entry = Entry {
+    name: "oa_z_common",
+    summary: "oa_z over all common tasks, those without a label of the LLM too",
+    meaning: "as oa_z, divided by all common tasks, so that few labels of the LLM make it small",
+    unscored: PLAIN.unscored,
+    needs_z: true,
+    build: |sources, _| {
+        Box::new(OutputAgreement::new(conditioning(sources)).over_all_common_tasks())
+    },
     ..PLAIN
 };
 
@@ -71,6 +104,7 @@ impl Mechanism for OutputAgreement {
     fn name(&self) -> &'static str {
         match self.conditioning {
             Conditioning::Nothing => "oa",
+            Conditioning::Z(_) if self.all_common => "oa_z_common",
             Conditioning::Z(_) => "oa_z",
         }
     }
@@ -82,7 +116,7 @@ impl Mechanism for OutputAgreement {
             .into_par_iter()
             .map_init(
                 || Pairs::new(groups.first.len()),
-                |pairs, group| pairs.estimate(table, &groups, &self.conditioning, group),
+                |pairs, group| pairs.estimate(table, &groups, self, group),
             )
             .collect();
         let workers = (0..table.worker_count() as u32)
@@ -102,7 +136,7 @@ impl Mechanism for OutputAgreement {
     }
 
     fn on_tasks(&self, tasks: &[u32]) -> Box<dyn Mechanism> {
-        Box::new(Self { conditioning: self.conditioning.on_tasks(tasks) })
+        Box::new(Self { conditioning: self.conditioning.on_tasks(tasks), ..*self })
     }
 
     fn zero_is_chance(&self) -> bool {
@@ -219,12 +253,12 @@ impl Pairs {
         &mut self,
         table: &LabelTable,
         groups: &Groups,
-        conditioning: &Conditioning,
+        of: &OutputAgreement,
         group: u32,
     ) -> (Option<Estimate>, usize) {
         let reports = || {
             let all = table.of_worker(groups.first[group as usize]).iter();
-            all.filter(|&(task, _)| conditioning.covers(task))
+            all.filter(|&(task, _)| of.covers(task))
         };
         let tasks = reports().filter(|&(task, _)| table.of_task(task).len() > 1).count();
         let length = |task: u32| groups.of_task(task).len();
@@ -234,7 +268,7 @@ impl Pairs {
             reports().map(|(task, _)| length(task)).sum::<usize>() - length(task);
         let counted = (elsewhere * VISITS_PER_LOOKUP < length(task)).then_some(task);
         // Agreeing on what the LLM says earns nothing.
-        let counts = |task, label| conditioning.label(task) != Some(label);
+        let counts = |task, label| of.counts(task, label);
         for (task, label) in reports().filter(|&(task, _)| Some(task) != counted) {
             self.count(groups.of_task(task), label, counts(task, label));
         }
@@ -285,7 +319,11 @@ mod tests {
     use crate::data::labels::tests::table;
     use proptest::prelude::*;
 
-    fn by_definition(table: &LabelTable, z: Option<&[Option<Label>]>) -> Vec<Option<f64>> {
+    fn by_definition(
+        table: &LabelTable,
+        z: Option<&[Option<Label>]>,
+        all_common: bool,
+    ) -> Vec<Option<f64>> {
         let label = |task: u32, worker: u32| {
             table.of_task(task).iter().find(|&(other, _)| other == worker).map(|(_, label)| label)
         };
@@ -298,7 +336,7 @@ mod tests {
                     for q in 0..table.task_count() as u32 {
                         let (Some(a), Some(b)) = (label(q, i), label(q, j)) else { continue };
                         match z.map(|z| z[q as usize]) {
-                            Some(None) => {}
+                            Some(None) => shared += i32::from(all_common),
                             Some(Some(z)) => {
                                 shared += 1;
                                 agreed += i32::from(a == b && a != z);
@@ -335,6 +373,12 @@ mod tests {
         // With Z = x on q nothing agreed there counts; r has no Z.
         let mechanism = OutputAgreement::new(Conditioning::on(vec![Some(0), None]));
         assert_close(&values(&mechanism.score(&table).unwrap()), &[Some(0.0); 3], 0.0);
+        // With Z = y on q the agreement there counts: of one covered task of a and b, of two common ones.
+        let mechanism = OutputAgreement::new(Conditioning::on(vec![Some(1), None]));
+        let covered = values(&mechanism.score(&table).unwrap());
+        assert_close(&covered, &[Some(2.0 / 3.0); 3], 1e-15);
+        let common = values(&mechanism.over_all_common_tasks().score(&table).unwrap());
+        assert_close(&common, &[Some(0.5), Some(0.5), Some(2.0 / 3.0)], 1e-15);
     }
 
     #[test]
@@ -403,10 +447,13 @@ mod tests {
     /// Without Z and with it.
     fn assert_is_as_defined(Crowd { table, z }: &Crowd) {
         let plain = values(&OutputAgreement::default().score(table).unwrap());
-        assert_close(&plain, &by_definition(table, None), 1e-12);
+        assert_close(&plain, &by_definition(table, None, false), 1e-12);
         let conditioned = OutputAgreement::new(Conditioning::on(z.clone()));
         let conditioned = values(&conditioned.score(table).unwrap());
-        assert_close(&conditioned, &by_definition(table, Some(z)), 1e-12);
+        assert_close(&conditioned, &by_definition(table, Some(z), false), 1e-12);
+        let common = OutputAgreement::new(Conditioning::on(z.clone())).over_all_common_tasks();
+        let common = values(&common.score(table).unwrap());
+        assert_close(&common, &by_definition(table, Some(z), true), 1e-12);
     }
 
     proptest! {

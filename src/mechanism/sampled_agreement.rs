@@ -1,4 +1,5 @@
-//! Algorithms 1 and 2 of the paper as they are written: a random peer and a random penalty task.
+//! Algorithms 1 and 2 of the paper by draws: a random peer and a random penalty task other than this
+//! one; or as they are printed, see [`PeerDraws::printed`].
 //!
 //! The mean over many draws converges to the exact score of
 //! [`super::correlated_agreement`]; this exists to check that one, and to teach.
@@ -14,11 +15,15 @@ use crate::data::labels::{Label, LabelTable};
 use crate::stats::moments::Moments;
 use crate::stats::seed::stream;
 
-/// How to run Algorithms 1 and 2 literally.
+/// How to run Algorithms 1 and 2 by draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerDraws {
     /// Draws per report, at least 1; the score is their mean.
     pub draws: u32,
+    /// As the paper prints the algorithms: every peer in every draw, whether or not they have another
+    /// task, and a penalty task that may be the task itself. The term of a peer with n tasks in the
+    /// stratum is then (n - 1) / n of the term where it may not; that of a peer with one is 0.
+    pub printed: bool,
     /// Seed of the draws.
     pub seed: u64,
 }
@@ -59,12 +64,21 @@ impl SampledTerms<'_> {
         // One stream per task, so that draws do not depend on the number of threads.
         let mut random = stream(self.sampling.seed, "sampled", u64::from(task));
         let reports = self.table.of_task(task);
+        let least = if self.sampling.printed { 1 } else { 2 };
         let usable: Vec<(u32, Label)> =
-            reports.iter().filter(|&(peer, _)| answers[peer as usize].len() > 1).collect();
+            reports.iter().filter(|&(peer, _)| answers[peer as usize].len() >= least).collect();
         for (worker, label) in reports.iter() {
             let peers: Vec<(u32, Label)> =
                 usable.iter().copied().filter(|&(peer, _)| peer != worker).collect();
             let draw = |_| {
+                if self.sampling.printed {
+                    let term = |&(peer, bonus): &(u32, Label)| {
+                        let &(_, penalty) = answers[peer as usize].choose(&mut random)?;
+                        Some(self.matrix.get(label, bonus) - self.matrix.get(label, penalty))
+                    };
+                    let sum: Option<f64> = peers.iter().map(term).sum();
+                    return sum.filter(|_| !peers.is_empty()).map(|sum| sum / peers.len() as f64);
+                }
                 let &(peer, bonus) = peers.choose(&mut random)?;
                 let others = &answers[peer as usize];
                 // A penalty task other than this one: draw among one fewer and step over it.

@@ -110,6 +110,9 @@ pub struct CrowdPlan {
     pub consistency: f64,
     /// Probability to hand in the LLM, per worker.
     pub lazy: Vec<f64>,
+    /// Who would hand in the LLM gives the label that is likeliest by it and the own signal together
+    /// instead, the own one among equally likely ones: not lazy, and not independent of the LLM.
+    pub blend: bool,
 }
 
 /// A crowd with its truth.
@@ -172,7 +175,14 @@ impl CrowdPlan {
             z.push(ask(random));
             for worker in index::sample(random, self.lazy.len(), per_task) {
                 let lazy = random.random_bool(self.lazy[worker]);
-                let label = if lazy { ask(random) } else { self.human.draw(truth, random) };
+                let label = match (lazy, self.blend) {
+                    (false, _) => self.human.draw(truth, random),
+                    (true, false) => ask(random),
+                    (true, true) => {
+                        let said = ask(random);
+                        self.likeliest(self.human.draw(truth, random), said)
+                    }
+                };
                 #[expect(
                     clippy::cast_possible_truncation,
                     reason = "a crowd has fewer than 2^32 workers"
@@ -182,6 +192,23 @@ impl CrowdPlan {
             }
         }
         Ok(SyntheticCrowd { table: LabelTable::new(names, &reports), z, truth: truths })
+    }
+
+    /// The likeliest true label, given the own signal and what the LLM said.
+    fn likeliest(&self, own: Label, said: Label) -> Label {
+        let other = (1.0 - self.consistency) / self.llm.rows.len() as f64;
+        let likelihood = |truth: usize| {
+            let asked = self.consistency * self.llm.rows[truth][usize::from(said)] + other;
+            self.human.rows[truth][usize::from(own)] * asked
+        };
+        let mut best = own;
+        for truth in 0..self.human.rows.len() {
+            // Not by the last digit: products in another order differ in it.
+            if likelihood(truth) > likelihood(usize::from(best)) * (1.0 + 1e-12) {
+                best = Label::try_from(truth).unwrap_or(best);
+            }
+        }
+        best
     }
 }
 
@@ -198,6 +225,7 @@ mod tests {
             llm: SignalMatrix::symmetric("llm", 2, 0.7).unwrap(),
             consistency: 1.0,
             lazy: vec![0.0, 1.0, 0.0],
+            blend: false,
         }
     }
 
@@ -214,6 +242,38 @@ mod tests {
         // Both say the opinion: 0.25; else one of them draws one of two labels: 0.75 / 2. About
         // 2,667 reports: five standard errors are 0.047.
         assert!((agreement(0.5) - 0.625).abs() < 0.047);
+    }
+
+    #[test]
+    fn a_blend_is_what_is_likeliest_by_hand() {
+        // Truth 0 is seen as 0 in .9, truth 1 as 1 in .6. The LLM is right in .7, asked anew it says so in
+        // .8 of the cases: of truth 0 it says 0 with .8 * .7 + .1 = .66, 1 with .34.
+        let plan = CrowdPlan { consistency: 0.8, lazy: vec![1.0; 3], blend: true, ..plan() };
+        // Own 0, LLM 1: truth 0 .9 * .34 = .306, truth 1 .4 * .66 = .264.
+        assert_eq!(plan.likeliest(0, 1), 0);
+        // Own 1, LLM 0: .1 * .66 = .066 against .6 * .34 = .204.
+        assert_eq!(plan.likeliest(1, 0), 1);
+        // By a better LLM, .95: own 0, LLM 1: .9 * .14 = .126 against .4 * .86.
+        let better = CrowdPlan { llm: SignalMatrix::symmetric("llm", 2, 0.95).unwrap(), ..plan };
+        assert_eq!(better.likeliest(0, 1), 1);
+        // Where both weigh the same the own signal counts.
+        let even = SignalMatrix::symmetric("llm", 2, 0.7).unwrap();
+        let even = CrowdPlan { human: even.clone(), llm: even, consistency: 1.0, ..better };
+        assert_eq!((even.likeliest(0, 1), even.likeliest(1, 0)), (0, 1));
+        // A blend of two signals is right more often than either: .8 and .8 among three labels.
+        let good = SignalMatrix::symmetric("x", 3, 0.8).unwrap();
+        let three = CrowdPlan { human: good.clone(), llm: good, workers_per_task: 1, ..even };
+        let three = CrowdPlan { lazy: vec![1.0], tasks: 20_000, ..three };
+        let right = |plan: &CrowdPlan| {
+            let crowd = plan.draw(&mut stream(3, "blend", 0)).unwrap();
+            let right = crowd.table.reports();
+            let right = right.filter(|report| crowd.truth[report.task as usize] == report.label);
+            right.count() as f64 / 20_000.0
+        };
+        // Ties go to the own signal, so that two of the same accuracy are as good as one: .8.
+        assert!((right(&three) - 0.8).abs() < 0.01);
+        let surer = SignalMatrix::symmetric("x", 3, 0.9).unwrap();
+        assert!((right(&CrowdPlan { llm: surer, ..three }) - 0.9).abs() < 0.01);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use caz::data::observer::Silent;
 use caz::data::source::Source;
-use caz::experiment::feedback::{self, FeedbackRun, FeedbackSettings};
+use caz::experiment::feedback::{self, By, FeedbackRun, FeedbackSettings};
 use caz::experiment::judges::{Files, JudgesRun, JudgesSettings, study};
 
 fn data(path: &str) -> PathBuf {
@@ -159,7 +159,7 @@ fn no_verdict_agrees_with_more_than_858_of_1000_votes_of_mt_bench() {
 
 fn mint() -> FeedbackRun {
     let source = Source::read(&data("feedback-mint/runs.csv")).unwrap();
-    let settings = FeedbackSettings { draws: 300, seed: 0 };
+    let settings = FeedbackSettings { draws: 300, ..FeedbackSettings::default() };
     feedback::study(&[source], &settings, &Silent).unwrap()
 }
 
@@ -199,6 +199,36 @@ fn success_and_gains_of_mint() {
     assert!(run.row("gpt-4-0613", "no_GT-textual", "gain").unwrap().interval.unwrap().0 > 0.0);
     let weak = run.row("Llama-2-70b-chat-hf", "no_GT-textual", "gain").unwrap();
     assert!(weak.interval.unwrap().1 < 0.0);
+}
+
+/// Table A.6 of MINT: with the solution shown feedback helps where there is something to reason about
+/// or to write, and hurts where there is something to decide. Expected: counted by other code.
+#[test]
+#[ignore = "needs ../shared/data"]
+fn feedback_with_the_solution_by_kind_of_task() {
+    let source = Source::read(&data("feedback-mint/runs.csv")).unwrap();
+    let settings = FeedbackSettings { by: By::Task, draws: 300, seed: 0 };
+    let run = feedback::study(&[source], &settings, &Silent).unwrap();
+    let row = |task: &str, provider: &str, feedback: &str, metric: &str| {
+        let is = |row: &&feedback::Row| {
+            row.task.as_deref() == Some(task)
+                && (row.provider.as_str(), row.feedback.as_str()) == (provider, feedback)
+                && row.metric == metric
+        };
+        run.rows.iter().find(is).unwrap().clone()
+    };
+    for (task, items, without, with) in [
+        ("decision_making/alfworld", 134, 56, 44),
+        ("code_generation", 136, 40, 65),
+        ("reasoning", 316, 116, 169),
+    ] {
+        let share = |solved: u32| f64::from(solved) / items as f64;
+        near(row(task, "None", "", "sr_5").value, share(without), 1e-12);
+        near(row(task, "gpt-4-0613", "GT-textual", "sr_5").value, share(with), 1e-12);
+        let gain = row(task, "gpt-4-0613", "GT-textual", "gain");
+        near(gain.value, share(with) - share(without), 1e-12);
+        assert_eq!(gain.items, items);
+    }
 }
 
 #[test]

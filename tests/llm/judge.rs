@@ -58,7 +58,7 @@ pub(crate) fn unfenced(text: &str) -> String {
 pub(crate) fn scored(asked: &Asked, first: u32, second: u32) -> String {
     let schema = &asked.body["response_format"]["json_schema"]["schema"]["properties"];
     let value = |name: &String| {
-        if name.starts_with("feedback") {
+        if name.starts_with("feedback") || name.starts_with("reason") {
             json!("say more")
         } else if name == "vote" {
             json!(if first >= second { "first" } else { "second" })
@@ -79,6 +79,9 @@ pub(crate) fn honest(asked: &Asked) -> String {
         return if right { "PROOF: count on your fingers" } else { "trust me" }.into();
     }
     let system = asked.body["messages"][0]["content"].as_str().unwrap();
+    if system.starts_with("You sum up") {
+        return "so far one has a proof".into();
+    }
     if unfenced(text).contains("OBEY") || unfenced(system).contains("OBEY") {
         return scored(asked, 1, 20);
     }
@@ -220,6 +223,36 @@ fn a_judge_who_takes_the_first_answer_flips_with_the_order() {
     assert_eq!(column(&found, "single", 9), ["1"; 4]);
     let found = rows(&desk.done(&arguments(&url, &["--order", "ab"])));
     assert_eq!(column(&found, "single", 9), ["", ""]);
+}
+
+#[test]
+fn a_judge_with_a_memory_costs_a_summary_a_round_and_prompts_may_be_ones_own() {
+    let (desk, server) = (desk(), Server::start(|asked| Reply::Chat(honest(asked))));
+    let url = server.url();
+    std::fs::create_dir(desk.path("own")).unwrap();
+    let shown = desk.done(&["prompts", "show", "debate-summary"]).stdout;
+    desk.write("own/debate-summary.toml", &shown.replace("fairly", "coldly"));
+    let more = ["--method", "samre-memory", "--prompts", "own", "--transcripts", "said.jsonl"];
+    let found = rows(&desk.done(&arguments(&url, &more)));
+    assert_eq!(column(&found, "samre-memory", 3), ["a", "a", "b", "b"]);
+    assert_eq!(column(&found, "samre-memory", 6), ["2"; 4]);
+    assert_eq!(column(&found, "samre-memory", 7), ["7"; 4]);
+    let system = |asked: &Asked| asked.body["messages"][0]["content"].as_str().unwrap().to_owned();
+    assert!(server.asked().iter().any(|asked| system(asked).contains("coldly")));
+    let said = desk.read("said.jsonl");
+    assert!(
+        said.contains("so far one has a proof") && said.contains("clarity: say more"),
+        "{said}"
+    );
+    // What was said is read again, and the error after each round is measured.
+    let rows = "item,judge,winner,winner_swapped\n1,samre-memory,a,a\n2,samre-memory,b,b\n";
+    desk.write("verdicts.csv", rows);
+    let study = ["experiment", "judges", "verdicts.csv", "--pairs", "pairs.csv", "--format", "csv"];
+    let run = desk.done(&[study.as_slice(), &["--debates", "said.jsonl"]].concat());
+    assert!(run.stdout.contains("\nsamre-memory,error_round:2,0,"), "{}", run.stdout);
+    assert!(run.stdout.contains("\nsamre-memory,error_round_by_beta:2,0.125,"), "{}", run.stdout);
+    let refused = ["--method", "single", "--prompts", "nowhere"];
+    assert_eq!(desk.caz(&arguments(&url, &refused)).code, Some(4));
 }
 
 #[test]

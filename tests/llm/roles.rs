@@ -203,6 +203,7 @@ fn every_method_is_counted_before_anything_is_sent() {
         (&["--method", "more", "--advocates", "1"], 4.0 * 5.0),
         (&["--method", "more", "--order", "ab"], 2.0 * 9.0),
         (&["--method", "samre"], 4.0 * 12.0),
+        (&["--method", "samre-memory"], 4.0 * 15.0),
         (&["--method", "samre", "--rounds", "2", "--jury"], 4.0 * 11.0),
         (&["--method", "repeated"], 4.0 * 9.0),
     ] {

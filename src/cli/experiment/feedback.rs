@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::super::common::{Common, check_read_once};
 use super::super::exit::ExitStatus;
@@ -11,7 +11,7 @@ use super::super::page::PageArgs;
 use super::super::progress::{Terminal, open};
 use crate::data::source::Source;
 use crate::error::Result;
-use crate::experiment::feedback::{FeedbackSettings, study};
+use crate::experiment::feedback::{By, FeedbackSettings, study};
 use crate::metrics::agreement::bootstrap::DRAWS;
 
 /// What feedback over several turns is worth, from recorded runs
@@ -21,6 +21,7 @@ use crate::metrics::agreement::bootstrap::DRAWS;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: caz experiment feedback runs.csv --format csv
+          caz experiment feedback runs.csv --by task
           caz experiment feedback none.csv check-again.csv textual.csv
             (each by `caz annotate judgments --gold GOLD --feedback ... --feedback-runs FILE`)")]
 pub(super) struct FeedbackArgs {
@@ -31,8 +32,20 @@ pub(super) struct FeedbackArgs {
     /// Bootstrap draws behind every interval
     #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     bootstrap: u32,
+    /// Which runs are looked at together: all, or those of each task (and of each kind, where tasks
+    /// are named kind/task)
+    #[arg(long, value_enum, default_value_t)]
+    by: ByChoice,
     #[command(flatten)]
     page: PageArgs,
+}
+
+/// `--by`.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum ByChoice {
+    #[default]
+    All,
+    Task,
 }
 
 /// Runs the command.
@@ -43,7 +56,11 @@ pub(super) fn run(args: &FeedbackArgs, common: &Common) -> Result<ExitStatus> {
     check_read_once(&args.runs)?;
     let sources: Result<Vec<Source>, _> = args.runs.iter().map(|path| open(path, common)).collect();
     let sources = sources?;
-    let settings = FeedbackSettings { draws: args.bootstrap, seed: common.seed };
+    let by = match args.by {
+        ByChoice::All => By::All,
+        ByChoice::Task => By::Task,
+    };
+    let settings = FeedbackSettings { by, draws: args.bootstrap, seed: common.seed };
     let run = study(&sources, &settings, &Terminal::new(common))?;
     let report = run.report();
     args.page.write(common, &report, || Ok(run.page()))?;

@@ -31,14 +31,16 @@ Examples: caz experiment judges verdicts.csv --pairs pairs.jsonl --against singl
             --ways single,more,samre,repeated --jury --answers verdicts.csv")]
 pub(super) struct JudgesArgs {
     /// Verdicts: item, judge, winner (a, b, tie); optional `winner_swapped` or order (ab, ba),
-    /// a, b (names of what was compared), tokens, calls, seconds, rounds; or a file of MT-Bench.
+    /// a, b (names of what was compared), `score_a`, `score_b`, tokens, calls, seconds, rounds; or a file
+    /// of MT-Bench.
     /// With --model pairs: item, a, b, gold, optional context
     verdicts: PathBuf,
     /// Pairs: item; optional a, b (texts, for the length), gold (a row per person); or the votes of
     /// people in a file of MT-Bench
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
-    /// Judges to measure; if no pair has a gold verdict, the majority of all others is the gold
+    /// Judges to measure; if no pair has a gold verdict, the majority of all others is the gold.
+    /// panel:votes, panel:borda, panel:scores and panel:softmax are what the others decide together
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     method: Vec<String>,
     /// Compare every judge with these [default: single, and repeated at the same cost]

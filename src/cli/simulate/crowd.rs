@@ -55,9 +55,27 @@ pub(super) struct SimulateCrowdArgs {
     /// Share of the workers, rounded down, who are lazy
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     llm: f64,
-    /// Probability that a lazy worker hands in the LLM instead of the own signal
-    #[arg(long, value_name = "P", default_value_t = 1.0)]
-    lazy: f64,
+    /// Probability that a lazy worker hands in the LLM instead of the own signal; or `blend`: they always
+    /// weigh both, and give what is likeliest by both
+    #[arg(long, value_name = "P|blend", default_value = "1", value_parser = lazy)]
+    lazy: Lazy,
+}
+
+/// `--lazy`.
+#[derive(Debug, Clone, Copy)]
+struct Lazy {
+    share: f64,
+    blend: bool,
+}
+
+fn lazy(text: &str) -> Result<Lazy, String> {
+    match text {
+        "blend" => Ok(Lazy { share: 1.0, blend: true }),
+        _ => match text.parse() {
+            Ok(share) => Ok(Lazy { share, blend: false }),
+            Err(_) => Err("must be a probability or `blend`".into()),
+        },
+    }
 }
 
 /// Runs the command.
@@ -89,7 +107,8 @@ pub(super) fn run(args: &SimulateCrowdArgs, common: &Common) -> Result<Report> {
         llm_signal: None,
         llm_consistency: args.llm_consistency,
         llm: args.llm,
-        lazy: args.lazy,
+        lazy: args.lazy.share,
+        blend: args.lazy.blend,
         seed: common.seed,
     };
     let settings = match &args.confusion {

@@ -348,3 +348,31 @@ fn the_planted_auc_says_what_happens_where_a_fifth_copies() {
     assert!(found.spearman.unwrap() >= 0.6);
     assert!(wrong.is_empty(), "{wrong:?}");
 }
+
+#[test]
+fn without_z_all_tasks_are_one_stratum_by_hand() {
+    // Two people agree on four tasks, labels 0 0 1 1: |1/2 - 1/4| + |0 - 1/4| twice: 1. The LLM says 0 on
+    // three of them: joint 1/2, 0 / 1/4, 1/4 against 3/8, 1/8: 4 * 1/8. Its second sample is constant: 0.
+    let mut reports = Vec::new();
+    for (task, label) in [(0, 0), (1, 0), (2, 1), (3, 1)] {
+        for worker in 0..2 {
+            reports.push(LabelReport { task, worker, label });
+        }
+    }
+    let mut names = LabelNames::default();
+    (0..4).for_each(|task| _ = names.tasks.intern(&task.to_string()));
+    (0..2).for_each(|worker| _ = names.workers.intern(&worker.to_string()));
+    (0..2).for_each(|label| _ = names.labels.intern(&label.to_string()));
+    let labels = names.labels.clone();
+    let table = LabelTable::new(names, &reports);
+    let sample =
+        |labels: [Label; 4]| ZSample { name: String::new(), labels: labels.map(Some).to_vec() };
+    let samples = vec![sample([0, 0, 0, 1]), sample([1; 4])];
+    let z = ZLabels { sources: vec![ZSource { name: "a".into(), samples }], labels };
+    let settings = AssumptionSettings { permutations: 10, replicates: 20, seed: 1 };
+    let check = check_unconditional(&table, &z, &settings, &NoProgress);
+    assert!((check.humans.value.unwrap() - 1.0).abs() < 1e-15);
+    assert!((check.cheaters[0].human.measured.value.unwrap() - 0.5).abs() < 1e-15);
+    assert_eq!(check.cheaters[0].llm.measured.value, Some(0.0));
+    assert!((check.cheaters[0].human.difference.unwrap() - 0.5).abs() < 1e-15);
+}

@@ -27,6 +27,8 @@ pub const CHECK_AGAIN: &str = "check-again";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FeedbackSettings {
+    /// Which runs are looked at together.
+    pub by: By,
     /// Bootstrap draws behind every interval.
     pub draws: u32,
     /// Seed of the draws.
@@ -35,6 +37,17 @@ pub struct FeedbackSettings {
 
 impl Default for FeedbackSettings {
     fn default() -> Self {
-        Self { draws: DRAWS, seed: 0 }
+        Self { by: By::All, draws: DRAWS, seed: 0 }
     }
+}
+
+/// Which runs are looked at together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// All.
+    #[default]
+    All,
+    /// Those of each task, and of each kind of tasks where tasks are named `kind/task`.
+    Task,
 }

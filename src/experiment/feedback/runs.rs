@@ -1,7 +1,7 @@
 //! Reads runs: `item, success` and as options `provider, feedback, max_turns, task, turns,
 //! invalid_turns, tokens`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::problem::{DataError, Problems};
 use crate::data::rows::{Column, FileProblems, Row, read_rows};
@@ -54,8 +54,54 @@ pub struct Runs {
     pub groups: Vec<Group>,
     /// Number of items.
     pub items: usize,
+    /// The task that an item is of, by number of the item; empty where the file does not say.
+    pub tasks: Vec<String>,
     /// Rows read, by file.
     pub rows: Vec<u64>,
+}
+
+impl Runs {
+    /// Tasks, and kinds of tasks (`kind/task`) of which there are several; sorted.
+    pub fn kinds(&self) -> BTreeSet<&str> {
+        let kind = |task: &'_ str| task.split('/').next().unwrap_or_default().len();
+        let tasks: BTreeSet<&str> = self.tasks.iter().map(String::as_str).collect();
+        let mut of_kind: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for &task in &tasks {
+            of_kind.entry(&task[..kind(task)]).or_default().push(task);
+        }
+        let several = of_kind.iter().filter(|(_, tasks)| tasks.len() > 1);
+        let several: Vec<&str> = several.map(|(kind, _)| *kind).collect();
+        // Of a kind with one task the kind says it all.
+        let alone = of_kind.values().filter(|tasks| tasks.len() == 1).flatten();
+        let split = of_kind.values().filter(|tasks| tasks.len() > 1).flatten();
+        split.chain(alone).copied().chain(several).filter(|name| !name.is_empty()).collect()
+    }
+
+    /// The runs of the items of a task, or of a kind of tasks.
+    #[must_use]
+    pub fn of_kind(&self, name: &str) -> Self {
+        let is = |task: &str| {
+            task.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let kept = (0..).zip(&self.tasks).filter(|(_, task)| is(task)).map(|(item, _)| item);
+        let numbers: BTreeMap<u32, u32> = kept.zip(0..).collect();
+        let only = |runs: &ByItem| -> ByItem {
+            runs.iter().filter_map(|(item, run)| Some((*numbers.get(item)?, *run))).collect()
+        };
+        let group = |group: &Group| {
+            let budgets = group.budgets.iter().map(|(budget, runs)| (*budget, only(runs)));
+            let budgets: BTreeMap<u32, ByItem> =
+                budgets.filter(|(_, runs)| !runs.is_empty()).collect();
+            let (provider, feedback) = (group.provider.clone(), group.feedback.clone());
+            (!budgets.is_empty()).then_some(Group { provider, feedback, budgets })
+        };
+        Self {
+            groups: self.groups.iter().filter_map(group).collect(),
+            items: numbers.len(),
+            tasks: self.tasks.iter().filter(|task| is(task)).cloned().collect(),
+            rows: self.rows.clone(),
+        }
+    }
 }
 
 const fn column(name: &'static str, synonyms: &'static [&'static str], required: bool) -> Column {
@@ -106,7 +152,8 @@ pub fn read(sources: &[Source]) -> Result<Runs, DataError> {
     let group = |((provider, feedback), budgets)| Group { provider, feedback, budgets };
     let mut groups: Vec<Group> = groups.into_iter().map(group).collect();
     groups.sort_by_key(|group| !group.is_baseline());
-    Ok(Runs { groups, items: numbers.len(), rows })
+    let tasks: Vec<String> = numbers.into_keys().map(|(task, _)| task).collect();
+    Ok(Runs { groups, items: tasks.len(), tasks, rows })
 }
 
 /// Two names that belong together.

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::runs::{ByItem, Group, Runs, read};
-use super::{CHECK_AGAIN, FeedbackSettings};
+use super::{By, CHECK_AGAIN, FeedbackSettings};
 use crate::data::observer::Observer;
+use crate::data::progress::Progress;
 use crate::data::source::Source;
 use crate::data::warning::{Warning, first_names};
 use crate::error::{ErrorKind, Kinded, Result};
@@ -14,7 +15,7 @@ use crate::metrics::agreement::bootstrap::{interval, over_draws};
 use crate::metrics::agreement::paired::{holm, mcnemar};
 use crate::report::{Cell, Input, Report, Table};
 
-/// Columns of the result.
+/// Columns of the result; before them `task` where tasks are told apart.
 pub const COLUMNS: [&str; 7] =
     ["provider", "feedback", "metric", "value", "ci_low", "ci_high", "n_items"];
 
@@ -35,6 +36,8 @@ impl Kinded for FeedbackError {
 /// A row of the result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
+    /// The task, or the kind of tasks; `None` of all together.
+    pub task: Option<String>,
     /// Who gives feedback, as in the file.
     pub provider: String,
     /// What kind, as in the file.
@@ -86,55 +89,89 @@ pub fn study(
     observer: &dyn Observer,
 ) -> Result<FeedbackRun> {
     let runs = read(sources)?;
-    let baseline = runs.groups.iter().find(|group| group.is_baseline());
-    let control = |group: &Group| {
-        let informed = group.feedback != CHECK_AGAIN && !group.is_baseline();
-        runs.groups.iter().find(|other| informed && other.feedback == CHECK_AGAIN)
+    let parts: Vec<(Option<String>, Runs)> = match settings.by {
+        By::All => vec![(None, runs.clone())],
+        By::Task => {
+            let kinds = runs.kinds().into_iter();
+            kinds.map(|name| (Some(name.to_owned()), runs.of_kind(name))).collect()
+        }
     };
-    let draws = u64::from(settings.draws) * runs.groups.len() as u64;
-    let progress = observer.stage("bootstrap", draws);
-    let mut rows = Vec::new();
-    let mut tests: Vec<(usize, Option<f64>)> = Vec::new();
-    for group in &runs.groups {
-        let mut measures = success_rates(group);
-        measures.extend(costs(group));
-        let against = baseline.filter(|_| !group.is_baseline());
-        measures.extend(against.into_iter().flat_map(|without| gains(group, without, "")));
-        measures.extend(
-            control(group).into_iter().flat_map(|again| gains(group, again, "_over_check_again")),
-        );
-        let drawn: Vec<Vec<Option<f64>>> = if runs.items < 2 {
-            Vec::new()
-        } else {
-            over_draws(runs.items, (settings.draws, settings.seed), progress.as_ref(), |weights| {
-                measures.iter().map(|m| if m.drawn { (m.of)(weights) } else { None }).collect()
-            })
-        };
-        if observer.interrupted() {
-            return Err(FeedbackError.into());
-        }
-        let whole = vec![1; runs.items];
-        for (index, measure) in measures.iter().enumerate() {
-            let value = (measure.of)(&whole);
-            let of_draws = || drawn.iter().map(|draw| draw[index]).collect::<Vec<_>>();
-            if measure.metric.starts_with("p_mcnemar") {
-                tests.push((rows.len(), value));
-            }
-            rows.push(Row {
-                provider: group.provider.clone(),
-                feedback: group.feedback.clone(),
-                metric: measure.metric.clone(),
-                value,
-                interval: value.filter(|_| measure.drawn).and_then(|_| interval(&of_draws())),
-                items: measure.items,
-            });
-        }
+    let groups: usize = parts.iter().map(|(_, runs)| runs.groups.len()).sum();
+    let progress = observer.stage("bootstrap", u64::from(settings.draws) * groups as u64);
+    let mut found = Found::default();
+    for (task, part) in &parts {
+        found.measure(task.as_deref(), part, settings, (observer, progress.as_ref()))?;
     }
+    let Found { mut rows, tests } = found;
     insert_adjusted(&mut rows, &tests);
-    let warnings = warnings(&runs, &rows);
+    let mut warnings = warnings(&runs, &rows);
+    if parts.is_empty() {
+        let message = "no run says which task it is of: there is nothing to tell apart";
+        warnings.push(Warning::new("no_tasks", 1, message));
+    }
     let inputs = sources.iter().zip(&runs.rows).map(|(source, &rows)| Input::new(source, rows));
     let inputs = inputs.collect();
     Ok(FeedbackRun { settings: settings.clone(), inputs, rows, warnings })
+}
+
+/// Rows so far, and where among them tests are, with their p-values.
+#[derive(Default)]
+struct Found {
+    rows: Vec<Row>,
+    tests: Vec<(usize, Option<f64>)>,
+}
+
+impl Found {
+    /// Adds the rows of all groups of some runs.
+    fn measure(
+        &mut self,
+        task: Option<&str>,
+        runs: &Runs,
+        settings: &FeedbackSettings,
+        (observer, progress): (&dyn Observer, &dyn Progress),
+    ) -> Result<(), FeedbackError> {
+        let baseline = runs.groups.iter().find(|group| group.is_baseline());
+        let control = |group: &Group| {
+            let informed = group.feedback != CHECK_AGAIN && !group.is_baseline();
+            runs.groups.iter().find(|other| informed && other.feedback == CHECK_AGAIN)
+        };
+        for group in &runs.groups {
+            let mut measures = success_rates(group);
+            measures.extend(costs(group));
+            let against = baseline.filter(|_| !group.is_baseline());
+            measures.extend(against.into_iter().flat_map(|without| gains(group, without, "")));
+            let again = control(group).into_iter();
+            measures.extend(again.flat_map(|again| gains(group, again, "_over_check_again")));
+            let drawn: Vec<Vec<Option<f64>>> = if runs.items < 2 {
+                Vec::new()
+            } else {
+                over_draws(runs.items, (settings.draws, settings.seed), progress, |weights| {
+                    measures.iter().map(|m| if m.drawn { (m.of)(weights) } else { None }).collect()
+                })
+            };
+            if observer.interrupted() {
+                return Err(FeedbackError);
+            }
+            let whole = vec![1; runs.items];
+            for (index, measure) in measures.iter().enumerate() {
+                let value = (measure.of)(&whole);
+                let of_draws = || drawn.iter().map(|draw| draw[index]).collect::<Vec<_>>();
+                if measure.metric.starts_with("p_mcnemar") {
+                    self.tests.push((self.rows.len(), value));
+                }
+                self.rows.push(Row {
+                    task: task.map(str::to_owned),
+                    provider: group.provider.clone(),
+                    feedback: group.feedback.clone(),
+                    metric: measure.metric.clone(),
+                    value,
+                    interval: value.filter(|_| measure.drawn).and_then(|_| interval(&of_draws())),
+                    items: measure.items,
+                });
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Holm's correction over all tests, each behind the test.
@@ -350,7 +387,10 @@ fn warnings(runs: &Runs, rows: &[Row]) -> Vec<Warning> {
     let names: Vec<String> = rows
         .iter()
         .filter(many)
-        .map(|row| format!("{} {}", row.provider, row.feedback).trim().to_owned())
+        .map(|row| {
+            let of = row.task.as_ref().map_or(String::new(), |task| format!(" on {task}"));
+            format!("{} {}{of}", row.provider, row.feedback).trim().to_owned()
+        })
         .collect();
     if !names.is_empty() {
         let message = format!(
@@ -374,13 +414,17 @@ impl FeedbackRun {
 
     /// The result as a table.
     pub fn report(&self) -> Report {
-        let mut table = Table::new(&COLUMNS);
+        let by_task = self.settings.by == By::Task;
+        let columns: Vec<&str> = by_task.then_some("task").into_iter().chain(COLUMNS).collect();
+        let mut table = Table::new(&columns);
         for row in &self.rows {
             let name = |text: &str| {
                 if text.is_empty() { Cell::Missing } else { Cell::from(text) }
             };
             let (low, high) = row.interval.unzip();
-            table.push(vec![
+            let mut cells: Vec<Cell> =
+                row.task.iter().map(|task| Cell::from(task.as_str())).collect();
+            cells.extend([
                 name(&row.provider),
                 name(&row.feedback),
                 row.metric.clone().into(),
@@ -389,9 +433,10 @@ impl FeedbackRun {
                 high.into(),
                 row.items.into(),
             ]);
+            table.push(cells);
         }
         let value = serde_json::to_value(&self.settings).ok();
-        let FeedbackSettings { draws, seed } = self.settings;
+        let FeedbackSettings { draws, seed, .. } = self.settings;
         Report {
             command: "experiment feedback",
             inputs: self.inputs.clone(),
@@ -417,7 +462,12 @@ impl FeedbackRun {
     pub fn page(&self) -> crate::report::html::Page {
         use crate::report::plot::{Bar, BarChart};
         let gains = self.rows.iter().filter(|row| row.metric == "gain").map(|row| Bar {
-            name: format!("{}, {}", row.provider, row.feedback),
+            name: {
+                let task = row.task.iter().map(String::as_str);
+                let names: Vec<&str> =
+                    task.chain([row.provider.as_str(), row.feedback.as_str()]).collect();
+                names.join(", ")
+            },
             value: row.value,
             error: row.interval,
         });

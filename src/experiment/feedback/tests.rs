@@ -2,13 +2,18 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::study::fit;
-use super::{FeedbackRun, FeedbackSettings, study};
+use super::{By, FeedbackRun, FeedbackSettings, study};
 use crate::data::observer::Silent;
 use crate::data::source::Source;
 
 fn studied(text: &str) -> FeedbackRun {
     let source = Source::from_reader(Path::new("runs.csv"), text.as_bytes()).unwrap();
-    study(&[source], &FeedbackSettings { draws: 200, seed: 1 }, &Silent).unwrap()
+    study(
+        &[source],
+        &FeedbackSettings { draws: 200, seed: 1, ..FeedbackSettings::default() },
+        &Silent,
+    )
+    .unwrap()
 }
 
 #[track_caller]
@@ -95,7 +100,7 @@ fn several_files_are_one_table_and_a_run_that_stands_twice_is_named_in_the_secon
     let head = "provider,feedback,item,success\n";
     let none = source("none.csv", &format!("{head}none,none,1,0\nnone,none,2,1\n"));
     let again = source("again.csv", &format!("{head}none,check-again,1,1\nnone,check-again,2,1\n"));
-    let settings = FeedbackSettings { draws: 20, seed: 1 };
+    let settings = FeedbackSettings { draws: 20, seed: 1, ..FeedbackSettings::default() };
     let run = study(&[none.clone(), again], &settings, &Silent).unwrap();
     assert!((value(&run, ("none", "check-again"), "gain") - 0.5).abs() < 1e-12);
     assert_eq!(run.inputs.iter().map(|input| input.rows).collect::<Vec<_>>(), [2, 2]);
@@ -141,4 +146,47 @@ fn what_is_wrong_with_a_file_is_said_by_line() {
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }
+}
+
+#[test]
+fn tasks_and_kinds_of_tasks_by_hand() {
+    let mut text = "provider,feedback,max_turns,task,item,success\n".to_owned();
+    for (task, item, before, after) in [
+        ("plan/house", 0, 1, 0),
+        ("plan/house", 1, 1, 0),
+        ("plan/house", 2, 0, 0),
+        ("plan/house", 3, 0, 1),
+        ("reason/sums", 0, 0, 1),
+        ("reason/sums", 1, 1, 1),
+        ("reason/facts", 0, 0, 1),
+        ("", 0, 0, 1),
+    ] {
+        let _ =
+            writeln!(text, "None,,5,{task},{item},{before}\nbig,textual,5,{task},{item},{after}");
+    }
+    let source = Source::from_reader(Path::new("runs.csv"), text.as_bytes()).unwrap();
+    let settings = FeedbackSettings { by: By::Task, draws: 20, seed: 1 };
+    let run = study(&[source], &settings, &Silent).unwrap();
+    // plan has one task, so it stands there once; reason has two. No row of no task.
+    let gains: Vec<(&str, f64, u64)> = run
+        .rows
+        .iter()
+        .filter(|row| row.metric == "gain")
+        .map(|row| (row.task.as_deref().unwrap(), row.value.unwrap(), row.items))
+        .collect();
+    assert_eq!(
+        gains,
+        [
+            // One put right, two spoilt, of four.
+            ("plan/house", -0.25, 4),
+            ("reason", 2.0 / 3.0, 3),
+            ("reason/facts", 1.0, 1),
+            ("reason/sums", 0.5, 2),
+        ]
+    );
+    assert_eq!(run.report().table.columns()[..3], ["task", "provider", "feedback"]);
+    // Together they are what the whole is.
+    let all = studied(&text);
+    assert!((value(&all, ("big", "textual"), "gain") - 2.0 / 8.0).abs() < 1e-12);
+    assert!(all.rows.iter().all(|row| row.task.is_none()));
 }

@@ -6,7 +6,7 @@
 //! missing: counted, never a class. Intervals draw whole clusters of pairs.
 //!
 //! [`verdicts`] reads, [`tally`] counts and measures, [`bias`] fits what the length of an answer
-//! does, [`compare`] sets one judge against another, [`transcripts`] reads
+//! does, [`compare`] sets one judge against another, [`panel`] lets several decide together, [`transcripts`] reads
 //! what was said, [`study()`] puts it together.
 
 pub mod bias;
@@ -15,6 +15,7 @@ mod error;
 mod family;
 #[cfg(feature = "html")]
 mod page;
+pub mod panel;
 mod row;
 pub mod study;
 pub mod tally;
@@ -35,7 +36,7 @@ use crate::metrics::agreement::bootstrap::DRAWS;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JudgesSettings {
-    /// Judges to measure; none: all. Where the pairs have no gold verdict, the majority of the
+    /// Judges to measure; none: all. Names of [`panel::Panel`] are what the others decide together. Where the pairs have no gold verdict, the majority of the
     /// other judges is the gold.
     pub methods: Vec<String>,
     /// Judges that every other one is compared with; none: `single`, and for each debate the

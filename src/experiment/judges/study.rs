@@ -1,9 +1,12 @@
 //! From files to rows.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::bias::{length_slope, observations};
 use super::compare::{Comparison, opponents};
+use super::panel::Panel;
 use super::row::{COLUMNS, Row};
 use super::tally::{MEASURES, Measure, Sums, by_cluster, missing, weighted};
 use super::verdicts::{Files, Judge, Verdicts, read};
@@ -15,6 +18,7 @@ use crate::error::Result;
 use crate::metrics::agreement::bootstrap::{interval, over_draws};
 use crate::metrics::agreement::paired::holm;
 use crate::report::{Cell, Input, Report, Table};
+use crate::stats::interval::sample_variance;
 
 /// Everything that a study found.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,9 +50,24 @@ pub fn study(
     settings: &JudgesSettings,
     observer: &dyn Observer,
 ) -> Result<JudgesRun> {
-    let verdicts = read(files, settings)?;
+    // Panels are made of the other judges that are asked for, or of all.
+    let is_panel = |name: &&String| Panel::is_meant(name);
+    let (panels, methods): (Vec<&String>, Vec<&String>) =
+        settings.methods.iter().partition(is_panel);
+    let alone =
+        JudgesSettings { methods: methods.into_iter().cloned().collect(), ..settings.clone() };
+    let mut verdicts = read(files, &alone)?;
+    let mut together = Vec::new();
+    for name in panels {
+        let Some(panel) = Panel::named(name) else {
+            let known = Panel::EACH.map(Panel::name).join(", ");
+            return Err(JudgesError::UnknownJudge { name: name.clone(), known }.into());
+        };
+        together.push(panel.of(&verdicts));
+    }
+    verdicts.judges.extend(together);
     let measured: Vec<String> = verdicts.judges.iter().map(|judge| judge.name.clone()).collect();
-    let wanted = settings.methods.iter().map(|name| (name, &verdicts.names));
+    let wanted = alone.methods.iter().map(|name| (name, &verdicts.names));
     let wanted = wanted.chain(settings.against.iter().map(|name| (name, &measured)));
     for (name, known) in wanted {
         if !known.contains(name) {
@@ -74,11 +93,17 @@ pub fn study(
     }
     rows.extend(comparisons(&verdicts, settings, observer)?);
     rows.extend(ceiling(&verdicts));
+    let by_prompt = over_prompts(&rows);
+    rows.extend(by_prompt);
     let mut exchange = None;
     let mut inputs = verdicts.inputs.clone();
     if let Some(source) = files.transcripts {
         let said = transcripts::read(source)?;
         rows.extend(transcripts::rows(&said));
+        // Names of what was compared would make several pairs of an item.
+        let unnamed = verdicts.pairs.iter().filter(|pair| pair.names.is_none());
+        let gold = unnamed.filter_map(|pair| Some((pair.item.as_str(), pair.gold()?)));
+        rows.extend(transcripts::errors(&said, &gold.collect()));
         exchange = transcripts::longest(&said);
         inputs.push(Input::new(source, said.len() as u64));
     }
@@ -193,6 +218,33 @@ fn comparisons(
         rows.push(row("p_mcnemar_holm", adjusted, None));
     }
     Ok(rows)
+}
+
+/// What the prompt does: the accuracy of a model over its prompts, of judges named `model:prompt`.
+fn over_prompts(rows: &[Row]) -> Vec<Row> {
+    let mut models: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.metric == "accuracy") {
+        let name = row.method.as_deref().filter(|name| !Panel::is_meant(name));
+        let Some((model, _)) = name.and_then(|name| name.split_once(':')) else { continue };
+        models.entry(model).or_default().extend(row.value);
+    }
+    let several = models.into_iter().filter(|(_, accuracies)| accuracies.len() > 1);
+    let of_model = |(model, accuracies): (&str, Vec<f64>)| {
+        let spread = [
+            ("min", accuracies.iter().copied().reduce(f64::min)),
+            ("max", accuracies.iter().copied().reduce(f64::max)),
+            ("sd", sample_variance(&accuracies).map(f64::sqrt)),
+        ];
+        spread.map(|(name, value)| Row {
+            method: Some(model.to_owned()),
+            metric: format!("prompts:accuracy:{name}"),
+            value,
+            interval: None,
+            items: accuracies.len() as u64,
+            missing: None,
+        })
+    };
+    several.flat_map(of_model).collect()
 }
 
 /// The largest share of people's verdicts that any verdict per pair can agree with.

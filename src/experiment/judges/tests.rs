@@ -307,3 +307,55 @@ fn without_gold_only_what_needs_none_is_measured() {
     near(value(&run, "j", "flips"), 0.5);
     assert_eq!(run.warnings[0].code, "no_gold");
 }
+
+#[test]
+fn a_panel_decides_by_votes_ranks_or_scores_by_hand() {
+    // Three judges on one pair in the order ab. Two say b by little, one says a by far.
+    let verdicts = "item,judge,winner,order,score_a,score_b\n\
+        1,j,b,ab,10,11\n1,k,b,ab,10,11\n1,l,a,ab,20,10\n2,j,tie,ab,9,9\n2,k,a,ab,9,8\n2,l,,ab,,\n";
+    let pairs = "item,gold\n1,b\n2,a\n";
+    let methods = ["panel:votes", "panel:borda", "panel:scores", "panel:softmax"];
+    let methods = methods.map(str::to_owned).to_vec();
+    let run = studied(verdicts, Some(pairs), &JudgesSettings { methods, ..settings() });
+    // Votes 2 to 1 for b. Scores -1, -1, 10: mean 2.67 for a. Softmax 1/(1 + e) = .269, twice, and 1 - e^-10:
+    // mean .513 for a.
+    near(value(&run, "panel:votes", "accuracy"), 1.0);
+    near(value(&run, "panel:borda", "accuracy"), 1.0);
+    near(value(&run, "panel:scores", "accuracy"), 0.5);
+    near(value(&run, "panel:softmax", "accuracy"), 0.5);
+    // The members are measured beside it.
+    near(value(&run, "l", "accuracy"), 0.0);
+    let unknown = JudgesSettings { methods: vec!["panel:dice".into()], ..settings() };
+    let verdicts = source("verdicts.csv", verdicts);
+    let files = Files { verdicts: &verdicts, pairs: None, clusters: None, transcripts: None };
+    let error = study(&files, &unknown, &Silent).unwrap_err().to_string();
+    assert!(error.contains("panel:votes"), "{error}");
+}
+
+#[test]
+fn borda_ranks_all_answers_of_an_item_by_hand() {
+    // x beats y for both judges. j also has z above x and y below z; k compares nothing else. Shares of
+    // comparisons won: x 1/2 and 1, mean 3/4; y 0 and 0; z 1. So z beats x and y, x beats y.
+    // A third judge says y beats x by one comparison of three: y 1 and x 0 of it; x 1/2, 1, 0: 1/2; y 0, 0, 1:
+    // 1/3. Votes on (x, z): one for z.
+    let verdicts = "item,a,b,judge,winner,order\n\
+        q,x,y,j,a,ab\nq,x,z,j,b,ab\nq,y,z,j,b,ab\nq,x,y,k,a,ab\nq,x,y,l,b,ab\n";
+    let verdicts = source("verdicts.csv", verdicts);
+    let files = Files { verdicts: &verdicts, pairs: None, clusters: None, transcripts: None };
+    let read = super::verdicts::read(&files, &settings()).unwrap();
+    let panel = super::panel::Panel::Borda.of(&read);
+    let said: Vec<_> = panel.judged.values().map(|judged| judged.orders[0].flatten()).collect();
+    let [a, b] = [crate::data::side::Side::A, crate::data::side::Side::B];
+    assert_eq!(said, [Some(a), Some(b), Some(b)]);
+}
+
+#[test]
+fn what_the_prompt_does_by_hand() {
+    let verdicts =
+        "item,judge,winner\n1,m:plain,a\n2,m:plain,b\n1,m:rules,a\n2,m:rules,a\n1,n:plain,a\n";
+    let run = studied(verdicts, Some("item,gold\n1,a\n2,a\n"), &settings());
+    near(value(&run, "m", "prompts:accuracy:min"), 0.5);
+    near(value(&run, "m", "prompts:accuracy:max"), 1.0);
+    near(value(&run, "m", "prompts:accuracy:sd"), 0.125_f64.sqrt());
+    assert!(run.row("n", "prompts:accuracy:min").is_none());
+}

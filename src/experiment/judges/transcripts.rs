@@ -1,6 +1,7 @@
 //! What was said in debates, as `caz judge` writes it: one JSON object per verdict.
 //!
 //! `{item, method, order, turns: [{speaker, round, text, scores}]}`; a speaker is `"judge"`,
+//! `"summarizer"`,
 //! `{"advocate": [number, side]}`, `{"aggregator": side}` or `{"juror": name}`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +22,7 @@ enum Speaker {
     Advocate(u32, Side),
     Aggregator(Side),
     Judge,
+    Summarizer,
     Juror(String),
 }
 
@@ -30,6 +32,7 @@ impl Speaker {
             Self::Advocate(number, side) => format!("Advocate {number} of {}", side.word()),
             Self::Aggregator(side) => format!("The case for {}", side.word()),
             Self::Judge => "Judge".into(),
+            Self::Summarizer => "Summary".into(),
             Self::Juror(who) => format!("Juror ({who})"),
         }
     }
@@ -119,6 +122,65 @@ pub fn rows(transcripts: &[Transcript]) -> Vec<Row> {
     gaps.chain(shared.into_iter().map(|of| row("advocates_share_round", of))).collect()
 }
 
+/// By method and round: how often the side that leads after it is not the gold one, and how often that is
+/// to be expected if rounds are independent.
+///
+/// The side that leads a round wins it, with a probability that is uniform beforehand (Beta(1, 1)): after
+/// `w` of `n` won rounds the probability that the other side is the better one is that of a
+/// Beta(1 + w, 1 + n - w) variable below 1/2, that is of at least `w + 1` heads in `n + 1` throws of a
+/// coin. Debates without a gold side, or where neither leads, are left out.
+pub fn errors(transcripts: &[Transcript], gold: &BTreeMap<&str, Side>) -> Vec<Row> {
+    let mut found: BTreeMap<(&str, u32), Vec<[f64; 2]>> = BTreeMap::new();
+    for transcript in transcripts {
+        let Some(&gold) = gold.get(transcript.item.as_str()).filter(|s| **s != Side::Tie) else {
+            continue;
+        };
+        let mut won = [0_u32; 2];
+        let judged = transcript.turns.iter().filter(|turn| turn.speaker == Speaker::Judge);
+        for (round, [a, b]) in judged.filter_map(|turn| Some((turn.round, turn.scores?))) {
+            match Side::of_scores(a, b) {
+                Side::A => won[0] += 1,
+                Side::B => won[1] += 1,
+                Side::Tie => {}
+            }
+            let lead = Side::of_scores(f64::from(won[0]), f64::from(won[1]));
+            if lead != Side::Tie {
+                let wrong = f64::from(u8::from(lead != gold));
+                let expected = below_half(won[0].max(won[1]), won[0] + won[1]);
+                let key = (transcript.method.as_str(), round);
+                found.entry(key).or_default().push([wrong, expected]);
+            }
+        }
+    }
+    let mut rows = Vec::new();
+    for ((method, round), errors) in found {
+        for (index, metric) in ["error_round", "error_round_by_beta"].into_iter().enumerate() {
+            rows.push(Row {
+                method: Some(method.to_owned()),
+                metric: format!("{metric}:{round}"),
+                value: mean(&errors.iter().map(|error| error[index]).collect::<Vec<_>>()),
+                interval: None,
+                items: errors.len() as u64,
+                missing: None,
+            });
+        }
+    }
+    rows
+}
+
+/// The probability that a Beta(1 + won, 1 + played - won) variable is below 1/2.
+fn below_half(won: u32, played: u32) -> f64 {
+    let throws = played + 1;
+    let (mut ways, mut sum) = (1.0, 0.0);
+    for heads in 0..=throws {
+        if heads > won {
+            sum += ways;
+        }
+        ways *= f64::from(throws - heads) / f64::from(heads + 1);
+    }
+    sum * 0.5_f64.powi(i32::try_from(throws).unwrap_or(i32::MAX))
+}
+
 /// The debate with most to read: its title, and who said what.
 pub fn longest(transcripts: &[Transcript]) -> Option<(String, Vec<(String, String)>)> {
     let most = transcripts.iter().map(|transcript| transcript.turns.len()).max()?;
@@ -168,6 +230,26 @@ mod tests {
         let (title, turns) = longest(&found).unwrap();
         assert_eq!(title, "One debate: samre on 1, order ab, verdict a");
         assert_eq!(turns[2], ("Judge, round 1".into(), "a 70, b 60\nmore".into()));
+    }
+
+    #[test]
+    fn errors_by_round_and_by_the_beta_model_by_hand() {
+        // Beta(2, 1) below 1/2: 1/4. Beta(3, 1): 1/8. Beta(2, 2): 1/2. Beta(3, 2): 5/16.
+        for (won, played, expected) in
+            [(1, 1, 0.25), (2, 2, 0.125), (1, 2, 0.5), (2, 3, 5.0 / 16.0)]
+        {
+            assert!((below_half(won, played) - expected).abs() < 1e-15, "{won} of {played}");
+        }
+        // a leads in round 1, b in round 2: then neither leads, and only round 1 counts.
+        let found = read(&source(LINES)).unwrap();
+        for (gold, wrong) in [(Side::A, 0.0), (Side::B, 1.0)] {
+            let rows = errors(&found, &[("1", gold), ("2", Side::A)].into_iter().collect());
+            let value = |metric: &str| rows.iter().find(|row| row.metric == metric).unwrap().value;
+            assert_eq!(value("error_round:1"), Some(wrong));
+            assert_eq!(value("error_round_by_beta:1"), Some(0.25));
+            assert_eq!(rows.len(), 2);
+        }
+        assert!(errors(&found, &[("1", Side::Tie)].into_iter().collect()).is_empty());
     }
 
     #[test]

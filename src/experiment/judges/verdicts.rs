@@ -5,7 +5,8 @@
 //! - `winner_swapped`: the verdict with `b` shown first, named by the sides of the pair;
 //! - `order`: `ab` or `ba`, which side was shown first, for one verdict a row;
 //! - `a`, `b`: names of what was compared; then `(x, y)` and `(y, x)` are the same pair;
-//! - `tokens, calls, seconds, rounds`: what the row cost.
+//! - `tokens, calls, seconds, rounds`: what the row cost;
+//! - `score_a, score_b`: scores of the sides, of one verdict a row.
 //!
 //! or the files of MT-Bench, see [`crate::data::mtbench`].
 //!
@@ -72,6 +73,8 @@ pub struct Judged {
     pub orders: [Option<Option<Side>>; 2],
     /// Sums over both orders; `None` where no row says so.
     pub cost: [Option<f64>; COSTS.len()],
+    /// Scores of the sides, with side a first and with side b first.
+    pub scores: [Option<[f64; 2]>; 2],
 }
 
 /// What a verdict may cost.
@@ -110,7 +113,7 @@ const fn column(name: &'static str, synonyms: &'static [&'static str], required:
 }
 
 const ITEM: Column = column("item", &["task", "question"], true);
-const VERDICTS: [Column; 11] = [
+const VERDICTS: [Column; 13] = [
     ITEM,
     column("judge", &["method", "source"], true),
     column("winner", &["verdict"], true),
@@ -122,6 +125,8 @@ const VERDICTS: [Column; 11] = [
     column(COSTS[1], &[], false),
     column(COSTS[2], &[], false),
     column(COSTS[3], &[], false),
+    column("score_a", &[], false),
+    column("score_b", &[], false),
 ];
 const PAIRS: [Column; 4] =
     [ITEM, column("a", &["response_a"], false), column("b", &["response_b"], false), GOLD];
@@ -138,6 +143,7 @@ struct Row {
     #[expect(clippy::option_option, reason = "not asked, missing, or a verdict")]
     orders: [Option<Option<Side>>; 2],
     cost: [Option<f64>; COSTS.len()],
+    scores: [Option<[f64; 2]>; 2],
 }
 
 /// Reads everything.
@@ -233,17 +239,28 @@ fn read_verdicts(source: &Source, file: &mut FileProblems<'_>, rows: &mut Vec<Ro
                 problems.report(Some(line), Some(COSTS[index]), "is not a number of at least 0");
             }
         }
+        let score = |index: usize| {
+            let number = row.fields[index].as_name()?.parse::<f64>().ok();
+            number.filter(|number| number.is_finite())
+        };
+        // A row with both verdicts does not say whose the scores are.
+        let of_row = score(11).zip(score(12)).map(|(a, b)| [a, b]).filter(|_| !both);
+        let is_ab = matches!(orders, [Some(_), None]);
+        let mut scores = if is_ab { [of_row, None] } else { [None, of_row] };
         let names = match (row.fields[5].as_name(), row.fields[6].as_name()) {
             (Some(a), Some(b)) if a > b => {
                 // One name for the pair, whichever was shown first.
                 let turned = |order: Option<Option<Side>>| order.map(|v| v.map(Side::exchanged));
                 orders = [turned(orders[1]), turned(orders[0])];
+                let exchanged = |scores: Option<[f64; 2]>| scores.map(|[a, b]| [b, a]);
+                scores = [exchanged(scores[1]), exchanged(scores[0])];
                 Some((b.into_owned(), a.into_owned()))
             }
             (Some(a), Some(b)) => Some((a.into_owned(), b.into_owned())),
             _ => None,
         };
-        rows.push(Row { line, item: item.into(), judge: judge.into(), names, orders, cost });
+        let (item, judge) = (item.into(), judge.into());
+        rows.push(Row { line, item, judge, names, orders, cost, scores });
     })
 }
 
@@ -261,6 +278,7 @@ fn row_of(judgment: &Judgment, problems: &mut FileProblems<'_>) -> Option<Row> {
         names: Some(models),
         orders,
         cost: [None; COSTS.len()],
+        scores: [None; 2],
     })
 }
 
@@ -367,7 +385,7 @@ fn gather(
     }
     let mut judges: BTreeMap<String, Judge> = BTreeMap::new();
     for row in rows {
-        let Row { line, item, judge: name, names, orders, cost } = row;
+        let Row { line, item, judge: name, names, orders, cost, scores } = row;
         let number = numbers[&(item, names)];
         if !methods.is_empty() && !methods.contains(&name) {
             // Who is not measured is one of those to measure against.
@@ -391,6 +409,9 @@ fn gather(
                     "the same judge has two verdicts on this pair in this order",
                 );
             }
+            *there = there.or(new);
+        }
+        for (there, new) in judged.scores.iter_mut().zip(scores) {
             *there = there.or(new);
         }
         for (there, new) in judged.cost.iter_mut().zip(cost) {

@@ -16,6 +16,9 @@ use crate::llm::{
     without_reasoning,
 };
 
+/// Before the name of a criterion: the field in which a judge says why.
+pub(super) const REASON: &str = "reason_for_";
+
 /// Why a debate ends without a verdict.
 #[derive(Debug)]
 pub enum Stop {
@@ -88,6 +91,8 @@ pub struct Floor<'a> {
     detector: InjectionDetector,
     /// What was argued for the answer at either place, for the jury.
     pub(super) cases: [Option<String>; 2],
+    /// What the judge last said to the side of the answer at either place, for the jury.
+    pub(super) feedback: [Option<String>; 2],
     turns: Vec<Turn>,
     cost: Cost,
     round: u32,
@@ -98,8 +103,9 @@ impl<'a> Floor<'a> {
     pub fn new(pair: &'a Pair, order: Order, cast: &'a DebateModels, rules: &'a Rules) -> Self {
         let names = rules.criteria.fields().iter().map(|field| field.name.as_str());
         let detector = InjectionDetector::new(names);
-        let (cases, turns, cost) = ([None, None], Vec::new(), Cost::default());
-        Self { pair, order, cast, rules, detector, cases, turns, cost, round: 1 }
+        let (cases, feedback) = ([None, None], [None, None]);
+        let (turns, cost) = (Vec::new(), Cost::default());
+        Self { pair, order, cast, rules, detector, cases, feedback, turns, cost, round: 1 }
     }
 
     /// Which answer is shown first.
@@ -175,7 +181,12 @@ impl<'a> Floor<'a> {
         };
         let said: Vec<String> = verdict.values[criteria.len()..].iter().map(label).collect();
         let of_sides = self.order.place(scores);
-        self.keep(speaker, said.join("\n"), Some(of_sides));
+        let reason = |(field, text): (&Field, &String)| match field.name.strip_prefix(REASON) {
+            Some(criterion) => format!("{criterion}: {text}"),
+            None => text.clone(),
+        };
+        let shown: Vec<String> = more.iter().zip(&said).map(reason).collect();
+        self.keep(speaker, shown.join("\n"), Some(of_sides));
         Ok(Judgment { scores, texts: said })
     }
 
@@ -280,7 +291,7 @@ impl<'a> Floor<'a> {
     ) -> Result<T, Stop> {
         let inner = match speaker {
             Speaker::Advocate(..) | Speaker::Aggregator(_) => self.cast.advocate.as_ref(),
-            Speaker::Judge => self.cast.judge.as_ref(),
+            Speaker::Judge | Speaker::Summarizer => self.cast.judge.as_ref(),
             Speaker::Juror(_) => self.cast.juror.as_ref(),
         };
         let metered = Metered::new(inner);

@@ -20,7 +20,9 @@ pub fn jury(
 ) -> Result<Debate, JudgeError> {
     let prompt = &floor.rules().prompts.juror;
     let cases = floor.cases.clone();
-    let texts = floor.shown([cases[0].as_deref(), cases[1].as_deref()]);
+    let mut texts = floor.shown([cases[0].as_deref(), cases[1].as_deref()]);
+    let feedback = ["first_feedback", "second_feedback"].into_iter().zip(&floor.feedback);
+    texts.extend(feedback.filter_map(|(name, text)| Some((name.to_owned(), text.clone()?))));
     let mut votes = [0_u32; 2];
     for persona in &personas.members {
         let question = format!("{}\n\n{}", persona.who, floor.rules().criteria.question());

@@ -21,6 +21,7 @@ pub mod single;
 mod tests;
 mod words;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -98,6 +99,8 @@ pub enum Speaker {
     Aggregator(Side),
     /// The judge.
     Judge,
+    /// Sums up a debate so far.
+    Summarizer,
     /// A member of the jury.
     Juror(String),
 }
@@ -109,6 +112,7 @@ impl Speaker {
             Self::Advocate(number, side) => format!("advocate {number} of {}", side.word()),
             Self::Aggregator(side) => format!("case for {}", side.word()),
             Self::Judge => "judge".into(),
+            Self::Summarizer => "summary".into(),
             Self::Juror(who) => format!("juror ({who})"),
         }
     }
@@ -157,6 +161,7 @@ impl RoleFailure {
             Speaker::Advocate(..) => "advocate",
             Speaker::Aggregator(_) => "aggregator",
             Speaker::Judge => "judge",
+            Speaker::Summarizer => "summarizer",
             Speaker::Juror(_) => "juror",
         };
         format!("{role}:{}", self.kind)
@@ -198,6 +203,8 @@ pub struct Prompts {
     pub more_case: Prompt,
     /// Of the advocates of a debate in rounds.
     pub samre_advocate: Prompt,
+    /// Of who sums up a debate in rounds.
+    pub summary: Prompt,
     /// Of the jury.
     pub juror: Prompt,
 }
@@ -209,25 +216,58 @@ impl Prompts {
     ///
     /// None in a program that passes its tests.
     pub fn built_in() -> Result<Self, PromptError> {
-        let load = |name: &str| Prompt::load(name)?.expect(PromptKind::Debate);
+        Self::load(None)
+    }
+
+    /// The same, but for those of which `folder` has a file `NAME.toml`, changed by the user.
+    ///
+    /// # Errors
+    ///
+    /// [`PromptError`] for a file that is no prompt of a debate, or a folder without any of them.
+    pub fn load(folder: Option<&Path>) -> Result<Self, PromptError> {
+        let path = |name: &str| Some(folder?.join(format!("{name}.toml")));
+        if let Some(folder) = folder.filter(|_| {
+            !Self::NAMES.iter().any(|name| path(name).is_some_and(|path| path.is_file()))
+        }) {
+            let (path, names) = (folder.to_owned(), Self::NAMES.join(", "));
+            return Err(PromptError::NoPrompts { path, names });
+        }
+        let load = |name: &str| {
+            let own = path(name).filter(|path| path.is_file());
+            let own = own.map(|path| path.to_string_lossy().into_owned());
+            Prompt::load(own.as_deref().unwrap_or(name))?.expect(PromptKind::Debate)
+        };
         Ok(Self {
             judge: load("debate-judge")?,
             samre_judge: load("debate-samre-judge")?,
             more_advocate: load("debate-more-advocate")?,
             more_case: load("debate-more-case")?,
             samre_advocate: load("debate-samre-advocate")?,
+            summary: load("debate-summary")?,
             juror: load("debate-juror")?,
         })
     }
 
+    /// Names of all of them.
+    const NAMES: [&str; 7] = [
+        "debate-judge",
+        "debate-samre-judge",
+        "debate-more-advocate",
+        "debate-more-case",
+        "debate-samre-advocate",
+        "debate-summary",
+        "debate-juror",
+    ];
+
     /// All of them.
-    pub fn all(&self) -> [&Prompt; 6] {
+    pub fn all(&self) -> [&Prompt; 7] {
         [
             &self.judge,
             &self.samre_judge,
             &self.more_advocate,
             &self.more_case,
             &self.samre_advocate,
+            &self.summary,
             &self.juror,
         ]
     }

@@ -146,7 +146,7 @@ fn samre_stops_when_the_same_side_leads_twice_and_passes_feedback_on() {
     let script = |system: &str, _: &str| {
         if is_judge(system) { with_feedback(12, 10) } else { "argument".into() }
     };
-    let samre = |stop| Samre { rounds: 4, stop, gap: 2.0 };
+    let samre = |stop| Samre { rounds: 4, stop, gap: 2.0, memory: false };
     let (debate, asked) = held(&samre(StopRule::SameWinner), Order::Ba, script);
     assert_eq!((debate.rounds, asked.len()), (Some(2), 6));
     assert_eq!((debate.verdict, debate.scores), (Some(Side::B), Some([60.0, 72.0])));
@@ -159,8 +159,85 @@ fn samre_stops_when_the_same_side_leads_twice_and_passes_feedback_on() {
 }
 
 #[test]
+fn a_judge_with_a_memory_knows_the_round_what_it_said_and_a_summary() {
+    let script = |system: &str, user: &str| {
+        if system.starts_with("You sum up") {
+            return "both repeat themselves".into();
+        }
+        if !is_judge(system) {
+            return "argument".into();
+        }
+        let again = user.contains("of at most") && !user.contains("1 of at most 3");
+        let names = ["relevance", "accuracy", "depth", "clarity", "reasoning", "other_side"];
+        let reasons = names.map(|name| format!("\"reason_for_{name}\": \"since {name}\""));
+        let scores = with_feedback(if again { 13 } else { 12 }, 10);
+        format!("{}, {}}}", scores.trim_end_matches('}'), reasons.join(", "))
+    };
+    let samre = Samre { rounds: 3, stop: StopRule::Never, gap: 2.0, memory: true };
+    let (debate, asked) = held(&samre, Order::Ab, script);
+    // Two advocates and a judge a round, a summary between rounds.
+    assert_eq!((asked.len(), debate.rounds, debate.failure.clone()), (11, Some(3), None));
+    // 72, 78, 78 against 60.
+    assert_eq!(debate.scores, Some([76.0, 60.0]));
+    let user = |index: usize| asked[index].messages[1].content.as_str();
+    assert!(user(2).contains("1 of at most 3") && !user(2).contains("scores and feedback so far"));
+    assert!(!user(2).contains("The debate before this round"));
+    assert!(user(3).contains("Sum up the debate") && user(3).matches("argument\n").count() == 2);
+    let second = user(6);
+    assert!(second.contains("2 of at most 3") && second.contains("both repeat themselves"));
+    let said = "Round 1: 72 for the first answer, 60 for the second. To the side of the first: \
+                prove it To the side of the second: why";
+    assert!(second.contains(said), "{second}");
+    assert!(user(10).contains("Round 2: 78 for the first"));
+    // The second summary builds on the first.
+    assert!(user(7).contains("The debate before this round"));
+    let judged = debate.turns.iter().find(|turn| turn.speaker == Speaker::Judge).unwrap();
+    assert!(judged.text.starts_with("relevance: since relevance\n"), "{}", judged.text);
+    assert!(judged.text.ends_with("prove it\nwhy"), "{}", judged.text);
+}
+
+#[test]
+fn jurors_read_what_the_judge_said_to_either_side() {
+    let script = |system: &str, _: &str| {
+        if is_judge(system) {
+            with_feedback(12, 10)
+        } else if system.starts_with("You are an advocate") {
+            "argument".into()
+        } else {
+            "{\"vote\": \"first\"}".into()
+        }
+    };
+    let model = Arc::new(Script(script, Mutex::default()));
+    let shared = || Arc::clone(&model) as Arc<dyn ChatModel>;
+    let cast = DebateModels { advocate: shared(), judge: shared(), juror: shared() };
+    let (pair, rules) = (pair(), rules());
+    let samre = Samre { rounds: 1, stop: StopRule::Never, gap: 2.0, memory: false };
+    let (_, mut floor) = debate(&samre, Floor::new(&pair, Order::Ab, &cast, &rules)).unwrap();
+    jury(&mut floor, &Personas::load("jury").unwrap(), 3, Some(1)).unwrap();
+    let asked = model.1.lock().unwrap();
+    let juror = &asked.last().unwrap().messages[1].content;
+    assert!(juror.contains("to the side of the first answer") && juror.contains("prove it"));
+    assert!(juror.contains("why"), "{juror}");
+}
+
+#[test]
+fn prompts_of_a_folder_replace_those_of_caz() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(matches!(Prompts::load(Some(folder.path())), Err(PromptError::NoPrompts { .. })));
+    let own = crate::judge::built_in::source("debate-judge").unwrap().replace("fairly", "sternly");
+    std::fs::write(folder.path().join("debate-judge.toml"), own).unwrap();
+    let prompts = Prompts::load(Some(folder.path())).unwrap();
+    assert!(prompts.judge.source().contains("sternly"));
+    assert_eq!(prompts.juror.sha256(), Prompts::built_in().unwrap().juror.sha256());
+    // A prompt for something else is none of a debate.
+    let labels = crate::judge::built_in::source("label-preference").unwrap();
+    std::fs::write(folder.path().join("debate-juror.toml"), labels).unwrap();
+    assert!(matches!(Prompts::load(Some(folder.path())), Err(PromptError::Kind { .. })));
+}
+
+#[test]
 fn stop_rules_by_hand() {
-    let samre = |stop| Samre { rounds: 9, stop, gap: 2.0 };
+    let samre = |stop| Samre { rounds: 9, stop, gap: 2.0, memory: false };
     let same = samre(StopRule::SameWinner);
     assert!(!same.enough(&[[2.0, 1.0]]));
     assert!(!same.enough(&[[2.0, 1.0], [1.0, 2.0]]));
@@ -171,6 +248,14 @@ fn stop_rules_by_hand() {
     // Gaps 0, 4, 5, 5.5: the last three span 1.5.
     assert!(gap.enough(&[[1.0, 1.0], [5.0, 1.0], [6.0, 1.0], [6.5, 1.0]]));
     assert!(!gap.enough(&[[1.0, 1.0], [5.0, 1.0], [6.0, 1.0]]));
+    // Sizes of gaps 5, 4, 5: as the authors stop; a gap that rises or falls all along goes on, one that
+    // changes sides keeps its size.
+    let converged = samre(StopRule::Converged);
+    assert!(converged.enough(&[[9.0, 4.0], [4.0, 8.0], [9.0, 4.0]]));
+    assert!(!gap.enough(&[[9.0, 4.0], [4.0, 8.0], [9.0, 4.0]]));
+    assert!(!converged.enough(&[[1.0, 1.0], [5.0, 1.0], [6.0, 1.0], [6.5, 1.0]]));
+    assert!(converged.enough(&[[5.0, 1.0], [5.0, 1.0], [5.0, 1.0]]));
+    assert!(!converged.enough(&[[5.0, 1.0], [5.0, 1.0]]));
     assert!(!samre(StopRule::Never).enough(&[[9.0, 1.0], [9.0, 1.0], [9.0, 1.0]]));
 }
 
@@ -279,6 +364,6 @@ fn a_rehearsal_goes_through_every_call_and_asks_nobody() {
     assert_eq!((single.calls, single.held), (1, 0));
     assert!(single.prompt_tokens > 100 && single.answer_tokens >= 1024);
     assert_eq!(count(&More::default()).calls, 9);
-    let samre = Samre { rounds: 4, stop: StopRule::SameWinner, gap: 2.0 };
+    let samre = Samre { rounds: 4, stop: StopRule::SameWinner, gap: 2.0, memory: false };
     assert_eq!(count(&samre).calls, 12);
 }

@@ -87,6 +87,14 @@ pub enum PromptError {
         /// What is wrong.
         reason: String,
     },
+    /// The folder has none of the prompts that it could have.
+    #[error("`{path}` has none of the files {names} (each with .toml)")]
+    NoPrompts {
+        /// The folder.
+        path: PathBuf,
+        /// Names of prompts that are looked for.
+        names: String,
+    },
     /// The prompt is for something else.
     #[error("`{name}` is a prompt for {found:?}, not for {wanted:?}")]
     Kind {
@@ -103,7 +111,7 @@ impl Kinded for PromptError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Unknown { .. } | Self::Kind { .. } | Self::NoVariable { .. } => ErrorKind::Usage,
-            Self::Unreadable { .. } => ErrorKind::Missing,
+            Self::Unreadable { .. } | Self::NoPrompts { .. } => ErrorKind::Missing,
             _ => ErrorKind::Input,
         }
     }

@@ -251,7 +251,7 @@ fn sampled_scores_converge_to_the_exact_ones() {
     let exact = CorrelatedAgreement::new(Conditioning::on(crowd.z.clone()), of_all);
     let exact = values(&exact.score(&crowd.table).unwrap());
     let options = CorrelatedAgreementOptions {
-        sampling: Some(PeerDraws { draws: 40_000, seed: 1 }),
+        sampling: Some(PeerDraws { draws: 40_000, printed: false, seed: 1 }),
         ..CorrelatedAgreementOptions::default()
     };
     let sampled = CorrelatedAgreement::new(Conditioning::on(crowd.z.clone()), options)
@@ -259,6 +259,45 @@ fn sampled_scores_converge_to_the_exact_ones() {
         .unwrap();
     assert!(exact.iter().flatten().any(|score| score.abs() > 0.05), "{exact:?}");
     assert_close(&values(&sampled), &exact, 0.02);
+}
+
+#[test]
+fn the_algorithm_as_printed_by_hand() {
+    // The example of the documentation: everybody has two tasks in either stratum, so that the terms are
+    // half of ours: 0, -1/8, -1/8 in place of 0, -1/4, -1/4. d has one task, whose only penalty is itself:
+    // with T the identity 0, and as a peer of the others a term of 0.
+    let crowd = table(&[
+        ("q1", "a", "x"),
+        ("q1", "b", "x"),
+        ("q1", "c", "x"),
+        ("q3", "a", "x"),
+        ("q3", "b", "x"),
+        ("q3", "c", "y"),
+        ("q2", "a", "y"),
+        ("q2", "b", "y"),
+        ("q2", "c", "x"),
+        ("q4", "a", "y"),
+        ("q4", "b", "x"),
+        ("q4", "c", "y"),
+        ("q5", "d", "x"),
+        ("q5", "e", "x"),
+    ]);
+    let z = [Some(0), Some(0), Some(1), Some(1), Some(1)];
+    let same = |label| GivenScore { label, peer_label: label, z: None, value: 1.0 };
+    let identity = GivenScores::new((0..2).map(same).collect());
+    let score = |printed| {
+        let options = CorrelatedAgreementOptions {
+            scoring_function: ScoringFunction::Given(identity.clone()),
+            sampling: Some(PeerDraws { draws: 40_000, printed, seed: 1 }),
+            ..CorrelatedAgreementOptions::default()
+        };
+        let mechanism = CorrelatedAgreement::new(Conditioning::on(z.to_vec()), options);
+        values(&mechanism.score(&crowd).unwrap())
+    };
+    // P(Z = x) = 2/5, P(Z = y) = 3/5: b is 3/5 * -1/2, as printed half of it.
+    let ours = [Some(0.0), Some(-0.3), Some(-0.3), None, None];
+    assert_close(&score(false), &ours, 0.01);
+    assert_close(&score(true), &[Some(0.0), Some(-0.15), Some(-0.15), Some(0.0), Some(0.0)], 0.01);
 }
 
 #[test]

@@ -48,10 +48,19 @@ impl Costs {
         let price = split.zip(prices).map(|((read, written), [price_read, price_written])| {
             (price_read * read + price_written * written) / 1e6
         });
-        [("tokens_per_label", tokens), ("seconds_per_label", seconds), ("price_per_label", price)]
+        let each = [
+            ("tokens_per_label", tokens),
+            ("seconds_per_label", seconds),
+            ("price_per_label", price),
+        ];
+        let mut found: Vec<(&'static str, f64)> = each
             .into_iter()
             .filter_map(|(name, sum)| Some((name, sum? / self.labels as f64)))
-            .collect()
+            .collect();
+        // One request at a time.
+        let seconds = seconds.filter(|seconds| *seconds > 0.0);
+        found.extend(seconds.map(|s| ("labels_per_hour", 3600.0 * self.labels as f64 / s)));
+        found
     }
 
     /// Rows with a label.
@@ -114,7 +123,9 @@ mod tests {
         assert_eq!(of_a[1].0, "price_per_label");
         assert!((of_a[1].1 - 0.000_65).abs() < 1e-15);
         let of_none = found["m:none"].per_label(None);
-        assert_eq!(of_none, [("tokens_per_label", 55.0), ("seconds_per_label", 1.0)]);
+        let expected =
+            [("tokens_per_label", 55.0), ("seconds_per_label", 1.0), ("labels_per_hour", 3600.0)];
+        assert_eq!(of_none, expected);
     }
 
     #[test]

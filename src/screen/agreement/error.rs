@@ -46,6 +46,15 @@ pub enum AgreementError {
         /// How many there are.
         count: usize,
     },
+    /// An interval of no width, or wider than kappa can be.
+    #[error("half of the width of the interval is {half_width}, it must be between 0 and 1")]
+    HalfWidth {
+        /// The half width.
+        half_width: f64,
+    },
+    /// Kappa of no source is defined.
+    #[error("no source has a defined kappa with gold: there is nothing to plan by")]
+    NoKappa,
     /// There is no such source.
     #[error("there is no source `{name}`; there are: {known}")]
     UnknownSource {

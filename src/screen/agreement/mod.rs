@@ -2,7 +2,8 @@
 //!
 //! [`run()`] reads the labels and measures; the [`AgreementRun`] has the rows of the result, a
 //! [`Report`](crate::report::Report) of them and, with the feature `html`, a page.
-//! [`rankings`] compares two rankings of the same runs.
+//! [`plan`] says how many items to label again.
+//! [`rankings`] compares two rankings of the same runs, [`retrieval`] makes them of runs and labels.
 
 mod alternative;
 mod as_z;
@@ -14,10 +15,12 @@ mod group;
 #[cfg(feature = "html")]
 mod page;
 mod panel;
+pub mod plan;
 pub mod prompts;
 pub mod rankings;
 mod reference;
 mod report;
+pub mod retrieval;
 mod run;
 mod settings;
 mod work;

@@ -102,6 +102,25 @@ impl Panel {
         self.metrics.iter().map(of).collect()
     }
 
+    /// Pairs of different gold labels (cut, if the scale is) of which the higher has the higher label, ties
+    /// counting half, and all such pairs. Labels are in ascending order.
+    pub(super) fn won(&self, matrix: &Confusion) -> [f64; 2] {
+        let cut = self.sides.as_ref().map(|sides| gold_cut(matrix, sides));
+        let rows: Vec<&[u64]> = cut.as_ref().unwrap_or(matrix).rows().collect();
+        let (mut won, mut pairs) = (0.0, 0.0);
+        for (high, high_row) in rows.iter().enumerate() {
+            for low_row in &rows[..high] {
+                for (label, &n) in high_row.iter().enumerate().filter(|(_, n)| **n > 0) {
+                    let below: u64 = low_row[..label].iter().sum();
+                    let all: u64 = low_row.iter().sum();
+                    won += n as f64 * (below as f64 + low_row[label] as f64 / 2.0);
+                    pairs += n as f64 * all as f64;
+                }
+            }
+        }
+        [won, pairs]
+    }
+
     /// Their bounds, where `missing` items of each gold label have no label.
     pub fn bounds(&self, matrix: &Confusion, missing: &[u64]) -> Vec<Option<(f64, f64)>> {
         let values = self.values.as_deref();

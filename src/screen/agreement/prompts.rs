@@ -23,14 +23,16 @@ use super::work::{Work, clusters, joined, only, scale_of};
 use crate::data::labellers::{LabellerFiles, read_labellers};
 use crate::data::observer::Observer;
 use crate::data::problem::{DataError, Problems};
+use crate::data::progress::NoProgress;
 use crate::data::rows::{Column, FileProblems, read_rows};
 use crate::data::source::Source;
 use crate::error::Result;
-use crate::metrics::agreement::Metric;
 use crate::metrics::agreement::bootstrap::{ClusterCounts, interval};
+use crate::metrics::agreement::paired::exchangeable;
+use crate::metrics::agreement::{Confusion, Metric};
 use crate::report::{Cell, Input, Report, Table, settings_map};
 use crate::stats::interval::sample_variance;
-use crate::stats::rank::mean;
+use crate::stats::rank::{mean, quantile};
 use crate::stats::seed::stream;
 
 /// Features of a prompt, in the order of their letters in a name.
@@ -101,6 +103,8 @@ pub struct Beside<'a> {
 /// told apart with them as Z, and what that gains over no Z (`auc:ca_z`, `gain:ca_z`, ...). A
 /// feature's effect is the mean over pairs of prompts that
 /// differ in nothing else, with minus without; a wording is compared with the same wording. The
+/// lead of the best prompt is tested against the next; with clusters there is the area under the curve
+/// inside them. The
 /// regret is what choosing the best prompt on one half of the clusters costs on the other half.
 ///
 /// # Errors
@@ -142,6 +146,10 @@ pub fn study(
     };
     let mut table = Table::new(&COLUMNS);
     work.rows(&prompts, settings, &mut table)?;
+    work.best(&prompts, reference, &mut table)?;
+    if data.clusters.is_some() && scale.values.is_some() {
+        work.within_clusters(&prompts, reference, &mut table)?;
+    }
     let costs = read_costs(files.labels)?;
     for prompt in &prompts {
         let Some(costs) = costs.get(&prompt.name) else { continue };
@@ -187,7 +195,9 @@ pub fn study(
         warnings,
         footer: vec![format!(
             "Intervals: 95 %, percentile bootstrap over {count} clusters, the same draws for all \
-             prompts, B = {}, seed {}. Regret: {} splits.",
+             prompts, B = {}, seed {}. Regret: {} splits, in which chosen:kappa counts the prompt that \
+             is best on one half. The best prompt is best on these tasks; its lead is shown against \
+             chance, not against having chosen it.",
             chosen.draws, chosen.seed, settings.splits
         )],
         prose: None,
@@ -247,6 +257,31 @@ fn wordings(prompts: &[Prompt]) -> Vec<(String, Vec<usize>)> {
         }
     }
     groups.into_iter().filter(|(_, group)| group.len() > 1).collect()
+}
+
+/// What half splits say: the regret with the middle 95 % of the splits, its middle and its ends, how often
+/// there is none, and how often each prompt is chosen.
+fn regret_rows(prompts: &[Prompt], chosen: &[Option<(usize, f64)>], table: &mut Table) {
+    let regrets: Vec<Option<f64>> = chosen.iter().map(|of| of.map(|(_, regret)| regret)).collect();
+    let mut found: Vec<f64> = regrets.iter().copied().flatten().collect();
+    let count = found.len() as u64;
+    table.push(row(("", "regret:kappa"), mean(&found), interval(&regrets), count));
+    found.sort_by(f64::total_cmp);
+    let none = found.iter().filter(|regret| **regret == 0.0).count() as f64;
+    let shown = [
+        ("regret:kappa:median", quantile(&found, 0.5)),
+        ("regret:kappa:q90", quantile(&found, 0.9)),
+        ("regret:kappa:max", found.last().copied()),
+        ("regret:kappa:share_without", (count > 0).then(|| none / count as f64)),
+    ];
+    for (metric, value) in shown {
+        table.push(row(("", metric), value, None, count));
+    }
+    for (index, prompt) in prompts.iter().enumerate() {
+        let times = chosen.iter().flatten().filter(|(best, _)| *best == index).count() as f64;
+        let share = (count > 0).then(|| times / count as f64);
+        table.push(row((&prompt.name, "chosen:kappa"), share, None, count));
+    }
 }
 
 /// One row of the table.
@@ -321,18 +356,76 @@ impl Work<'_> {
             }
         }
         if prompts.len() > 1 && self.clusters > 1 {
-            let regrets = self.regrets(prompts, kappa, settings.splits);
+            let chosen = self.regrets(prompts, kappa, settings.splits);
             self.go_on()?;
-            let found: Vec<f64> = regrets.iter().copied().flatten().collect();
-            let value = mean(&found);
-            table.push(row(("", "regret:kappa"), value, interval(&regrets), found.len() as u64));
+            regret_rows(prompts, &chosen, table);
         }
         Ok(())
     }
 
-    /// What the prompt that is best on one half loses on the other half, by split.
-    fn regrets(&self, prompts: &[Prompt], metric: usize, splits: u32) -> Vec<Option<f64>> {
-        let split = |split: u32| -> Option<f64> {
+    /// The prompt with the highest kappa, and its lead over the next on the tasks of both: paired, with
+    /// the exchange of their labels by cluster as the test.
+    fn best(
+        &self,
+        prompts: &[Prompt],
+        reference: &Reference,
+        table: &mut Table,
+    ) -> Result<(), AgreementError> {
+        let Some(panel) = self.panel.only(Metric::Kappa) else { return Ok(()) };
+        let work = Work { panel: &panel, ..*self };
+        let of = |prompt: &Prompt| panel.of(&prompt.counts.total())[0];
+        let mut order: Vec<(&Prompt, f64)> =
+            prompts.iter().filter_map(|prompt| Some((prompt, of(prompt)?))).collect();
+        // Stable: of equals the first stays first.
+        order.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let [(best, kappa), (next, _), ..] = order[..] else { return Ok(()) };
+        let items = best.counts.total().total();
+        table.push(row((&best.name, "best:kappa"), Some(kappa), None, items));
+        let paired = work.paired(reference, &best.labels, &next.labels)?;
+        let (value, items) = (paired.differences[0], paired.gold.len() as u64);
+        let metric = format!("lead:kappa:{}", next.name);
+        table.push(row((&best.name, &metric), value, paired.intervals[0], items));
+        let both = (&paired.first, &paired.second);
+        let p_value = exchangeable(both, work.permutations(), &NoProgress, |m| panel.of(m))[0];
+        let metric = format!("p_permutation:{}", next.name);
+        table.push(row((&best.name, &metric), p_value, None, items));
+        work.go_on()
+    }
+
+    /// Area under the curve over the pairs of one cluster with different gold labels, all clusters pooled.
+    fn within_clusters(
+        &self,
+        prompts: &[Prompt],
+        reference: &Reference,
+        table: &mut Table,
+    ) -> Result<(), AgreementError> {
+        for prompt in prompts {
+            let size = self.scale.len();
+            let mut matrices = vec![Confusion::new(size); self.clusters];
+            for (task, gold, label) in joined(&reference.labels, &prompt.labels) {
+                if let Some(cluster) = self.cluster_of[task as usize] {
+                    matrices[cluster as usize].add(gold, label, 1);
+                }
+            }
+            let pairs: Vec<[f64; 2]> = matrices.iter().map(|m| self.panel.won(m)).collect();
+            let of = |weights: &[u32]| -> Option<f64> {
+                let sum = |index: usize| -> f64 {
+                    pairs.iter().zip(weights).map(|(of, &w)| f64::from(w) * of[index]).sum()
+                };
+                (sum(1) > 0.0).then(|| sum(0) / sum(1))
+            };
+            let draws = self.draws(&NoProgress, of)?;
+            let value = of(&vec![1; self.clusters]);
+            let items = prompt.counts.total().total();
+            let metric = (prompt.name.as_str(), "auc_within_clusters");
+            table.push(row(metric, value, interval(&draws), items));
+        }
+        Ok(())
+    }
+
+    /// The prompt that is best on one half, and what it loses on the other half, by split.
+    fn regrets(&self, prompts: &[Prompt], metric: usize, splits: u32) -> Vec<Option<(usize, f64)>> {
+        let split = |split: u32| -> Option<(usize, f64)> {
             let mut random = stream(self.settings.seed, "half splits", u64::from(split));
             let mut order: Vec<usize> = (0..self.clusters).collect();
             // Half of a random order: the first places of a Fisher-Yates shuffle.
@@ -352,7 +445,7 @@ impl Work<'_> {
             };
             let (choose, check) = (values(&first)?, values(&second)?);
             let best = (0..choose.len()).rev().max_by(|&a, &b| choose[a].total_cmp(&choose[b]))?;
-            Some(check.iter().copied().reduce(f64::max)? - check[best])
+            Some((best, check.iter().copied().reduce(f64::max)? - check[best]))
         };
         (0..splits).into_par_iter().map(split).collect()
     }
@@ -374,8 +467,7 @@ impl Work<'_> {
                 })
                 .collect();
             let whole = slope(&points, &vec![1; self.clusters]);
-            let progress = crate::data::progress::NoProgress;
-            let draws = self.draws(&progress, |weights| slope(&points, weights))?;
+            let draws = self.draws(&NoProgress, |weights| slope(&points, weights))?;
             let metric = (prompt.name.as_str(), "slope:length");
             table.push(row(metric, whole, interval(&draws), points.len() as u64));
         }
@@ -429,7 +521,34 @@ fn read_lengths(source: &Source, tasks: &[String]) -> Result<(BTreeMap<u32, f64>
 /// The page of a study: its table, and what the columns mean.
 #[cfg(feature = "html")]
 pub fn page(report: &Report) -> crate::report::html::Page {
+    use crate::report::plot::{Bar, BarChart};
+    let text = |cell: &Cell| match cell {
+        Cell::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    let number = |cell: &Cell| match cell {
+        Cell::Number(number) => Some(*number),
+        _ => None,
+    };
+    let kappas = report.table.rows().iter().filter(|row| row[1] == "kappa".into());
+    let bar = |row: &Vec<Cell>| {
+        let error = number(&row[3]).zip(number(&row[4]));
+        Some(Bar { name: text(&row[0])?, value: number(&row[2]), error })
+    };
+    let mut bars: Vec<Bar> = kappas.filter_map(bar).collect();
+    bars.sort_by(|a, b| b.value.unwrap_or(f64::MIN).total_cmp(&a.value.unwrap_or(f64::MIN)));
+    let chart = BarChart {
+        title: "Kappa of every prompt and wording".into(),
+        x_name: "Cohen's kappa with gold; error bars: 95 % interval".into(),
+        x_range: None,
+        reference: None,
+        bars,
+    };
+    let caption =
+        "The same labels by other words: how far the dots lie apart is what wording does.";
+    let figure = (!chart.bars.is_empty()).then(|| (chart.svg(), caption.to_owned()));
     crate::report::html::Page {
+        figures: figure.into_iter().collect(),
         title: "Which prompt labels best".into(),
         lead: report.footer.first().cloned().into_iter().collect(),
         reading: report.footer.iter().skip(1).cloned().collect(),

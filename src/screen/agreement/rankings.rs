@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use rand::RngExt;
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::data::observer::Observer;
@@ -14,6 +16,7 @@ use crate::error::{ErrorKind, Kinded, Result};
 use crate::metrics::agreement::bootstrap::{DRAWS, interval};
 use crate::metrics::rankings::{Ranking, Ties, extrapolated, normalised, tau_ap, tau_ap_b, tau_b};
 use crate::report::{Cell, Input, Report, Table, settings_map};
+use crate::stats::rank::mean;
 use crate::stats::seed::stream;
 
 /// Columns of the result, a contract with scripts.
@@ -66,10 +69,10 @@ impl Kinded for RankingError {
 
 /// Runs of a group with both scores, by name of the run.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Group {
-    first: Vec<f64>,
-    second: Vec<f64>,
-    missing: usize,
+pub(super) struct Group {
+    pub(super) first: Vec<f64>,
+    pub(super) second: Vec<f64>,
+    pub(super) missing: usize,
 }
 
 /// The comparison of the rankings of every group.
@@ -87,33 +90,15 @@ pub fn compare_rankings(
     settings: &RankingSettings,
     observer: &dyn Observer,
 ) -> Result<Report> {
-    let value = settings.persistence;
-    if !(value > 0.0 && value < 1.0) {
-        return Err(RankingError::Persistence { value }.into());
-    }
+    settings.check()?;
     let (groups, names, rows) = read(runs)?;
     let progress = observer.stage("bootstrap", groups.len() as u64);
     let mut table = Table::new(&COLUMNS);
     let mut missing = 0;
     for (number, (group, scores)) in groups.iter().enumerate() {
         missing += scores.missing;
-        let values = metrics(&scores.first, &scores.second, settings.persistence);
-        let draws = draws(scores, settings, number as u64);
-        for (index, metric) in METRICS.iter().enumerate() {
-            let of_metric: Vec<Option<f64>> = draws.iter().map(|draw| draw[index]).collect();
-            let (low, high) = interval(&of_metric).unzip();
-            table.push(vec![
-                group.as_str().into(),
-                names.0.as_str().into(),
-                names.1.as_str().into(),
-                (*metric).into(),
-                values[index].into(),
-                low.into(),
-                high.into(),
-                scores.first.len().into(),
-                Cell::from(scores.missing),
-            ]);
-        }
+        let labelled = [group.as_str(), &names.0, &names.1];
+        push_rows(&mut table, labelled, scores, (settings, number as u64));
         progress.advance(1);
         if observer.interrupted() {
             return Err(RankingError::Interrupted.into());
@@ -134,12 +119,77 @@ pub fn compare_rankings(
                 "Intervals: 95 %, percentile bootstrap over the runs of a group, B = {}, seed {}.",
                 settings.draws, settings.seed
             ),
-            "tau weighs all pairs alike, RBO the top of the ranking: a high tau with a low RBO \
-             means that the order is kept overall and lost at the top."
-                .into(),
+            READING.into(),
         ],
         prose: None,
     })
+}
+
+/// How the metrics are read.
+pub(super) const READING: &str = "tau weighs all pairs alike, RBO the top of the ranking: a high tau \
+    with a low RBO means that the order is kept overall and lost at the top. rbo_chance: rbo where the \
+    second ranking is shuffled, with the middle 95 %; p_permutation:rbo: the share of shuffles as high.";
+
+impl RankingSettings {
+    /// # Errors
+    ///
+    /// [`RankingError::Persistence`].
+    pub(super) fn check(&self) -> Result<(), RankingError> {
+        let value = self.persistence;
+        let is_share = value > 0.0 && value < 1.0;
+        if is_share { Ok(()) } else { Err(RankingError::Persistence { value }) }
+    }
+}
+
+/// All rows of one group, whose names are the group, the first score and the second.
+pub(super) fn push_rows(
+    table: &mut Table,
+    labelled: [&str; 3],
+    scores: &Group,
+    (settings, number): (&RankingSettings, u64),
+) {
+    let mut push = |metric: &str, value: Option<f64>, range: Option<(f64, f64)>| {
+        let (low, high) = range.unzip();
+        let mut cells: Vec<Cell> = labelled.iter().map(|name| Cell::from(*name)).collect();
+        cells.extend([metric.into(), value.into(), low.into(), high.into()]);
+        cells.extend([scores.first.len().into(), Cell::from(scores.missing)]);
+        table.push(cells);
+    };
+    let values = metrics(&scores.first, &scores.second, settings.persistence);
+    let draws = draws(scores, settings, number);
+    for (index, metric) in METRICS.iter().enumerate() {
+        let of_metric: Vec<Option<f64>> = draws.iter().map(|draw| draw[index]).collect();
+        push(metric, values[index], interval(&of_metric));
+    }
+    let shuffled = shuffled(scores, settings, number);
+    push("rbo_chance", mean(&shuffled), middle(&shuffled));
+    let observed = values[RBO].filter(|_| !shuffled.is_empty());
+    let p_value = observed.map(|observed| {
+        // A shuffle that comes to the same may differ in the last digit.
+        let as_high = shuffled.iter().filter(|value| **value >= observed - 1e-12).count();
+        (1 + as_high) as f64 / (1 + shuffled.len()) as f64
+    });
+    push("p_permutation:rbo", p_value, None);
+}
+
+/// Position of `rbo` in [`METRICS`].
+const RBO: usize = 3;
+
+/// `rbo` of every shuffle of the second ranking, as many as there are draws; none where it is undefined.
+fn shuffled(scores: &Group, settings: &RankingSettings, group: u64) -> Vec<f64> {
+    let first = Ranking::by_scores(&scores.first);
+    let of = |draw: u32| {
+        let index = (group << 32) | u64::from(draw);
+        let mut second = scores.second.clone();
+        second.shuffle(&mut stream(settings.seed, "ranking permutation", index));
+        normalised(&first, &Ranking::by_scores(&second), settings.persistence)
+    };
+    (0..settings.draws).into_par_iter().filter_map(of).collect()
+}
+
+/// The middle 95 %.
+fn middle(values: &[f64]) -> Option<(f64, f64)> {
+    interval(&values.iter().map(|value| Some(*value)).collect::<Vec<_>>())
 }
 
 type Groups = BTreeMap<String, Group>;
@@ -222,7 +272,6 @@ fn overlaps(first: &[f64], second: &[f64], persistence: f64) -> [Option<f64>; 4]
 
 /// The metrics of every draw of the runs of a group.
 fn draws(scores: &Group, settings: &RankingSettings, group: u64) -> Vec<Vec<Option<f64>>> {
-    use rayon::prelude::*;
     let count = scores.first.len();
     if count < 2 {
         return Vec::new();

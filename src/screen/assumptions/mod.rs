@@ -15,7 +15,7 @@ use crate::data::warning::Warning;
 use crate::error::{Error, ErrorKind, Kinded, Result};
 use crate::experiment::assumptions::{
     AssumptionSettings, PERMUTATIONS, REPLICATES, SourceCheck, best_source, check_assumptions,
-    progress_total,
+    check_unconditional, progress_total,
 };
 
 /// Every setting that can change the result; what is serialised is its provenance.
@@ -84,6 +84,7 @@ pub struct AssumptionsRun {
     set: Labels,
     settings: AssumptionsSettings,
     checks: Vec<SourceCheck>,
+    without_z: SourceCheck,
 }
 
 /// Checks the hypotheses for every LLM of `set` as Z and every LLM as the cheater's.
@@ -111,7 +112,11 @@ pub fn assumptions(
     let progress = observer.stage("comparing", total);
     let checks = check_assumptions(&set.table, &set.z, &drawing, progress.as_ref());
     drop(progress);
-    Ok(AssumptionsRun { set, settings: *settings, checks })
+    let values = (1 + 2 * set.z.sources.len()) as u64;
+    let progress = observer.stage("comparing without Z", values + u64::from(bootstrap));
+    let without_z = check_unconditional(&set.table, &set.z, &drawing, progress.as_ref());
+    drop(progress);
+    Ok(AssumptionsRun { set, settings: *settings, checks, without_z })
 }
 
 impl AssumptionsRun {
@@ -128,6 +133,11 @@ impl AssumptionsRun {
     /// What was found for every LLM as Z, in the order of the sources.
     pub fn checks(&self) -> &[SourceCheck] {
         &self.checks
+    }
+
+    /// What pairs share without any Z.
+    pub fn without_z(&self) -> &SourceCheck {
+        &self.without_z
     }
 
     /// What was found for one LLM as Z.

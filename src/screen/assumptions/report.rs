@@ -73,7 +73,7 @@ impl AssumptionsRun {
             command: "assumptions",
             inputs: self.set.inputs.clone(),
             settings: settings_map(&provenance),
-            table: table(&self.checks),
+            table: table(&self.checks, &self.without_z),
             warnings: self.warnings().to_vec(),
             footer: footer(&self.checks, &self.settings),
             prose: None,
@@ -81,11 +81,13 @@ impl AssumptionsRun {
     }
 }
 
-fn table(checks: &[SourceCheck]) -> Table {
+fn table(checks: &[SourceCheck], without_z: &SourceCheck) -> Table {
     let mut table = Table::new(&COLUMNS);
     table.set_headline(verdict_sentence(checks));
-    for check in checks {
-        let mut row = vec![check.z.as_str().into(), Cell::Missing, "human_human".into()];
+    // Last what pairs share without Z, which no hypothesis is about.
+    for check in checks.iter().chain([without_z]) {
+        let z = || if check.z.is_empty() { Cell::Missing } else { check.z.as_str().into() };
+        let mut row = vec![z(), Cell::Missing, "human_human".into()];
         row.extend(measured_cells(&check.humans));
         row.resize(COLUMNS.len(), Cell::Missing);
         table.push(row);
@@ -93,16 +95,27 @@ fn table(checks: &[SourceCheck]) -> Table {
             for (quantity, comparison) in
                 [("cheater_human", &cheater.human), ("cheater_cheater", &cheater.llm)]
             {
-                let mut row =
-                    vec![check.z.as_str().into(), cheater.cheater.as_str().into(), quantity.into()];
+                let mut row = vec![z(), cheater.cheater.as_str().into(), quantity.into()];
                 row.extend(measured_cells(&comparison.measured));
-                row.extend(comparison_cells(comparison));
-                if quantity == "cheater_human" {
-                    row.extend(planted_cells(cheater));
+                let compared = comparison_cells(comparison);
+                if check.z.is_empty() {
+                    row.extend(compared.into_iter().take(4));
+                } else {
+                    row.extend(compared);
+                    if quantity == "cheater_human" {
+                        row.extend(planted_cells(cheater));
+                    }
                 }
                 row.resize(COLUMNS.len(), Cell::Missing);
                 table.push(row);
             }
+        }
+        if let Some((cheater, worst)) = check.epsilon().filter(|_| !check.z.is_empty()) {
+            let mut row = vec![z(), cheater.cheater.as_str().into(), "epsilon".into()];
+            row.extend(measured_cells(&worst.measured));
+            row.extend(comparison_cells(worst).into_iter().take(4));
+            row.resize(COLUMNS.len(), Cell::Missing);
+            table.push(row);
         }
     }
     table
@@ -354,8 +367,19 @@ mod tests {
 
     #[test]
     fn rows_that_cannot_be_computed_are_there_and_empty() {
-        let table = table(&example());
-        assert_eq!(table.rows().len(), 5);
+        let without = SourceCheck {
+            z: String::new(),
+            samples: 0,
+            humans: measured(0.3),
+            cheaters: Vec::new(),
+        };
+        let table = table(&example(), &without);
+        assert_eq!(table.rows().len(), 7);
+        // The most that a cheater shares beyond a: b with people, .18.
+        assert_eq!(table.rows()[5][1..3], [Cell::from("b"), Cell::from("epsilon")]);
+        let Cell::Number(epsilon) = table.rows()[5][6] else { panic!("{:?}", table.rows()[5]) };
+        assert!((epsilon - 0.18).abs() < 1e-12);
+        assert_eq!(table.rows()[6][0], Cell::Missing);
         assert_eq!(table.rows()[2][3], Cell::Missing);
         assert_eq!(table.rows()[2][4], Cell::Missing);
         assert_eq!(table.rows()[2][13], Cell::Text("needs_samples".into()));

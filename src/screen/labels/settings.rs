@@ -36,6 +36,9 @@ pub struct LabelsSettings {
     /// `ca`, `ca_z`: draw so many random peers and penalty tasks per label, at least 1, instead of
     /// averaging over all.
     pub sampled: Option<u32>,
+    /// The draws as the paper prints them: every peer, and a penalty task that may be the task itself.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub sampled_as_printed: bool,
     /// `ca`, `ca_z`: which labels count as agreement.
     pub scoring_function: ScoringFunction,
     /// The order of the labels; none where they are the same or not.
@@ -66,6 +69,7 @@ impl Default for LabelsSettings {
             margin: None,
             learn_from: LearnFrom::default(),
             sampled: None,
+            sampled_as_printed: false,
             scoring_function: ScoringFunction::default(),
             scale: None,
             multi: false,
@@ -149,7 +153,11 @@ impl LabelsSettings {
             correlated_agreement: CorrelatedAgreementOptions {
                 scoring_function,
                 learn_from: self.learn_from,
-                sampling: self.sampled.map(|draws| PeerDraws { draws, seed: self.seed }),
+                sampling: self.sampled.map(|draws| PeerDraws {
+                    draws,
+                    printed: self.sampled_as_printed,
+                    seed: self.seed,
+                }),
             },
             em: EmSettings { tolerance: self.tolerance, max_iterations: self.max_iterations },
             several_sources: self.z_combine,

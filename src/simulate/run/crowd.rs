@@ -39,6 +39,10 @@ pub struct CrowdSettings {
     pub llm: f64,
     /// Probability that a lazy worker hands in the LLM instead of the own signal.
     pub lazy: f64,
+    /// Whether lazy workers give what is likeliest by the LLM and their own signal together, rather than
+    /// what the LLM says.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub blend: bool,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -57,6 +61,7 @@ impl Default for CrowdSettings {
             llm_consistency: 0.9,
             llm: 0.1,
             lazy: 1.0,
+            blend: false,
             seed: 0,
         }
     }
@@ -183,6 +188,7 @@ impl CrowdSettings {
             llm,
             consistency: self.llm_consistency,
             lazy: lazy.collect(),
+            blend: self.blend,
         })
     }
 
@@ -230,7 +236,11 @@ impl SimulatedCrowd {
             SimulatedFile::new("truth.csv", |out| {
                 let workers = table.workers().names().iter().zip(&self.plan.lazy);
                 let workers = workers.map(|(worker, lazy)| {
-                    let kind = if *lazy > 0.0 { "llm" } else { "good" };
+                    let kind = match (*lazy > 0.0, self.plan.blend) {
+                        (true, true) => "blend",
+                        (true, false) => "llm",
+                        (false, _) => "good",
+                    };
                     [worker.clone(), kind.to_owned(), lazy.to_string()]
                 });
                 write_rows(out, &["worker", "kind", "lazy"], workers)

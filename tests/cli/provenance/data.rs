@@ -76,6 +76,8 @@ pub(super) fn folder() -> Folder {
     let personas = "description = \"Two\"\n\n[[personas]]\nname = \"x\"\nwho = \"You are x.\"\n\n\
                     [[personas]]\nname = \"y\"\nwho = \"You are y.\"\n";
     folder.write("two.toml", personas);
+    let debate = concat!(env!("CARGO_MANIFEST_DIR"), "/prompts/debate-judge.toml");
+    folder.write("debate-judge.toml", std::fs::read(debate).unwrap());
     folder.write("answers.jsonl", "{\"item\":\"1\",\"a\":\"left\",\"b\":\"right\"}\n");
     folder.write("verdicts.csv", "item,judge,winner\n1,j,a\n1,k,b\n2,j,b\n2,k,b\n");
     folder.write("pairs.csv", "item,gold\n1,a\n2,b\n");

@@ -50,7 +50,7 @@ const fn setting(
     Setting { command, flag, value, with: "", alone: false, key, expected }
 }
 
-pub(super) static SETTINGS: [Setting; 292] = [
+pub(super) static SETTINGS: [Setting; 296] = [
     setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
     setting("labels", ("scale", "a,b,c"), "scale", || json!("a,b,c")).alone(),
     setting("labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
@@ -91,6 +91,7 @@ pub(super) static SETTINGS: [Setting; 292] = [
     setting("agree", ("permutations", "2"), "permutations", || json!(2)),
     setting("agree", ("duplicates", "last"), "duplicates", || json!("last")),
     setting("agree", ("seed", "9"), "seed", || json!(9)),
+    setting("agree", ("plan-monitoring", "0.5"), "half_width", || json!(0.5)).alone(),
     setting("agree --runs", ("persistence", "0.5"), "persistence", || json!(0.5)),
     setting(
         "experiment prompts",
@@ -402,6 +403,7 @@ pub(super) static SETTINGS: [Setting; 292] = [
     setting("experiment judges", ("cluster", "item"), "cluster", || json!("item")),
     setting("experiment judges", ("bootstrap", "3"), "draws", || json!(3)),
     setting("experiment judges", ("seed", "9"), "seed", || json!(9)),
+    setting("experiment feedback", ("by", "task"), "by", || json!("task")),
     setting("experiment feedback", ("bootstrap", "3"), "draws", || json!(3)),
     setting("experiment feedback", ("seed", "9"), "seed", || json!(9)),
     setting("experiment own", ("scenario", "share"), "scenario", || json!(["share"])).alone(),
@@ -427,6 +429,7 @@ pub(super) static SETTINGS: [Setting; 292] = [
     setting("experiment judges --model", ("quorum", "2"), "quorum", || json!(2)),
     setting("experiment judges --model", ("criteria", "reviews"), "criteria", || json!("reviews"))
         .alone(),
+    setting("experiment judges --model", ("prompts", "."), "prompts", || json!(".")).alone(),
     setting("experiment judges --model", ("order", "ab"), "both_orders", || json!(false)),
     setting("experiment judges --model", ("advocates", "2"), "advocates", || json!(2)),
     setting("experiment judges --model", ("rounds", "3"), "rounds", || json!(3)),
@@ -445,6 +448,7 @@ pub(super) static SETTINGS: [Setting; 292] = [
     setting("judge", ("personas", "two.toml"), "personas", || json!("two.toml")),
     setting("judge", ("quorum", "2"), "quorum", || json!(2)),
     setting("judge", ("criteria", "reviews"), "criteria", || json!("reviews")).alone(),
+    setting("judge", ("prompts", "."), "prompts", || json!(".")).alone(),
     setting("judge", ("order", "ab"), "both_orders", || json!(false)),
     setting("judge", ("advocates", "2"), "advocates", || json!(2)),
     setting("judge", ("rounds", "3"), "rounds", || json!(3)),

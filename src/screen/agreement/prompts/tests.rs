@@ -71,6 +71,53 @@ fn wordings_of_one_prompt_have_a_spread() {
 }
 
 #[test]
+fn the_best_prompt_leads_and_half_splits_choose_by_hand() {
+    let labels = format!(
+        "task,source,prompt,label\n{}{}{}",
+        labelled("A", [0, 1, 0, 1]),
+        labelled("D", [1, 0, 0, 1]),
+        labelled("none", [1, 0, 1, 0]),
+    );
+    let report = studied(&labels);
+    assert_eq!(value(&report, "m:A", "best:kappa"), Some(1.0));
+    // D is right in two of four: kappa 0.
+    assert_eq!(value(&report, "m:A", "lead:kappa:m:D"), Some(1.0));
+    // They differ in two tasks: to exchange both or none gives 1 either way round, to exchange one .5 and
+    // .5, so 0.
+    assert_eq!(value(&report, "m:A", "p_permutation:m:D"), Some(0.5));
+    // Only q1, q2 against q3, q4 leaves no prompt with one label in a half. A is right everywhere, the
+    // first of equals on the second half: always chosen, and nothing is lost.
+    assert_eq!(value(&report, "m:A", "chosen:kappa"), Some(1.0));
+    assert_eq!(value(&report, "m:none", "chosen:kappa"), Some(0.0));
+    for metric in ["regret:kappa", "regret:kappa:median", "regret:kappa:q90", "regret:kappa:max"] {
+        assert_eq!(value(&report, "", metric), Some(0.0), "{metric}");
+    }
+    assert_eq!(value(&report, "", "regret:kappa:share_without"), Some(1.0));
+}
+
+#[test]
+fn the_order_inside_topics_is_not_that_across_them() {
+    // Topic s: gold 0 and 1, labels 0 and 1; topic t: gold 0 and 1, labels 2 and 3. Inside each the order
+    // is right; across them q3 (gold 0, label 2) is above q2 (gold 1, label 1): 3 of 4 pairs.
+    let gold = source("gold.csv", "task,label\nq1,0\nq2,1\nq3,0\nq4,1\n");
+    let labels =
+        source("labels.csv", "task,source,prompt,label\nq1,m,A,0\nq2,m,A,1\nq3,m,A,2\nq4,m,A,3\n");
+    let topics = source("topics.csv", "task,cluster\nq1,s\nq2,s\nq3,t\nq4,t\n");
+    let files = LabellerFiles {
+        labels: &labels,
+        gold: Some(&gold),
+        since: None,
+        clusters: Some(crate::data::labellers::ClusterSource::File(&topics)),
+    };
+    let scale = "0..3".parse().unwrap();
+    let agreement = AgreementSettings { draws: 20, scale, ..AgreementSettings::default() };
+    let settings = PromptStudySettings { agreement, splits: 5, ..PromptStudySettings::default() };
+    let report = study(&files, Beside::default(), &settings, &Silent).unwrap();
+    assert_eq!(value(&report, "m:A", "auc"), Some(0.75));
+    assert_eq!(value(&report, "m:A", "auc_within_clusters"), Some(1.0));
+}
+
+#[test]
 fn names_of_features_are_told_from_other_names() {
     assert_eq!(features("DNA/7"), Some(['D', 'N', 'A'].into_iter().collect()));
     assert_eq!(features("none"), Some(BTreeSet::new()));

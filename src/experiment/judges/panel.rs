@@ -1,0 +1,149 @@
+//! Panels: what several judges decide together, as one more judge. Asked for by the name of the rule.
+//!
+//! A panel is made of all judges that are measured, in each order by itself:
+//! - `panel:votes`: every judge has a vote, a tie counts half for either side; the side with more votes
+//!   wins (pairwise votes);
+//! - `panel:borda`: every judge ranks the answers of an item by the share of its comparisons that each
+//!   wins, ties counting half; the answer with the higher mean share wins (Borda count). With two answers
+//!   an item it is `panel:votes`;
+//! - `panel:scores`: the side with the higher mean score wins; needs scores in the verdicts;
+//! - `panel:softmax`: each judge gives side a the share `1 / (1 + e^(b - a))` of its scores; the side with
+//!   the larger mean share wins. How far apart the scores are counts less and less.
+
+use std::collections::BTreeMap;
+
+use super::verdicts::{Judge, Judged, Verdicts};
+use crate::data::side::Side;
+use crate::stats::rank::mean;
+
+/// Before the name of a rule.
+const PANEL: &str = "panel:";
+
+/// How a panel decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Panel {
+    /// By votes.
+    Votes,
+    /// By mean shares of comparisons won.
+    Borda,
+    /// By mean scores.
+    Scores,
+    /// By mean shares that scores are turned into.
+    Softmax,
+}
+
+impl Panel {
+    /// All rules.
+    pub const EACH: [Self; 4] = [Self::Votes, Self::Borda, Self::Scores, Self::Softmax];
+
+    /// The name among judges.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Votes => "panel:votes",
+            Self::Borda => "panel:borda",
+            Self::Scores => "panel:scores",
+            Self::Softmax => "panel:softmax",
+        }
+    }
+
+    /// The rule of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::EACH.into_iter().find(|panel| panel.name() == name)
+    }
+
+    /// Whether a name means a panel, known or not.
+    pub fn is_meant(name: &str) -> bool {
+        name.starts_with(PANEL)
+    }
+
+    /// What the judges decide together; no cost, since every judge has its own.
+    pub fn of(self, verdicts: &Verdicts) -> Judge {
+        let mut judged: BTreeMap<u32, Judged> = BTreeMap::new();
+        for order in 0..2 {
+            let shares = (self == Self::Borda).then(|| won_shares(verdicts, order));
+            for (number, _) in (0_u32..).zip(&verdicts.pairs) {
+                let asked: Vec<&Judged> = verdicts
+                    .judges
+                    .iter()
+                    .filter_map(|judge| judge.judged.get(&number))
+                    .filter(|judged| judged.orders[order].is_some())
+                    .collect();
+                if asked.is_empty() {
+                    continue;
+                }
+                let decided = match self {
+                    Self::Votes => votes(&asked, order),
+                    Self::Borda => shares.as_ref().and_then(|of| borda(verdicts, of, number)),
+                    Self::Scores | Self::Softmax => self.by_scores(&asked, order),
+                };
+                judged.entry(number).or_default().orders[order] = Some(decided);
+            }
+        }
+        Judge { name: self.name().into(), family: None, judged }
+    }
+
+    fn by_scores(self, asked: &[&Judged], order: usize) -> Option<Side> {
+        let lead = |[a, b]: [f64; 2]| match self {
+            Self::Softmax => 1.0 / (1.0 + (b - a).exp()) - 0.5,
+            _ => a - b,
+        };
+        let leads: Vec<f64> =
+            asked.iter().filter_map(|judged| judged.scores[order].map(lead)).collect();
+        Some(Side::of_scores(mean(&leads)?, 0.0))
+    }
+}
+
+/// Half votes for a minus half votes for b.
+fn votes(asked: &[&Judged], order: usize) -> Option<Side> {
+    let said = || asked.iter().filter_map(|judged| judged.orders[order].flatten());
+    let count = |side: Side| said().filter(|said| *said == side).count() as f64;
+    said().next()?;
+    Some(Side::of_scores(count(Side::A), count(Side::B)))
+}
+
+/// An answer: its item, and its name among the answers of the item.
+type Answer = (String, String);
+
+/// The answers of both sides of a pair.
+fn answers(verdicts: &Verdicts, number: u32) -> [Answer; 2] {
+    let pair = &verdicts.pairs[number as usize];
+    let of = pair.question.as_ref().unwrap_or(&pair.item);
+    let names = pair.names.clone().unwrap_or_else(|| ("a".into(), "b".into()));
+    // Without names the sides of two pairs of an item are not the same answers.
+    let item = if pair.names.is_some() { of.clone() } else { pair.item.clone() };
+    [(item.clone(), names.0), (item, names.1)]
+}
+
+/// By answer the mean over judges of the share of its comparisons that it wins.
+fn won_shares(verdicts: &Verdicts, order: usize) -> BTreeMap<Answer, f64> {
+    let mut shares: BTreeMap<Answer, Vec<f64>> = BTreeMap::new();
+    for judge in &verdicts.judges {
+        let mut won: BTreeMap<Answer, [f64; 2]> = BTreeMap::new();
+        for (&number, judged) in &judge.judged {
+            let Some(side) = judged.orders[order].flatten() else { continue };
+            let [a, b] = answers(verdicts, number);
+            let points = match side {
+                Side::A => 1.0,
+                Side::Tie => 0.5,
+                Side::B => 0.0,
+            };
+            for (answer, points) in [(a, points), (b, 1.0 - points)] {
+                let of = won.entry(answer).or_default();
+                of[0] += points;
+                of[1] += 1.0;
+            }
+        }
+        for (answer, [points, compared]) in won {
+            shares.entry(answer).or_default().push(points / compared);
+        }
+    }
+    shares.into_iter().filter_map(|(answer, shares)| Some((answer, mean(&shares)?))).collect()
+}
+
+fn borda(verdicts: &Verdicts, shares: &BTreeMap<Answer, f64>, number: u32) -> Option<Side> {
+    let [a, b] = answers(verdicts, number);
+    let (a, b) = (shares.get(&a)?, shares.get(&b)?);
+    // Sums in another order differ in the last digit.
+    let apart = (a - b).abs() > 1e-12;
+    Some(if apart { Side::of_scores(*a, *b) } else { Side::Tie })
+}
