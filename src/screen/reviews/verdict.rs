@@ -124,7 +124,8 @@ impl<'a> Verdicts<'a> {
                 }
                 said.push(match found.reads_as {
                     _ if is_copied(found.copied) => {
-                        "a form or a quote would stand there word for word, too".into()
+                        "a form or a quote would stand there word for word, too; or the LLM's text is \
+                         theirs, filed as Z or given to the LLM".into()
                     }
                     Some(Class::OffTopic | Class::OffTopicLlm) => {
                         "a review filed under the wrong paper, or one that says little of any, reads so".into()
