@@ -10,6 +10,7 @@ mod bert;
 #[cfg(feature = "llm")]
 mod cache;
 mod canary;
+mod canary_column;
 mod common;
 mod completions;
 mod doctor;
@@ -37,6 +38,8 @@ mod mechanism_choice;
 mod models;
 mod output;
 mod page;
+#[cfg(feature = "llm")]
+mod pdf;
 mod progress;
 #[cfg(feature = "llm")]
 mod prompts;
@@ -103,6 +106,10 @@ enum Command {
 /// The whole program: parses the command line, runs it, says what went wrong. `listen` is called
 /// before anything is done, to hear of Ctrl-C.
 pub fn main(listen: impl FnOnce(&Cli)) -> ExitStatus {
+    #[cfg(feature = "llm")]
+    if let Some(status) = pdf::child() {
+        return status;
+    }
     let parsed = help::arranged(Cli::command()).try_get_matches().and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
         Ok((cli, matches))
