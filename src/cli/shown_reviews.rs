@@ -58,15 +58,18 @@ pub(super) fn shown(report: &Report, run: &ReviewsRun, top: usize) -> Report {
 fn of_own(all: &Table, rows: &[&Vec<Cell>], person: &'static str, closest: &[String]) -> Table {
     let place = |name: &str| all.columns().iter().position(|column| *column == name);
     let cell = |row: &[Cell], name: &str| place(name).map_or(Cell::Missing, |p| row[p].clone());
-    let mut table =
-        Table::new(&[person, "flag", "reads_as", "flagged", "share", "p_own", "evidence"]);
+    let has = |name: &&str| rows.iter().any(|row| cell(row, name) != Cell::Missing);
+    let rare: Vec<&'static str> = ["canaries"].into_iter().filter(has).collect();
+    let mut columns = vec![person, "flag", "reads_as", "flagged", "share", "p_own", "evidence"];
+    columns.extend(&rare);
+    let mut table = Table::new(&columns);
     for (row, closest) in rows.iter().zip(closest) {
         let flagged = match (cell(row, "n_look"), cell(row, "n_papers")) {
             (Cell::Integer(look), Cell::Integer(all)) => format!("{look} of {all}").into(),
             _ => Cell::Missing,
         };
         let evidence = Some(closest.as_str()).filter(|closest| !closest.is_empty());
-        table.push(vec![
+        let mut shown = vec![
             cell(row, "reviewer"),
             cell(row, "flag"),
             cell(row, "reads_as"),
@@ -74,7 +77,9 @@ fn of_own(all: &Table, rows: &[&Vec<Cell>], person: &'static str, closest: &[Str
             cell(row, "share"),
             cell(row, "p_own"),
             evidence.into(),
-        ]);
+        ];
+        shown.extend(rare.iter().map(|name| cell(row, name)));
+        table.push(shown);
     }
     table
 }

@@ -28,6 +28,8 @@ pub mod nouns;
 pub mod observer;
 pub mod ordered_labels;
 pub mod parquet;
+#[cfg(feature = "pdf")]
+pub mod pdf;
 pub mod people;
 mod plain;
 pub mod problem;
