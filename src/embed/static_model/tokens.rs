@@ -82,10 +82,14 @@ impl Tokens {
     }
 
     /// Visits the tokens of a text in their order, `None` for what is unknown.
+    #[cfg_attr(
+        not(feature = "bert"),
+        expect(clippy::unnecessary_wraps, reason = "other tokenizers may fail")
+    )]
     pub(super) fn visit(
         &self,
         text: &str,
-        mut visit: impl FnMut(Option<u32>),
+        visit: impl FnMut(Option<u32>),
     ) -> Result<(), StaticModelError> {
         match self {
             Self::WordPiece(wordpiece) => wordpiece.visit(text, visit),
@@ -93,6 +97,7 @@ impl Tokens {
             Self::Other(other) => {
                 let encoding = other.tokenizer.encode_fast(text, false);
                 let encoding = encoding.map_err(|source| StaticModelError::Tokenize { source })?;
+                let mut visit = visit;
                 for &id in encoding.get_ids() {
                     visit((Some(id) != other.unknown).then_some(id));
                 }
