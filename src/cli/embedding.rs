@@ -67,8 +67,8 @@ pub(super) enum PoolingChoice {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Embedding")]
 pub(super) struct EmbeddingArgs {
-    /// static | static:MODEL | tfidf | words:FILE | `bert:MODEL` | aspects | aspects:RUBRIC |
-    /// judge | judge:RUBRIC | openai:MODEL | given
+    /// static[:MODEL] | tfidf | words:FILE | `bert:MODEL` | aspects[:RUBRIC] | judge[:RUBRIC] |
+    /// openai:MODEL | given
     ///
     /// `static` is bundled and needs no download; `static:` reads another one as model2vec writes it,
     /// `bert:` runs a transformer encoder. Either takes a folder or a name on the Hugging Face hub,
@@ -91,8 +91,7 @@ pub(super) struct EmbeddingArgs {
     /// bert: what happens to a text longer than the model takes
     #[arg(long, value_enum, default_value_t)]
     pub long_text: LongTextChoice,
-    /// bert: how token vectors become one [default: as the model says]; openai: of a server that
-    /// sends those
+    /// bert, openai: how token vectors become one [default: as the model says]
     #[arg(long, value_enum)]
     pub pooling: Option<PoolingChoice>,
     /// tfidf: leave out English stop words

@@ -337,10 +337,12 @@ impl BertEmbedder {
                 let chunk = &texts[start..texts.len().min(start + CHUNK)];
                 let encode = |(i, text): (usize, &&str)| {
                     let index = first + start + i;
-                    let encoded = match self.prompt.as_str() {
-                        "" => self.tokenizer.encode(text),
-                        _ if text.trim().is_empty() => Ok(Vec::new()),
-                        prompt => self.tokenizer.encode(&format!("{prompt}{text}")),
+                    let encoded = match self.tokenizer.encode(text) {
+                        // A text without a known token has no direction, with a prompt or without.
+                        Ok(ids) if !ids.is_empty() && !self.prompt.is_empty() => {
+                            self.tokenizer.encode(&format!("{}{text}", self.prompt))
+                        }
+                        other => other,
                     };
                     encoded.map_err(|source| BertError::Tokenize { index, source })
                 };

@@ -97,7 +97,8 @@ fn every_family_equals_sentence_transformers_on_texts() {
 
 #[test]
 fn every_family_equals_transformers_on_raw_ids() {
-    for family in FAMILIES {
+    // The last two differ from the first in what comes after the encoder.
+    for family in &FAMILIES[..5] {
         let embedder = load(family, BertOptions::default());
         let expected = expected(family);
         let entries = expected["sequences"].as_array().unwrap();
