@@ -14,7 +14,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-const VOCABULARY: &str = include_str!("../models/static-minilm-128/vocab.txt");
+const TOKENIZER: &str = include_str!("../models/static-minilm-128/tokenizer.json");
 const TEXTS: usize = 500;
 const WORDS: usize = 300;
 const WORDS_PER_SENTENCE: usize = 18;
@@ -22,7 +22,9 @@ const WORDS_PER_SENTENCE: usize = 18;
 /// English-like texts: words drawn by Zipf's law, one in ten a compound the vocabulary must spell
 /// in pieces, a full stop and an upper-case letter every 18 words.
 fn texts(word_like: fn(&str) -> bool) -> Vec<String> {
-    let words: Vec<&str> = VOCABULARY.lines().filter(|word| word_like(word)).collect();
+    let tokenizer: serde_json::Value = serde_json::from_str(TOKENIZER).expect("JSON");
+    let pieces = tokenizer["model"]["vocab"].as_object().expect("pieces by rank").keys();
+    let words: Vec<&str> = pieces.map(String::as_str).filter(|word| word_like(word)).collect();
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut word = || {
         let share: f64 = rng.random();
@@ -57,6 +59,7 @@ fn is_english(word: &str) -> bool {
 
 fn bench(criterion: &mut Criterion) {
     let model = StaticModel::bundled();
+    let wordpiece = model.wordpiece().expect("its tokenizer is that of BERT");
     let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     let mut group = criterion.benchmark_group("static");
     group.sample_size(20).throughput(Throughput::Elements(TEXTS as u64));
@@ -72,7 +75,7 @@ fn bench(criterion: &mut Criterion) {
         group.bench_function(id("tokens"), |bencher| {
             bencher.iter(|| {
                 let mut count = 0_usize;
-                texts.iter().for_each(|text| model.wordpiece().visit(text, |_| count += 1));
+                texts.iter().for_each(|text| wordpiece.visit(text, |_| count += 1));
                 count
             });
         });

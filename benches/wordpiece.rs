@@ -14,26 +14,33 @@ use hashbrown::HashMap;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-const VOCABULARY: &str = include_str!("../models/static-minilm-128/vocab.txt");
+const TOKENIZER: &str = include_str!("../models/static-minilm-128/tokenizer.json");
 const WORDS: usize = 100_000;
 
 /// Pieces that start a word and pieces that go on with one.
-struct Maps {
-    first: HashMap<&'static str, u32>,
-    next: HashMap<&'static str, u32>,
+struct Maps<'a> {
+    first: HashMap<&'a str, u32>,
+    next: HashMap<&'a str, u32>,
     longest: usize,
 }
 
-impl Maps {
-    fn new() -> Self {
+/// The vocabulary in the order of the ranks.
+fn vocabulary() -> Vec<String> {
+    let tokenizer: serde_json::Value = serde_json::from_str(TOKENIZER).expect("JSON");
+    let pieces = tokenizer["model"]["vocab"].as_object().expect("pieces by rank");
+    pieces.keys().cloned().collect()
+}
+
+impl<'a> Maps<'a> {
+    fn new(vocabulary: &'a [String]) -> Self {
         let (mut first, mut next) = (HashMap::new(), HashMap::new());
-        for (piece, rank) in VOCABULARY.lines().zip(0_u32..) {
+        for (piece, rank) in vocabulary.iter().zip(0_u32..) {
             match piece.strip_prefix("##") {
                 Some(rest) if !rest.is_empty() => next.entry(rest).or_insert(rank),
-                _ => first.entry(piece).or_insert(rank),
+                _ => first.entry(piece.as_str()).or_insert(rank),
             };
         }
-        let longest = VOCABULARY.lines().map(str::len).max().unwrap_or(0);
+        let longest = vocabulary.iter().map(String::len).max().unwrap_or(0);
         Self { first, next, longest }
     }
 
@@ -60,9 +67,10 @@ impl Maps {
 }
 
 /// Words drawn by Zipf's law, one in ten a compound that must be spelt in pieces.
-fn text() -> String {
-    let is_english = |word: &&str| word.len() > 1 && word.bytes().all(|b| b.is_ascii_lowercase());
-    let words: Vec<&str> = VOCABULARY.lines().filter(is_english).collect();
+fn text(vocabulary: &[String]) -> String {
+    let is_english =
+        |word: &&String| word.len() > 1 && word.bytes().all(|b| b.is_ascii_lowercase());
+    let words: Vec<&String> = vocabulary.iter().filter(is_english).collect();
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut word = || {
         let share: f64 = rng.random();
@@ -73,14 +81,16 @@ fn text() -> String {
         words[index]
     };
     let texts = (0..WORDS)
-        .map(|at| if at % 10 == 9 { format!("{}{}", word(), word()) } else { word().to_owned() });
+        .map(|at| if at % 10 == 9 { format!("{}{}", word(), word()) } else { word().clone() });
     texts.collect::<Vec<_>>().join(" ")
 }
 
 fn bench(criterion: &mut Criterion) {
-    let (model, maps, text) = (StaticModel::bundled(), Maps::new(), text());
+    let (model, vocabulary) = (StaticModel::bundled(), vocabulary());
+    let wordpiece = model.wordpiece().expect("its tokenizer is that of BERT");
+    let (maps, text) = (Maps::new(&vocabulary), text(&vocabulary));
     let (mut by_trie, mut by_map) = (Vec::new(), Vec::new());
-    model.wordpiece().visit(&text, |piece| by_trie.push(piece));
+    wordpiece.visit(&text, |piece| by_trie.push(piece));
     maps.visit(&text, |piece| by_map.push(piece));
     assert!(by_trie == by_map, "both cut alike");
 
@@ -89,7 +99,7 @@ fn bench(criterion: &mut Criterion) {
     group.bench_function("trie", |bencher| {
         bencher.iter(|| {
             let mut sum = 0_u64;
-            model.wordpiece().visit(&text, |piece| sum += u64::from(piece.unwrap_or(0)));
+            wordpiece.visit(&text, |piece| sum += u64::from(piece.unwrap_or(0)));
             black_box(sum)
         });
     });

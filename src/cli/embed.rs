@@ -20,7 +20,9 @@ use crate::screen::vectors::{VectorFormat, vectors};
 /// The output has the identifiers of the input and a column `vector`, so that
 /// `caz reviews --embedder given` can read it. Of aspects and of a judge it has `judgments`, values
 /// by category, instead; in CSV a column for each category. NPY files hold one row per text, in the order of
-/// the input, 64-bit floats. JSON has the settings and the hash of the input, too.
+/// the input, 64-bit floats; NPZ files the same as the array `vector` beside an array for each identifier,
+/// and are read back as given vectors, as those are that `numpy.savez` writes. JSON has the settings and the
+/// hash of the input, too.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: caz embed reviews.jsonl --output vectors.jsonl")]
 pub(super) struct EmbedArgs {
@@ -63,9 +65,11 @@ fn vector_format(common: &Common) -> Result<VectorFormat> {
         (Some(OutputFormat::Jsonl), _) => Ok(VectorFormat::JsonLines),
         (Some(OutputFormat::Csv), _) => Ok(VectorFormat::Csv),
         (Some(OutputFormat::Json), _) => Ok(VectorFormat::Json),
+        #[cfg(feature = "parquet")]
+        (Some(OutputFormat::Parquet), _) => Ok(VectorFormat::Parquet),
         (Some(_), _) => {
             let message =
-                "vectors are written as jsonl, csv or json, or to a file that ends in .npy";
+                "vectors are written as jsonl, csv or json, or to a file that ends in .npy or .npz";
             Err(UsageError(message.into()).into())
         }
         (None, None) if common.output.is_none() => Ok(VectorFormat::JsonLines),
@@ -74,7 +78,13 @@ fn vector_format(common: &Common) -> Result<VectorFormat> {
             Some(ending) if ending == "csv" => Ok(VectorFormat::Csv),
             Some(ending) if ending == "json" => Ok(VectorFormat::Json),
             Some(ending) if ending == "npy" => Ok(VectorFormat::Npy),
-            _ => Err(UsageError("--output must end in .jsonl, .csv, .json or .npy".into()).into()),
+            Some(ending) if ending == "npz" => Ok(VectorFormat::Npz),
+            #[cfg(feature = "parquet")]
+            Some(ending) if ending == "parquet" => Ok(VectorFormat::Parquet),
+            _ => {
+                let message = "--output must end in .jsonl, .csv, .json, .npy or .npz";
+                Err(UsageError(message.into()).into())
+            }
         },
     }
 }

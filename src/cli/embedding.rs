@@ -57,25 +57,32 @@ pub(super) enum PoolingChoice {
     Mean,
     /// Vector of the first token
     Cls,
+    /// Largest entry over the tokens
+    Max,
+    /// Vector of the last token
+    Last,
 }
 
 /// Flags that choose an embedder.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Embedding")]
 pub(super) struct EmbeddingArgs {
-    /// static | static:FOLDER | tfidf | `bert:FOLDER_OR_HUB_ID` | aspects | aspects:RUBRIC |
-    /// judge | judge:RUBRIC | openai:MODEL | given
+    /// static[:MODEL] | tfidf | words:FILE | `bert:MODEL` | aspects[:RUBRIC] | judge[:RUBRIC] |
+    /// openai:MODEL | given
     ///
-    /// `static` is bundled and needs no download. `bert:` runs a transformer encoder from a folder
-    /// or the Hugging Face cache, and downloads it if it is in neither. `aspects` says what a
+    /// `static` is bundled and needs no download; `static:` reads another one as model2vec writes it,
+    /// `bert:` runs a transformer encoder. Either takes a folder or a name on the Hugging Face hub,
+    /// which is downloaded if it is not in the cache. `words:` takes the mean of word vectors, a text file of
+    /// word2vec or `GloVe`. `aspects` says what a
     /// text praises and criticises in each category of a rubric (aspects19), from vectors of its
     /// sentences and with no language model. `judge` sends every text to the language model named by --model and asks what it says in each
     /// category of a rubric (aspects19). `openai:` sends every text to an embedding model on the
     /// server named by --base-url. `given` takes the vectors or judgments that are in the files;
     /// it is the default where no text is.
     /// The score own of `caz reviews` takes several on this machine side by side, such as
-    /// `tfidf,static`; every other score takes the first.
-    /// [default: static; for the scores own and combined of `caz reviews` tfidf]
+    /// `tfidf,static`; every other score takes the first. `caz experiment embeddings` compares several.
+    /// [default: static; for the scores own and combined of `caz reviews` tfidf; experiment
+    /// embeddings: tfidf,static,aspects]
     #[arg(long, value_name = "E", value_delimiter = ',')]
     pub embedder: Vec<EmbedderSpec>,
     /// What is embedded at once [default: sentence for `caz reviews`, text for `caz embed`]
@@ -84,8 +91,7 @@ pub(super) struct EmbeddingArgs {
     /// bert: what happens to a text longer than the model takes
     #[arg(long, value_enum, default_value_t)]
     pub long_text: LongTextChoice,
-    /// bert: how token vectors become one [default: as the model says]; openai: the same for a
-    /// server that sends vectors of tokens [default: that is an error]
+    /// bert, openai: how token vectors become one [default: as the model says]
     #[arg(long, value_enum)]
     pub pooling: Option<PoolingChoice>,
     /// tfidf: leave out English stop words
@@ -122,6 +128,8 @@ impl EmbeddingArgs {
             pooling: self.pooling.map(|pooling| match pooling {
                 PoolingChoice::Mean => Pooling::Mean,
                 PoolingChoice::Cls => Pooling::Cls,
+                PoolingChoice::Max => Pooling::Max,
+                PoolingChoice::Last => Pooling::Last,
             }),
             stop_words: if self.stop_words { StopWords::English } else { StopWords::None },
             aspects_from: self.aspects_from.clone(),
@@ -140,7 +148,7 @@ impl EmbeddingArgs {
     pub(super) fn check_one(&self) -> Result<()> {
         if self.embedder.len() > 1 {
             let message = "several embedders stand side by side in the score own of `caz reviews` \
-                           alone; name one";
+                           and in `caz experiment embeddings` alone; name one";
             return Err(UsageError(message.into()).into());
         }
         Ok(())
@@ -236,10 +244,15 @@ impl ModelSource for CommandLineModels<'_> {
     #[cfg(feature = "llm")]
     fn embedding_model(&self, model: &str) -> Result<Served<dyn EmbeddingModel>> {
         let llm = &self.args.llm;
-        let pooling = self.args.pooling.map(|pooling| match pooling {
-            PoolingChoice::Mean => TokenPooling::Mean,
-            PoolingChoice::Cls => TokenPooling::First,
-        });
+        let pooling = match self.args.pooling {
+            None => None,
+            Some(PoolingChoice::Mean) => Some(TokenPooling::Mean),
+            Some(PoolingChoice::Cls) => Some(TokenPooling::First),
+            Some(PoolingChoice::Max | PoolingChoice::Last) => {
+                let message = "vectors of tokens from a server are pooled by mean or cls";
+                return Err(UsageError(message.into()).into());
+            }
+        };
         let (server, place) = llm.embedding_model(model, pooling, self.common)?;
         let mut described = Map::new();
         described.insert("place".into(), place.as_str().into());

@@ -28,7 +28,7 @@ const OUTPUTS: [&str; 13] = [
 ];
 
 /// Files that a command writes into the folder named by `--output`.
-const IN_FOLDER: [&str; 11] = [
+const IN_FOLDER: [&str; 8] = [
     "labels.csv",
     "z.csv",
     "truth.csv",
@@ -37,9 +37,6 @@ const IN_FOLDER: [&str; 11] = [
     "reviews.jsonl",
     "z.jsonl",
     "trials.jsonl",
-    "config.json",
-    "model.safetensors",
-    "vocab.txt",
 ];
 
 /// Refuses a command line that would write over a file it reads, or write two results into one.

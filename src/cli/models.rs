@@ -26,7 +26,7 @@ pub(super) struct ModelsArgs {
 
 #[derive(Debug, Subcommand)]
 enum ModelsCommand {
-    /// List the bundled model and those in the Hugging Face cache that `bert:` and `local:` can run
+    /// List the bundled model and those in the Hugging Face cache that `bert:`, `static:` and `local:` can run
     List,
     /// Download a model into the Hugging Face cache
     ///
@@ -36,7 +36,7 @@ enum ModelsCommand {
     /// their sizes.
     Pull {
         /// Name on the hub: OWNER/MODEL, or OWNER/MODEL/FILE.gguf for one file; either with
-        /// @REVISION. `bert:` or `local:` before it says which kind is meant
+        /// @REVISION. `bert:`, `static:` or `local:` before it says which kind is meant
         model: String,
     },
     /// Print where a model is on this machine, a folder or a file; downloads nothing
@@ -66,7 +66,12 @@ pub(super) fn run(args: &ModelsArgs, common: &Common) -> Result<ExitStatus> {
 
 /// What kind of model is meant, if that is said, and its name.
 fn kind_and_name(model: &str) -> (Option<ModelKind>, &str) {
-    for (prefix, kind) in [("bert:", ModelKind::Encoder), ("local:", ModelKind::Language)] {
+    let kinds = [
+        ("bert:", ModelKind::Encoder),
+        ("static:", ModelKind::Encoder),
+        ("local:", ModelKind::Language),
+    ];
+    for (prefix, kind) in kinds {
         if let Some(name) = model.strip_prefix(prefix) {
             return (Some(kind), name);
         }
@@ -107,7 +112,7 @@ fn list(common: &Common) -> Result<ExitStatus> {
     let settings = hub_settings(common)?;
     for model in cached_models(&settings)? {
         table.push(vec![
-            format!("bert:{}", model.model).into(),
+            format!("{}{}", model.prefix(), model.model).into(),
             Cell::Missing,
             model.bytes.into(),
             model.folder.display().to_string().into(),

@@ -56,7 +56,7 @@ pub(super) fn phrase(remedy: Remedy) -> &'static str {
         Remedy::ChooseAspectVectors => {
             "choose them with --aspects-from: static, or bert: with all-MiniLM-L6-v2"
         }
-        Remedy::MakeStaticModel => "`models/distil_static.py` of the source makes such a folder",
+        Remedy::MakeStaticModel => "model2vec writes such a folder",
         Remedy::ChooseOutput => "choose another --output",
         Remedy::ChooseSamples => "see --samples",
         Remedy::ChooseTurns => "see --turns",

@@ -25,8 +25,10 @@ pub mod mtbench;
 mod multiple_choice;
 pub(crate) mod near;
 pub mod nouns;
+pub mod npz;
 pub mod observer;
 pub mod ordered_labels;
+pub mod own_truth;
 pub mod parquet;
 #[cfg(feature = "pdf")]
 pub mod pdf;

@@ -201,6 +201,14 @@ pub enum DataError {
         /// What the decoder said.
         reason: String,
     },
+    /// A file of `NumPy` arrays cannot be read.
+    #[error("`{path}` cannot be read: {reason}")]
+    BrokenNpz {
+        /// The path as given.
+        path: PathBuf,
+        /// What is wrong, in words.
+        reason: String,
+    },
     /// A column of a Parquet file holds what no table of caz has.
     #[error(
         "`{path}`: column `{column}` holds {kind}; write it as text, numbers or lists of numbers"

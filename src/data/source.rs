@@ -8,9 +8,9 @@ use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
 use super::hexadecimal::hexadecimal;
-use super::parquet::unfolded;
 use super::problem::DataError;
 use super::reading::Listener;
+use super::{npz, parquet};
 
 /// Largest input after decompression; a guard against compressed bombs, far above real files.
 pub const MAX_INPUT_BYTES: u64 = 8 << 30;
@@ -113,7 +113,7 @@ impl Source {
             bytes.drain(..3);
         }
         let format = format_of_name(path).unwrap_or_else(|| format_of_content(&bytes));
-        unfolded(Self {
+        let source = Self {
             path: path.to_owned(),
             sha256,
             bytes,
@@ -121,7 +121,8 @@ impl Source {
             imported: None,
             has_nameable_columns: false,
             listener: Listener::default(),
-        })
+        };
+        npz::unfolded(parquet::unfolded(source)?)
     }
 
     /// The same, of which `listener` hears how far the reading of the rows is.

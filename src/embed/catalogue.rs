@@ -17,6 +17,7 @@ use super::settings::{EmbedderSettings, EmbedderSpec, Granularity, LongText};
 use super::static_model::StaticModel;
 use super::tfidf::Tfidf;
 use super::vectors::Vectors;
+use super::word_vectors::WordVectors;
 use super::{EmbedError, Embedder, VectorKind};
 use crate::data::content::Content;
 use crate::data::observer::Observer;
@@ -40,7 +41,7 @@ pub struct Served<M: ?Sized> {
 ///
 /// The default of every method is that there is none.
 pub trait ModelSource {
-    /// The folder of an encoder, fetched if need be.
+    /// The folder of an encoder or of a static model, fetched if need be.
     ///
     /// # Errors
     ///
@@ -105,6 +106,8 @@ pub struct Embedded {
     pub name: String,
     /// What was embedded at once; nothing where vectors were given.
     pub granularity: Option<Granularity>,
+    /// How many such units there were, and how many of them are longer than the model takes at once.
+    pub units: (usize, usize),
     /// Every setting that decided the vectors, with what was chosen where nothing was.
     pub settings: Map<String, Value>,
     /// What to know about it.
@@ -177,7 +180,12 @@ impl EmbedderSettings {
         models: &dyn ModelSource,
     ) -> Result<Built> {
         let embedder: Box<dyn Embedder> = match spec {
-            EmbedderSpec::Static(folder) => Box::new(static_model(folder.as_deref())?),
+            EmbedderSpec::Static(None) => Box::new(StaticModel::bundled()),
+            EmbedderSpec::Static(Some(model)) => {
+                let folder = models.encoder(model)?;
+                Box::new(StaticModel::from_folder(&folder, &spec.to_string())?)
+            }
+            EmbedderSpec::Words(file) => Box::new(WordVectors::read(Path::new(file), texts)?),
             EmbedderSpec::Tfidf => Box::new(Tfidf::fit(texts, self.stop_words)),
             EmbedderSpec::Bert(model) => self.encoder(model, models)?,
             EmbedderSpec::Judge(rubric) => return self.judge(rubric.as_deref(), texts, models),
@@ -339,6 +347,7 @@ pub fn embed_contents(
             dimensions: None,
             name: "given".into(),
             granularity: None,
+            units: (0, 0),
             settings: described(settings, "given", None, Map::new()),
             warnings: Vec::new(),
         });
@@ -374,15 +383,9 @@ pub fn embed_contents(
         dimensions: embedder.dimensions().map(<[String]>::to_vec),
         name: embedder.name().to_owned(),
         granularity: Some(granularity),
+        units: (embedded.units, embedded.long_units),
         settings: described(settings, embedder.name(), Some(granularity), details),
         warnings,
-    })
-}
-
-fn static_model(folder: Option<&Path>) -> Result<StaticModel> {
-    Ok(match folder {
-        None => StaticModel::bundled(),
-        Some(folder) => StaticModel::from_folder(folder)?,
     })
 }
 

@@ -13,6 +13,7 @@ mod stop_words;
 pub mod tfidf;
 mod trie;
 pub mod vectors;
+pub mod word_vectors;
 pub mod wordpiece;
 
 use crate::data::progress::Progress;

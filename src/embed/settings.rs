@@ -1,7 +1,6 @@
 //! What decides the vector of a text: the embedder by name, and how texts reach it.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -16,10 +15,13 @@ use crate::judge::JudgeSettings;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum EmbedderSpec {
-    /// `static`: the bundled token table; `static:FOLDER`: one in a folder.
-    Static(Option<PathBuf>),
+    /// `static`: the bundled token table; `static:MODEL`: that of a model2vec folder, or of a name on
+    /// the Hugging Face hub.
+    Static(Option<String>),
     /// `tfidf`: word weights of the corpus at hand.
     Tfidf,
+    /// `words:FILE`: the mean of word vectors, a text file of word2vec or `GloVe`.
+    Words(String),
     /// `bert:MODEL`: a transformer encoder, a folder or a name on the Hugging Face hub.
     Bert(String),
     /// `judge`, `judge:RUBRIC`: judgments by a language model under a rubric.
@@ -52,9 +54,13 @@ impl FromStr for EmbedderSpec {
             None => (text, None),
         };
         match (name, rest) {
-            ("static", rest) => Ok(Self::Static(rest.map(PathBuf::from))),
+            ("static", None) => Ok(Self::Static(None)),
+            ("static", Some(model)) if !model.is_empty() => {
+                Ok(Self::Static(Some(model.to_owned())))
+            }
             ("tfidf", None) => Ok(Self::Tfidf),
             ("given", None) => Ok(Self::Given),
+            ("words", Some(file)) if !file.is_empty() => Ok(Self::Words(file.to_owned())),
             ("bert", Some(model)) if !model.is_empty() => Ok(Self::Bert(model.to_owned())),
             ("judge", rubric) => Ok(Self::Judge(rubric.map(str::to_owned))),
             ("aspects", rubric) => Ok(Self::Aspects(rubric.map(str::to_owned))),
@@ -62,11 +68,14 @@ impl FromStr for EmbedderSpec {
             ("openai", _) => {
                 Err(UnknownEmbedder("name the model as the server knows it: openai:MODEL"))
             }
+            ("static", _) => {
+                Err(UnknownEmbedder("name the model: static:FOLDER or static:ORGANISATION/MODEL"))
+            }
             ("bert", _) => {
                 Err(UnknownEmbedder("name the model: bert:FOLDER or bert:ORGANISATION/MODEL"))
             }
             _ => Err(UnknownEmbedder(
-                "choose static, static:FOLDER, tfidf, bert:FOLDER_OR_HUB_ID, aspects, \
+                "choose static, static:FOLDER_OR_HUB_ID, tfidf, words:FILE, bert:FOLDER_OR_HUB_ID, aspects, \
                  aspects:RUBRIC, judge, judge:RUBRIC, openai:MODEL or given",
             )),
         }
@@ -77,8 +86,9 @@ impl fmt::Display for EmbedderSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Static(None) => f.write_str("static"),
-            Self::Static(Some(folder)) => write!(f, "static:{}", folder.display()),
+            Self::Static(Some(model)) => write!(f, "static:{model}"),
             Self::Tfidf => f.write_str("tfidf"),
+            Self::Words(file) => write!(f, "words:{file}"),
             Self::Bert(model) => write!(f, "bert:{model}"),
             Self::Judge(None) => f.write_str("judge"),
             Self::Judge(Some(rubric)) => write!(f, "judge:{rubric}"),
@@ -154,6 +164,10 @@ pub enum Pooling {
     Mean,
     /// The vector of the first token, `[CLS]`.
     Cls,
+    /// The largest entry over all tokens, in each dimension.
+    Max,
+    /// The vector of the last token.
+    Last,
 }
 
 /// Everything that decides the vectors of given texts.
@@ -188,6 +202,7 @@ mod tests {
             "static",
             "static:a/b",
             "tfidf",
+            "words:glove.txt",
             "bert:org/model",
             "judge",
             "judge:aspects19",
@@ -202,7 +217,9 @@ mod tests {
             assert_eq!(json, format!("\"{name}\""));
             assert_eq!(serde_json::from_str::<EmbedderSpec>(&json).unwrap(), spec);
         }
-        for name in ["", "word2vec", "bert", "bert:", "openai:", "tfidf:x", "given:x"] {
+        for name in
+            ["", "word2vec", "bert", "bert:", "static:", "words:", "openai:", "tfidf:x", "given:x"]
+        {
             assert!(name.parse::<EmbedderSpec>().is_err(), "{name}");
         }
     }

@@ -35,14 +35,12 @@ pub struct WordPiece {
 }
 
 impl WordPiece {
-    /// Reads a vocabulary: one piece a line, the line number from 0 is its rank.
-    ///
-    /// A piece named twice keeps its first rank.
-    pub fn from_vocabulary(vocabulary: &str) -> Self {
+    /// Takes pieces with their ranks; a piece named twice keeps the rank that comes first.
+    pub fn from_pieces<'a>(pieces: impl IntoIterator<Item = (&'a str, u32)>) -> Self {
         let mut first = Vec::new();
         let mut next = Vec::new();
         let mut size = 0;
-        for (rank, piece) in (0_u32..).zip(vocabulary.lines()) {
+        for (piece, rank) in pieces {
             size += 1;
             match piece.strip_prefix(CONTINUATION) {
                 Some(rest) if !rest.is_empty() => next.push((rest.as_bytes(), rank)),
@@ -214,8 +212,12 @@ mod tests {
 
     const SMALL: &str = "the\nun\n##aff\n##able\n.\n,\nna\n##ive\n\u{597d}\n##\na";
 
+    fn of(vocabulary: &str) -> WordPiece {
+        WordPiece::from_pieces(vocabulary.lines().zip(0..))
+    }
+
     fn pieces(text: &str) -> Vec<Option<u32>> {
-        WordPiece::from_vocabulary(SMALL).pieces(text)
+        of(SMALL).pieces(text)
     }
 
     #[test]
@@ -233,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_word_over_the_limit_is_unknown_in_both_paths() {
-        let vocabulary = WordPiece::from_vocabulary("a\n##a");
+        let vocabulary = of("a\n##a");
         assert_eq!(vocabulary.pieces(&"a".repeat(100)).len(), 100);
         assert_eq!(vocabulary.pieces(&"a".repeat(101)), [None]);
         assert_eq!(vocabulary.pieces(&"\u{e4}".repeat(100)).len(), 100);

@@ -14,6 +14,7 @@ pub mod auc_summary;
 pub mod contenders;
 pub mod crowd;
 pub mod detection;
+pub mod embeddings;
 pub mod feedback;
 pub mod figures;
 pub mod judges;

@@ -97,6 +97,21 @@ impl ReviewersSettings {
         }
     }
 
+    /// The row of every simulated review, then of every Z; with `own_texts` those of what people wrote
+    /// before it was rewritten.
+    pub fn rows(
+        &self,
+        real: &ReviewSet,
+        simulated: &SimulatedReviewers,
+        own_texts: bool,
+    ) -> Vec<usize> {
+        let row = |origin: &Origin| match *origin {
+            Origin::Rewritten(index) if own_texts => index,
+            origin => self.row(real, origin),
+        };
+        simulated.origins.iter().map(row).collect()
+    }
+
     /// The reviewers of a trial, without contents.
     ///
     /// # Errors
@@ -136,11 +151,7 @@ impl ReviewersSettings {
         simulated: &'a SimulatedReviewers,
         own_texts: bool,
     ) -> Scorer<&'a ReviewSet> {
-        let row = |origin: &Origin| match *origin {
-            Origin::Rewritten(index) if own_texts => index,
-            origin => self.row(real, origin),
-        };
-        let rows: Vec<usize> = simulated.origins.iter().map(row).collect();
+        let rows = self.rows(real, simulated, own_texts);
         let space = Space::new(vectors.select(&rows), simulated.set.reviews.len());
         let scorer = Scorer::new(&simulated.set, space);
         if !self.scores.contains(&ScoreVariant::Own) {

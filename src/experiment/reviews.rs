@@ -127,11 +127,11 @@ pub struct EmbeddedContents {
 /// An experiment on reviews that is ready to be embedded.
 #[derive(Debug, Clone)]
 pub struct ReviewTrials {
-    settings: ReviewTrialsSettings,
+    pub(super) settings: ReviewTrialsSettings,
     /// The settings with papers and sources by number.
-    grid: ReviewersSettings,
-    loaded: LoadedReviews,
-    inputs: Vec<Input>,
+    pub(super) grid: ReviewersSettings,
+    pub(super) loaded: LoadedReviews,
+    pub(super) inputs: Vec<Input>,
 }
 
 impl ReviewTrials {

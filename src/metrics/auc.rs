@@ -44,6 +44,58 @@ pub fn auc(items: &[(Option<f64>, bool)]) -> Option<f64> {
     Some((rank_sum - positives * (positives + 1.0) / 2.0) / (positives * negatives))
 }
 
+/// Items sorted by score once, for [`auc`] under many weights of the clusters they belong to: a
+/// cluster drawn twice counts as two.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClusteredAuc {
+    /// Cluster and class of every item with a score, ascending; ties end where the next begins.
+    items: Vec<(u32, bool)>,
+    /// Where each tie ends.
+    ends: Vec<usize>,
+}
+
+impl ClusteredAuc {
+    /// Takes a score, whether it is positive, and the cluster of every item.
+    ///
+    /// # Panics
+    ///
+    /// If a score is NaN: an undefined score is `None`.
+    pub fn new(items: impl IntoIterator<Item = (Option<f64>, bool, u32)>) -> Self {
+        let scored = items.into_iter().filter_map(|(score, class, of)| Some((score?, class, of)));
+        let mut scored: Vec<(f64, bool, u32)> = scored.collect();
+        assert!(scored.iter().all(|(score, ..)| !score.is_nan()), "an undefined score is None");
+        scored.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut ends = Vec::new();
+        #[expect(clippy::float_cmp, reason = "a tie is exact equality, also of -0 and 0")]
+        for tie in scored.chunk_by(|a, b| a.0 == b.0) {
+            ends.push(ends.last().unwrap_or(&0) + tie.len());
+        }
+        Self { items: scored.into_iter().map(|(_, class, of)| (of, class)).collect(), ends }
+    }
+
+    /// The AUC where the items of cluster `c` count `weights[c]` times each; `None` if a class has no
+    /// weight.
+    ///
+    /// # Panics
+    ///
+    /// If a cluster has no weight.
+    pub fn auc(&self, weights: &[f64]) -> Option<f64> {
+        let (mut positives, mut below, mut won, mut start) = (0.0, 0.0, 0.0, 0);
+        for &end in &self.ends {
+            let mut tie = [0.0; 2];
+            for &(cluster, positive) in &self.items[start..end] {
+                tie[usize::from(positive)] += weights[cluster as usize];
+            }
+            won += tie[1] * (below + tie[0] / 2.0);
+            below += tie[0];
+            positives += tie[1];
+            start = end;
+        }
+        let pairs = positives * below;
+        (pairs > 0.0).then(|| won / pairs)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,6 +126,23 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_cluster_counts_as_often_as_it_is_drawn(
+            items in items(),
+            drawn in proptest::collection::vec(0..3_u8, 4),
+        ) {
+            let clustered = || (0..4).cycle().zip(&items);
+            let times = |cluster: u32| usize::from(drawn[cluster as usize]);
+            let repeated: Vec<_> = clustered()
+                .flat_map(|(cluster, item)| std::iter::repeat_n(*item, times(cluster)))
+                .collect();
+            let sorted = ClusteredAuc::new(clustered().map(|(c, item)| (item.0, item.1, c)));
+            let weights: Vec<f64> = drawn.iter().map(|&n| f64::from(n)).collect();
+            let (found, expected) = (sorted.auc(&weights), by_pairs(&repeated));
+            prop_assert_eq!(found.is_some(), expected.is_some());
+            prop_assert!((found.unwrap_or(0.0) - expected.unwrap_or(0.0)).abs() < 1e-12);
+        }
+
         #[test]
         fn equals_the_definition_and_flips_with_the_sign(items in items()) {
             let area = auc(&items);

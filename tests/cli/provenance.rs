@@ -112,7 +112,7 @@ const WITHOUT_SETTINGS: [&str; 16] = [
 
 /// What has to be typed for a command to have a result. What stands after ` --` tells two ways to
 /// use a command apart; [`MODEL`] stands for the flags of a model that answers everything.
-const COMMANDS: [(&str, &str); 28] = [
+const COMMANDS: [(&str, &str); 30] = [
     ("labels", "labels.csv --z z.csv"),
     ("assumptions", "labels.csv --z z.csv --bootstrap 2 --permutations 1"),
     ("agree", "given.csv --gold gold.csv --bootstrap 2 --permutations 1"),
@@ -134,6 +134,14 @@ const COMMANDS: [(&str, &str); 28] = [
     (
         "experiment reviews --judge",
         "two-papers.jsonl --z two-papers-llm.jsonl --k 2 --trials 1 --embedder judge MODEL",
+    ),
+    (
+        "experiment embeddings",
+        "reviews.jsonl --z llm.jsonl --trials 1 --embedder tfidf --score projected",
+    ),
+    (
+        "experiment embeddings --judge",
+        "two-papers.jsonl --z two-papers-llm.jsonl --trials 1 --score projected --embedder judge MODEL",
     ),
     ("experiment own", "venue.jsonl --z venue-llm.jsonl --scenario single --trials 1 --fdr .1"),
     ("experiment own-labels", "labels.csv --z z.csv --trials 1 --min-tasks 2"),
@@ -296,6 +304,8 @@ const GROUPS: [&[&str]; 7] = [
         "experiment multi-llm",
         "experiment reviews",
         "experiment reviews --judge",
+        "experiment embeddings",
+        "experiment embeddings --judge",
         "experiment own",
         "experiment own-labels",
         "experiment judges",
@@ -406,6 +416,7 @@ fn every_file_stands_among_the_inputs() {
         ("experiment detection", "", "labels.csv z.csv"),
         ("experiment own-labels", "", "labels.csv z.csv"),
         ("experiment reviews", "", "reviews.jsonl llm.jsonl"),
+        ("experiment embeddings", "", "reviews.jsonl llm.jsonl"),
         ("experiment judges", "--pairs pairs.csv", "verdicts.csv pairs.csv"),
         ("experiment feedback", "", "feedback.csv"),
         ("judge", "", "answers.jsonl"),

@@ -1,6 +1,6 @@
 """Makes tests/golden/tiny: one tiny random encoder per family and what sentence-transformers says.
 
-    python tests/golden/make_tiny.py
+    python tests/golden/make_tiny.py [FAMILY...]
 
 Every folder is stored differently on purpose: shards, a prefix, PyTorch's own format, a head that
 must be ignored. `expected.json` holds, per family, texts with their unit vectors (the model's own
@@ -11,6 +11,7 @@ standard deviation of 0.4, not 0.02, so that the activation function and the pos
 import json
 import shutil
 import string
+import sys
 from pathlib import Path
 
 import sentence_transformers
@@ -80,7 +81,7 @@ def randomize(model):
 
 def encoder(family, vocabulary):
     t = transformers
-    if family == "bert":
+    if family.startswith("bert"):
         config = t.BertConfig(
             vocab_size=vocabulary, max_position_embeddings=POSITIONS, num_hidden_layers=2, **SIZES
         )
@@ -92,6 +93,12 @@ def encoder(family, vocabulary):
             type_vocab_size=1, pad_token_id=1, layer_norm_eps=1e-5, **SIZES
         )
         return randomize(t.XLMRobertaModel(config))
+    if family == "mpnet":
+        # As for XLM-R; its positions start at 2 whatever the padding id.
+        config = t.MPNetConfig(
+            vocab_size=vocabulary, max_position_embeddings=POSITIONS + 1, num_hidden_layers=2, **SIZES
+        )
+        return randomize(t.MPNetModel(config))
     if family == "distilbert":
         config = t.DistilBertConfig(
             vocab_size=vocabulary, max_position_embeddings=POSITIONS, n_layers=2, n_heads=2, dim=16,
@@ -121,6 +128,8 @@ def store(family, model, folder):
     elif family == "distilbert":
         state = {"distilbert." + name: tensor for name, tensor in state.items()}
         torch.save(state, folder / "pytorch_model.bin")
+    elif family in ("mpnet", "bert-dense", "bert-last"):
+        model.save_pretrained(folder)
     else:
         from safetensors.torch import save_file
 
@@ -135,7 +144,7 @@ def rounded(values):
 def make(family):
     tokenizer, special, vocabulary = unigram() if family == "xlm-roberta" else wordpiece()
     model = encoder(family, vocabulary)
-    limit = POSITIONS - 1 if family == "xlm-roberta" else POSITIONS
+    limit = POSITIONS - 1 if family in ("xlm-roberta", "mpnet") else POSITIONS
     source = HERE / "source"
     model.save_pretrained(source)
     fast = transformers.PreTrainedTokenizerFast(
@@ -143,11 +152,14 @@ def make(family):
     )
     fast.save_pretrained(source)
     transformer = models.Transformer(str(source))
-    pooling = "cls" if family == "xlm-roberta" else "mean"
-    sentence = SentenceTransformer(
-        modules=[transformer, models.Pooling(16, pooling_mode=pooling), models.Normalize()],
-        device="cpu",
-    )
+    poolings = {"xlm-roberta": "cls", "bert-dense": "max", "bert-last": "lasttoken"}
+    modules = [transformer, models.Pooling(16, pooling_mode=poolings.get(family, "mean"))]
+    if family == "bert-dense":
+        modules += [randomize(models.Dense(16, 12)), randomize(models.Dense(12, 10, bias=False, activation_function=torch.nn.Identity()))]
+    more = {}
+    if family == "bert-last":
+        more = dict(prompts={"query": "query: ", "passage": ""}, default_prompt_name="query", truncate_dim=10)
+    sentence = SentenceTransformer(modules=[*modules, models.Normalize()], device="cpu", **more)
     folder = HERE / family
     shutil.rmtree(folder, ignore_errors=True)
     sentence.save(str(folder), create_model_card=False)
@@ -163,7 +175,8 @@ def make(family):
     path.write_text(json.dumps(content, ensure_ascii=False))
     store(family, model, folder)
 
-    vectors = [sentence.encode(text) for text in TEXTS]
+    # One that cuts vectors does so after the norm is taken.
+    vectors = [sentence.encode(text, normalize_embeddings=True) for text in TEXTS]
     sequences = [[2, 7, 3], [0, 30, 2], [5, 6, 7, 8, 9, 10, 1, 12, 13, 14, 15, 16, 17, 18], [9]]
     means = []
     with torch.no_grad():
@@ -177,15 +190,18 @@ def make(family):
 
 
 def main():
-    families = ["bert", "xlm-roberta", "distilbert", "modernbert"]
-    expected = {family: make(family) for family in families}
+    every = ["bert", "xlm-roberta", "distilbert", "modernbert", "mpnet", "bert-dense", "bert-last"]
+    path = HERE / "expected.json"
+    expected = json.loads(path.read_text()) if path.exists() else {}
+    for family in sys.argv[1:] or every:
+        expected[family] = make(family)
     expected["made_with"] = dict(
         torch=torch.__version__,
         transformers=transformers.__version__,
         tokenizers=tokenizers.__version__,
         sentence_transformers=sentence_transformers.__version__,
     )
-    (HERE / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
+    path.write_text(json.dumps(expected, indent=1) + "\n")
 
 
 if __name__ == "__main__":

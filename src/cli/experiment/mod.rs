@@ -4,6 +4,7 @@
 mod answers;
 mod crowd;
 mod detection;
+mod embeddings;
 mod feedback;
 mod judges;
 mod leaderboard;
@@ -35,6 +36,7 @@ enum ExperimentCommand {
     SampleSize(sample_size::SampleSizeArgs),
     MultiLlm(multi_llm::MultiLlmArgs),
     Reviews(reviews::ExperimentReviewsArgs),
+    Embeddings(embeddings::EmbeddingsArgs),
     Own(own::ExperimentOwnArgs),
     OwnLabels(own_labels::OwnLabelsArgs),
     Prompts(prompts::PromptsArgs),
@@ -49,6 +51,7 @@ pub(super) fn run(args: &ExperimentArgs, common: &Common) -> Result<ExitStatus> 
         ExperimentCommand::SampleSize(args) => sample_size::run(args, common),
         ExperimentCommand::MultiLlm(args) => multi_llm::run(args, common),
         ExperimentCommand::Reviews(args) => reviews::run(args, common),
+        ExperimentCommand::Embeddings(args) => embeddings::run(args, common),
         ExperimentCommand::Own(args) => own::run(args, common),
         ExperimentCommand::OwnLabels(args) => own_labels::run(args, common),
         ExperimentCommand::Prompts(args) => prompts::run(args, common),

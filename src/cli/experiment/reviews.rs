@@ -62,7 +62,18 @@ pub(super) struct ExperimentReviewsArgs {
 
 /// One score, or several under one name.
 #[derive(Debug, Clone)]
-struct ScoreGroup(Vec<ScoreVariant>);
+pub(super) struct ScoreGroup(Vec<ScoreVariant>);
+
+/// Every score once, in the order asked for.
+pub(super) fn distinct(groups: &[ScoreGroup]) -> Vec<ScoreVariant> {
+    let mut scores = Vec::new();
+    for score in groups.iter().flat_map(|group| &group.0) {
+        if !scores.contains(score) {
+            scores.push(*score);
+        }
+    }
+    scores
+}
 
 impl FromStr for ScoreGroup {
     type Err = String;
@@ -132,15 +143,9 @@ pub(super) fn run(args: &ExperimentReviewsArgs, common: &Common) -> Result<ExitS
 
 impl ExperimentReviewsArgs {
     fn settings(&self, seed: u64) -> Result<ReviewTrialsSettings> {
-        let mut scores = Vec::new();
-        for score in self.score.iter().flat_map(|group| &group.0) {
-            if !scores.contains(score) {
-                scores.push(*score);
-            }
-        }
         Ok(ReviewTrialsSettings {
             k: self.k.clone(),
-            scores,
+            scores: distinct(&self.score),
             shares: self.exact_share.map_or((0.0, self.share), |share| (share, share)),
             half: self.half.into(),
             making: self.reviewers.settings(&self.input)?,

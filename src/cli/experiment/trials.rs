@@ -17,7 +17,7 @@ use crate::report::{CsvExporter, Exporter, JsonExporter, Report, Table};
 /// How many trials, and where they go.
 #[derive(Debug, Args)]
 pub(super) struct TrialArgs {
-    /// Trials per point of the grid [default: 50 of a crowd, 100 of reviews]
+    /// Trials per point of the grid [default: 50; reviews 100, embeddings 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trials: Option<u32>,
     /// Write every finished trial to FILE, as it finishes: a file that ends in .jsonl. One that ends
@@ -107,8 +107,8 @@ impl TrialArgs {
         Error::new(ErrorKind::Interrupted, format!("{error:#}; {how}"))
     }
 
-    /// Writes the figures and the page that are wanted, then the result.
-    pub(super) fn publish(
+    /// Writes the figures and the page that are wanted.
+    pub(super) fn write_figures(
         &self,
         common: &Common,
         report: &Report,
@@ -124,7 +124,18 @@ impl TrialArgs {
                 write_output(&folder.join(name), |out| out.write_all(svg.as_bytes()))?;
             }
         }
-        self.page.write(common, report, || Ok(page(&figures)))?;
+        self.page.write(common, report, || Ok(page(&figures)))
+    }
+
+    /// The same, then the result.
+    pub(super) fn publish(
+        &self,
+        common: &Common,
+        report: &Report,
+        figures: impl FnOnce() -> Result<Vec<Figure>>,
+        page: impl FnOnce(&[Figure]) -> Page,
+    ) -> Result<()> {
+        self.write_figures(common, report, figures, page)?;
         emit(report, common)
     }
 }

@@ -11,12 +11,17 @@ use super::json::JsonFile;
 use crate::embed::settings::Pooling;
 
 #[cfg(feature = "hub")]
+/// The `model_type` of a model folder.
+pub(in crate::embed) fn model_type(folder: &Path) -> Option<String> {
+    let file = JsonFile::read(folder, "config.json").ok()?;
+    file.text("model_type").ok().map(str::to_owned)
+}
+
 /// The `model_type` of a model folder if caz computes it; the rest of the config is not checked.
 pub(in crate::embed) fn supported_family(folder: &Path) -> Option<String> {
-    let file = JsonFile::read(folder, "config.json").ok()?;
-    let family = file.text("model_type").ok()?;
-    let known = ["bert", "roberta", "xlm-roberta", "camembert", "distilbert", "modernbert"];
-    known.contains(&family).then(|| family.to_owned())
+    let known =
+        ["bert", "roberta", "xlm-roberta", "camembert", "distilbert", "mpnet", "modernbert"];
+    model_type(folder).filter(|family| known.contains(&family.as_str()))
 }
 
 /// The element-wise function between the two halves of the feed-forward block.
@@ -42,6 +47,11 @@ pub(super) enum Layout {
     },
     /// DistilBERT: its own weight names, no token types.
     DistilBert,
+    /// `MPNet`: as RoBERTa without token types, and with biases by distance.
+    MpNet {
+        /// The id that is also its position.
+        padding: usize,
+    },
 }
 
 /// Sizes of an encoder with learned positions and layer norm after each block.
@@ -63,7 +73,9 @@ impl PostNormConfig {
     /// The longest sequence the position table has room for.
     pub(super) fn max_tokens(&self) -> usize {
         match self.layout {
-            Layout::Roberta { padding } => self.positions.saturating_sub(padding + 1),
+            Layout::Roberta { padding } | Layout::MpNet { padding } => {
+                self.positions.saturating_sub(padding + 1)
+            }
             Layout::Bert | Layout::DistilBert => self.positions,
         }
     }
@@ -83,12 +95,13 @@ impl Architecture {
             "roberta" | "xlm-roberta" | "camembert" => {
                 bert(&file, Layout::Roberta { padding: file.size("pad_token_id")? })
             }
+            "mpnet" => mpnet(&file),
             "distilbert" => distilbert(&file),
             "modernbert" => modernbert(&file).map(Self::ModernBert),
             other => Err(file.unsupported(
                 "model_type",
                 other,
-                "use a bert, roberta, xlm-roberta, camembert, distilbert or modernbert model",
+                "use a bert, roberta, xlm-roberta, camembert, distilbert, mpnet or modernbert model",
             )),
         }
     }
@@ -111,6 +124,27 @@ fn bert(file: &JsonFile, layout: Layout) -> Result<Architecture, BertError> {
             intermediate: file.size("intermediate_size")?,
             positions: file.size("max_position_embeddings")?,
             token_types: file.size("type_vocab_size")?,
+            activation: activation(file, "hidden_act")?,
+            layer_norm_epsilon: single(file.number("layer_norm_eps")?),
+        },
+    )
+}
+
+fn mpnet(file: &JsonFile) -> Result<Architecture, BertError> {
+    // The reference computes with this number whatever the config says.
+    file.must_be("relative_attention_num_buckets", &json!(32), "use a model with 32")?;
+    checked(
+        file,
+        PostNormConfig {
+            // The reference has 1 for it whatever the config says.
+            layout: Layout::MpNet { padding: 1 },
+            vocabulary: file.size("vocab_size")?,
+            hidden: file.size("hidden_size")?,
+            layers: file.size("num_hidden_layers")?,
+            heads: file.size("num_attention_heads")?,
+            intermediate: file.size("intermediate_size")?,
+            positions: file.size("max_position_embeddings")?,
+            token_types: 0,
             activation: activation(file, "hidden_act")?,
             layer_norm_epsilon: single(file.number("layer_norm_eps")?),
         },
@@ -259,7 +293,7 @@ fn rope_theta(file: &JsonFile, old: &'static str, kind: &str) -> Result<f64, Ber
 }
 
 /// What the sentence-transformers files add to the encoder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SentenceConfig {
     /// The most tokens of a text, special tokens included; `None` if no file says.
     pub(super) max_tokens: Option<usize>,
@@ -267,19 +301,26 @@ pub(super) struct SentenceConfig {
     pub(super) lowercase: bool,
     /// From the pooling module.
     pub(super) pooling: Pooling,
+    /// Put before every text.
+    pub(super) prompt: String,
+    /// Folders of maps after pooling, in order.
+    pub(super) dense: Vec<PathBuf>,
+    /// How many entries of the vector count.
+    pub(super) dims: Option<usize>,
 }
 
 impl SentenceConfig {
     /// Reads modules.json and what it points at; `chosen` replaces the model's own pooling.
     pub(super) fn read(folder: &Path, chosen: Option<Pooling>) -> Result<Self, BertError> {
-        refuse_settings(folder)?;
+        let (prompt, dims) = prompt_and_dims(folder)?;
         let modules = Modules::read(folder)?;
         let pooling = match (chosen, &modules.pooling) {
             (Some(pooling), _) => pooling,
             (None, Some(path)) => read_pooling(&folder.join(path).join("config.json"))?,
             (None, None) => return Err(BertError::NoPooling { folder: folder.into() }),
         };
-        let mut config = Self { max_tokens: None, lowercase: false, pooling };
+        let dense = modules.dense.iter().map(|path| folder.join(path)).collect();
+        let mut config = Self { max_tokens: None, lowercase: false, pooling, prompt, dense, dims };
         let folder = &modules.transformer;
         if let Some(file) = JsonFile::read_if_there(&folder.join("sentence_bert_config.json"))? {
             config.max_tokens = file.optional_size("max_seq_length")?;
@@ -299,20 +340,23 @@ fn tokenizer_limit(folder: &Path) -> Result<Option<usize>, BertError> {
     Ok(limit.and_then(|limit| usize::try_from(limit).ok()))
 }
 
-/// Refuses what changes a vector and is not computed.
-fn refuse_settings(folder: &Path) -> Result<(), BertError> {
-    const REFUSED: [(&str, &str); 2] = [
-        ("default_prompt_name", "use a model that embeds texts without a prompt"),
-        ("truncate_dim", "set it to null, for vectors of full length, or use another model"),
-    ];
+/// The prompt that goes before every text, and the number of entries that count, where the model says.
+fn prompt_and_dims(folder: &Path) -> Result<(String, Option<usize>), BertError> {
     let path = folder.join("config_sentence_transformers.json");
-    let Some(file) = JsonFile::read_if_there(&path)? else { return Ok(()) };
-    for (key, remedy) in REFUSED {
-        if let Some(value) = file.get(key) {
-            return Err(file.unsupported(key, value, remedy));
+    let Some(file) = JsonFile::read_if_there(&path)? else { return Ok((String::new(), None)) };
+    let prompt = match file.get("default_prompt_name") {
+        None => String::new(),
+        Some(name) => {
+            let prompts = file.get("prompts");
+            let prompt = name.as_str().and_then(|name| prompts?.get(name)?.as_str());
+            prompt.ok_or_else(|| file.missing("default_prompt_name"))?.to_owned()
         }
+    };
+    let dims = file.optional_size("truncate_dim")?;
+    if dims == Some(0) {
+        return Err(file.missing("truncate_dim"));
     }
-    Ok(())
+    Ok((prompt, dims))
 }
 
 /// The folder of the transformer in a folder of sentence-transformers: itself, or `0_Transformer` in
@@ -325,15 +369,16 @@ pub(in crate::embed) fn transformer_folder(folder: &Path) -> Result<PathBuf, Ber
 struct Modules {
     transformer: PathBuf,
     pooling: Option<String>,
+    dense: Vec<String>,
 }
 
 impl Modules {
     fn read(folder: &Path) -> Result<Self, BertError> {
         let Some(file) = JsonFile::read_if_there(&folder.join("modules.json"))? else {
-            return Ok(Self { transformer: folder.to_owned(), pooling: None });
+            return Ok(Self { transformer: folder.to_owned(), pooling: None, dense: Vec::new() });
         };
         let list = file.value().as_array().ok_or_else(|| file.missing("type"))?;
-        let (mut transformer, mut pooling) = (folder.to_owned(), None);
+        let (mut transformer, mut pooling, mut dense) = (folder.to_owned(), None, Vec::new());
         for module in list {
             let kind = module.get("type").and_then(Value::as_str);
             let path = module.get("path").and_then(Value::as_str);
@@ -347,15 +392,16 @@ impl Modules {
                 }
                 Some("Transformer") => transformer = folder.join(path),
                 Some("Pooling") => pooling = Some(path.to_owned()),
+                Some("Dense") if pooling.is_some() => dense.push(path.to_owned()),
                 // Vectors are normalized in any case.
                 Some("Normalize") => {}
                 _ => {
-                    let remedy = "use a model of Transformer, Pooling and Normalize";
+                    let remedy = "use a model of Transformer, Pooling, Dense and Normalize";
                     return Err(file.unsupported("type", kind, remedy));
                 }
             }
         }
-        Ok(Self { transformer, pooling })
+        Ok(Self { transformer, pooling, dense })
     }
 }
 
@@ -386,11 +432,13 @@ fn read_pooling(path: &Path) -> Result<Pooling, BertError> {
     match modes.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["mean"] => Ok(Pooling::Mean),
         ["cls"] => Ok(Pooling::Cls),
+        ["max"] => Ok(Pooling::Max),
+        ["lasttoken"] => Ok(Pooling::Last),
         [] => Err(file.missing("pooling_mode")),
         several => Err(file.unsupported(
             "pooling_mode",
             &several.join("+"),
-            "choose mean or cls, or use another model",
+            "choose mean, cls, max or last, or use another model",
         )),
     }
 }

@@ -6,7 +6,8 @@ use crate::data::interruption::Interrupted;
 use crate::error::{ErrorKind, Kinded, Remedy};
 
 /// The encoder families that caz computes, as error messages name them.
-pub const FAMILIES: &str = "bert, roberta, xlm-roberta, camembert, distilbert and modernbert";
+pub const FAMILIES: &str =
+    "bert, roberta, xlm-roberta, camembert, distilbert, mpnet and modernbert";
 
 /// Why a transformer encoder could not be loaded or run.
 #[derive(Debug, thiserror::Error)]

@@ -6,12 +6,14 @@
 //! 2. A text with more tokens than the model takes is cut into windows of equal rights, or
 //!    truncated, or refused: [`LongText`].
 //! 3. The encoder gives every token a vector; the model's own pooling ([`Pooling`]) makes one.
-//! 4. The vector is divided by its L2 norm. Windows: the mean of their unit vectors, weighted by
+//! 4. The maps that the model has after pooling (`Dense`) are applied, and of a model that says so
+//!    (`truncate_dim`) the first entries are kept.
+//! 5. The vector is divided by its L2 norm. Windows: the mean of their unit vectors, weighted by
 //!    their numbers of tokens, is normalized again.
 //!
 //! # Which computation
 //!
-//! BERT, RoBERTa, XLM-R, CamemBERT and DistilBERT run in our own forward pass (`post_norm`),
+//! BERT, RoBERTa, XLM-R, CamemBERT, DistilBERT and `MPNet` run in our own forward pass (`post_norm`),
 //! ModernBERT in candle's. A model that asks for anything else is refused with the reason, never
 //! run approximately.
 //!
@@ -25,6 +27,7 @@
 //!
 //! A vector has the same bits whatever the batch size and the number of threads.
 
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,6 +39,7 @@ use crate::embed::vectors::{DenseVectors, Vectors};
 use crate::embed::{EmbedError, Embedder, Embeddings};
 
 mod config;
+mod dense;
 mod error;
 mod json;
 mod kernels;
@@ -50,13 +54,14 @@ mod weights;
 pub use super::settings::{LongText, Pooling};
 pub use error::{BertError, FAMILIES};
 
-#[cfg(feature = "hub")]
-pub(in crate::embed) use config::supported_family;
 pub(in crate::embed) use config::transformer_folder;
+#[cfg(feature = "hub")]
+pub(in crate::embed) use config::{model_type, supported_family};
 #[cfg(feature = "hub")]
 pub(in crate::embed) use weights::weight_paths;
 
 use config::{Architecture, SentenceConfig};
+use dense::Dense;
 use modern::ModernBertEncoder;
 use post_norm::{PostNormEncoder, Workspace};
 use tokens::TextTokenizer;
@@ -96,6 +101,16 @@ enum Encoder {
     ModernBert(ModernBertEncoder),
 }
 
+impl Encoder {
+    /// Entries of the vector of a token.
+    fn hidden_size(&self) -> usize {
+        match self {
+            Self::PostNorm(encoder) => encoder.hidden_size(),
+            Self::ModernBert(encoder) => encoder.hidden_size(),
+        }
+    }
+}
+
 /// What one worker thread keeps from batch to batch.
 #[derive(Default)]
 struct Worker {
@@ -120,6 +135,12 @@ pub struct BertEmbedder {
     encoder: Encoder,
     tokenizer: TextTokenizer,
     pooling: Pooling,
+    /// After pooling.
+    dense: Vec<Dense>,
+    /// Before every text.
+    prompt: String,
+    /// Entries of a vector.
+    dims: usize,
     /// Most tokens of one sequence, special tokens included.
     max_tokens: usize,
     options: BertOptions,
@@ -165,16 +186,29 @@ impl BertEmbedder {
                 limit: max_tokens,
             });
         }
-        let pooling = sentence.pooling;
-        Ok(Self { name: name.to_owned(), encoder, tokenizer, pooling, max_tokens, options })
+        let mut hidden = encoder.hidden_size();
+        let mut dense = Vec::with_capacity(sentence.dense.len());
+        for folder in &sentence.dense {
+            let map = Dense::load(folder, hidden)?;
+            hidden = map.outputs();
+            dense.push(map);
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            encoder,
+            tokenizer,
+            pooling: sentence.pooling,
+            dense,
+            prompt: sentence.prompt,
+            dims: sentence.dims.map_or(hidden, |dims| dims.min(hidden)),
+            max_tokens,
+            options,
+        })
     }
 
     /// Entries of a vector.
     pub fn dims(&self) -> usize {
-        match &self.encoder {
-            Encoder::PostNorm(encoder) => encoder.hidden_size(),
-            Encoder::ModernBert(encoder) => encoder.hidden_size(),
-        }
+        self.dims
     }
 
     /// Most tokens the model takes at once, special tokens included.
@@ -217,7 +251,7 @@ impl BertEmbedder {
         let ids: Vec<&[u32]> = sequences.iter().map(Vec::as_slice).collect();
         let values = self.encode(&ids, Pooling::Mean, progress, &|_| progress.advance(1))?;
         let values = values.into_iter().map(f64::from).collect();
-        Ok(DenseVectors::from_values(self.dims(), values))
+        Ok(DenseVectors::from_values(self.encoder.hidden_size(), values))
     }
 
     fn threads(&self) -> usize {
@@ -235,7 +269,7 @@ impl BertEmbedder {
     ) -> Result<Vec<f32>, BertError> {
         let lengths: Vec<usize> = sequences.iter().map(|sequence| sequence.len()).collect();
         let batches = schedule::batches(&lengths, self.options.batch_tokens.get());
-        let dims = self.dims();
+        let dims = self.encoder.hidden_size();
         let rows =
             all_or_first_error(batches.len(), self.threads(), Worker::default, |batch, worker| {
                 if progress.interrupted() {
@@ -264,7 +298,7 @@ impl BertEmbedder {
         pooling: Pooling,
         worker: &mut Worker,
     ) -> Result<Vec<f32>, BertError> {
-        let dims = self.dims();
+        let dims = self.encoder.hidden_size();
         let mut pooled = Vec::with_capacity(sequences.len() * dims);
         match &self.encoder {
             Encoder::PostNorm(encoder) => {
@@ -303,7 +337,13 @@ impl BertEmbedder {
                 let chunk = &texts[start..texts.len().min(start + CHUNK)];
                 let encode = |(i, text): (usize, &&str)| {
                     let index = first + start + i;
-                    let encoded = self.tokenizer.encode(text);
+                    let encoded = match self.tokenizer.encode(text) {
+                        // A text without a known token has no direction, with a prompt or without.
+                        Ok(ids) if !ids.is_empty() && !self.prompt.is_empty() => {
+                            self.tokenizer.encode(&format!("{}{text}", self.prompt))
+                        }
+                        other => other,
+                    };
                     encoded.map_err(|source| BertError::Tokenize { index, source })
                 };
                 chunk.iter().enumerate().map(encode).collect::<Result<Vec<_>, BertError>>()
@@ -362,8 +402,17 @@ impl BertEmbedder {
         let dims = self.dims();
         let start = result.values.len();
         result.values.resize(start + texts.len() * dims, 0.0);
-        for (window, vector) in windows.iter().zip(vectors.chunks_exact(dims)) {
+        for (window, pooled) in windows.iter().zip(vectors.chunks_exact(self.encoder.hidden_size()))
+        {
+            let mapped = self
+                .dense
+                .iter()
+                .fold(Cow::Borrowed(pooled), |vector, map| Cow::Owned(map.apply(&vector)));
+            let vector = &mapped[..dims];
             let norm = length(vector.iter().map(|&value| f64::from(value)));
+            if norm == 0.0 {
+                continue;
+            }
             let at = start + (window.text - first) * dims;
             for (sum, &value) in result.values[at..at + dims].iter_mut().zip(vector) {
                 *sum += f64::from(value) / norm * window.content as f64;
@@ -395,6 +444,16 @@ fn length(values: impl Iterator<Item = f64>) -> f64 {
 /// Appends the pooled row of one sequence's token vectors.
 fn pool(states: &[f32], dims: usize, pooling: Pooling, pooled: &mut Vec<f32>) {
     match pooling {
+        Pooling::Last => pooled.extend_from_slice(&states[states.len() - dims..]),
+        Pooling::Max => {
+            let start = pooled.len();
+            pooled.extend_from_slice(&states[..dims]);
+            for state in states.chunks_exact(dims) {
+                for (most, &value) in pooled[start..].iter_mut().zip(state) {
+                    *most = most.max(value);
+                }
+            }
+        }
         Pooling::Cls => pooled.extend_from_slice(&states[..dims]),
         Pooling::Mean => {
             let start = pooled.len();

@@ -1,5 +1,5 @@
 //! The lean forward pass for encoders with learned positions and layer norm after each block:
-//! BERT, RoBERTa, XLM-R, CamemBERT, DistilBERT.
+//! BERT, RoBERTa, XLM-R, CamemBERT, DistilBERT, `MPNet`.
 //!
 //! Devlin et al. (2019), "BERT", NAACL, <https://arxiv.org/abs/1810.04805>; Vaswani et al. (2017)
 //! section 3. Against a general tensor library it saves memory traffic: the tokens of a batch are
@@ -36,8 +36,36 @@ pub(super) struct PostNormEncoder {
     /// Position embeddings with the embedding of token type 0 added.
     position_embeddings: Vec<f32>,
     embedding_norm: LayerNorm,
+    /// `MPNet`: what is added to the scores of a head by how far apart two tokens are, a row of heads
+    /// for each of the [`DISTANCES`]; nothing of other layouts.
+    distance_bias: Option<Vec<f32>>,
     layers: Vec<Layer>,
     kernels: Kernels,
+}
+
+/// Classes of distances between tokens, half of them before and half of them behind.
+const DISTANCES: usize = 32;
+
+/// The class of what stands so many tokens ahead of a token: exact for near ones, then logarithmic up
+/// to 128 tokens. As in T5: Raffel et al. (2020), JMLR 21(140), section 2.1, in the single precision
+/// of the reference.
+fn distance(ahead: isize) -> usize {
+    const SIDE: usize = DISTANCES / 2;
+    const EXACT: usize = SIDE / 2;
+    let far = ahead.unsigned_abs();
+    let class = if far < EXACT {
+        far
+    } else {
+        let share = (far as f32 / EXACT as f32).ln() / (128.0_f32 / EXACT as f32).ln();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "rounded down, from 0 to less than 100"
+        )]
+        let further = (share * (SIDE - EXACT) as f32) as usize;
+        (EXACT + further).min(SIDE - 1)
+    };
+    if ahead > 0 { class + SIDE } else { class }
 }
 
 /// Buffers of one worker, kept from batch to batch.
@@ -76,8 +104,23 @@ impl PostNormEncoder {
         let layers = (0..config.layers)
             .map(|index| Layer::load(weights, index, &config))
             .collect::<Result<_, _>>()?;
+        let distance_bias = match config.layout {
+            Layout::MpNet { .. } => {
+                let shape = [DISTANCES, config.heads];
+                Some(weights.take("encoder.relative_attention_bias.weight", &shape)?)
+            }
+            _ => None,
+        };
         weights.refuse_unused(&["embeddings.", "encoder.", "transformer."])?;
-        Ok(Self { config, word_embeddings, position_embeddings, embedding_norm, layers, kernels })
+        Ok(Self {
+            config,
+            word_embeddings,
+            position_embeddings,
+            embedding_norm,
+            distance_bias,
+            layers,
+            kernels,
+        })
     }
 
     pub(super) fn hidden_size(&self) -> usize {
@@ -179,6 +222,15 @@ impl PostNormEncoder {
             let mut product =
                 MatrixMut { values: scores, rows: tokens, columns: tokens, row_stride: tokens };
             multiply(&mut product, part(0), part(1).transposed(), scale);
+            if let Some(bias) = &self.distance_bias {
+                let of_head: [f32; DISTANCES] =
+                    std::array::from_fn(|class| bias[class * self.config.heads + head]);
+                for (from, row) in scores.chunks_exact_mut(tokens).enumerate() {
+                    for (to, score) in row.iter_mut().enumerate() {
+                        *score += of_head[distance(to.cast_signed() - from.cast_signed())];
+                    }
+                }
+            }
             self.kernels.softmax(scores, tokens);
             let mut product = MatrixMut {
                 values: &mut context[head * width..],
@@ -221,7 +273,7 @@ fn table_row(table: &[f32], index: usize, columns: usize) -> Option<&[f32]> {
 /// text stays at the padding position, as in transformers' `create_position_ids_from_input_ids`.
 fn positions(layout: Layout, sequence: &[u32]) -> impl Iterator<Item = usize> {
     let padding = match layout {
-        Layout::Roberta { padding } => Some(padding),
+        Layout::Roberta { padding } | Layout::MpNet { padding } => Some(padding),
         Layout::Bert | Layout::DistilBert => None,
     };
     let mut next = padding.map_or(0, |padding| padding + 1);
@@ -279,6 +331,16 @@ const DISTILBERT_NAMES: Names = Names {
     output_norm: "output_layer_norm",
 };
 
+const MPNET_NAMES: Names = Names {
+    stem: "encoder.layer",
+    query_key_value: ["attention.attn.q", "attention.attn.k", "attention.attn.v"],
+    attention_output: "attention.attn.o",
+    attention_norm: "attention.LayerNorm",
+    up: "intermediate.dense",
+    down: "output.dense",
+    output_norm: "output.LayerNorm",
+};
+
 impl Layer {
     fn load(
         weights: &mut Weights,
@@ -288,6 +350,7 @@ impl Layer {
         let names = match config.layout {
             Layout::Bert | Layout::Roberta { .. } => &BERT_NAMES,
             Layout::DistilBert => &DISTILBERT_NAMES,
+            Layout::MpNet { .. } => &MPNET_NAMES,
         };
         let (hidden, wide) = (config.hidden, config.intermediate);
         let full = |name: &str| format!("{}.{index}.{name}", names.stem);
@@ -323,4 +386,18 @@ fn linear(
         bias.extend(weights.take(&format!("{name}.bias"), &[outputs])?);
     }
     Ok(Linear { weight, bias })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distance;
+
+    #[test]
+    fn distances_are_exact_up_to_seven_then_logarithmic_and_ahead_is_apart_from_behind() {
+        let behind =
+            [0, 1, 7, 8, 11, 12, 16, 23, 32, 64, 91, 128, 500].map(|far: isize| distance(-far));
+        // 8 + floor(8 ln(n / 8) / ln 16): 8 to 11: 8, from 8 * 16^(k/8) on 8 + k.
+        assert_eq!(behind, [0, 1, 7, 8, 8, 9, 10, 11, 12, 14, 15, 15, 15]);
+        assert_eq!([1, 7, 8, 64, 500].map(distance), [17, 23, 24, 30, 31]);
+    }
 }

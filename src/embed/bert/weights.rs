@@ -51,8 +51,20 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// Finds the weight files of `folder` and reads their tables of contents.
+    /// The weights of an encoder: finds the files of `folder` and reads their tables of contents.
     pub(super) fn open(folder: &Path) -> Result<Self, BertError> {
+        Self::named(folder, Self::prefix)
+    }
+
+    /// The weights of a map after pooling, under their own names.
+    pub(super) fn open_map(folder: &Path) -> Result<Self, BertError> {
+        Self::named(folder, |_, _| Ok(String::new()))
+    }
+
+    fn named(
+        folder: &Path,
+        prefix: impl FnOnce(&Self, &BTreeMap<String, Place>) -> Result<String, BertError>,
+    ) -> Result<Self, BertError> {
         let mut weights = Self {
             folder: folder.into(),
             files: vec![],
@@ -67,7 +79,7 @@ impl Weights {
                 weights.open_pytorch(path, &mut stored)?;
             }
         }
-        let prefix = weights.prefix(&stored)?;
+        let prefix = prefix(&weights, &stored)?;
         for (name, place) in stored {
             if let Some(name) = name.strip_prefix(&prefix) {
                 // Checkpoints converted from TensorFlow call the layer norm's weights so.

@@ -10,7 +10,7 @@ use crate::embed::bert;
 /// Files without which a folder is no model for `bert:`.
 const NEEDED: [&str; 2] = ["config.json", "tokenizer.json"];
 
-/// A model in the cache that is a folder: one that `bert:` can load, or a language model.
+/// A model in the cache that is a folder: one that `bert:` or `static:` can load, or a language model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelSnapshot {
     /// Its name on the hub.
@@ -30,6 +30,13 @@ pub struct ModelSnapshot {
 /// Where the cache keeps one model.
 pub(super) struct ModelCache {
     root: PathBuf,
+}
+
+impl ModelSnapshot {
+    /// How an embedder's name begins that takes it.
+    pub fn prefix(&self) -> &'static str {
+        if self.family == STATIC { "static:" } else { "bert:" }
+    }
 }
 
 impl ModelCache {
@@ -74,15 +81,19 @@ pub(super) fn is_commit(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Whether all files that `bert:` reads are there.
+/// The family of models without a transformer, as model2vec calls it.
+const STATIC: &str = "model2vec";
+
+/// Whether all files that `bert:` or `static:` reads are there.
 pub(super) fn is_complete(folder: &Path) -> bool {
-    let Ok(folder) = bert::transformer_folder(folder) else { return false };
+    // What has no transformer is whole, or not, where it is.
+    let folder = bert::transformer_folder(folder).unwrap_or_else(|_| folder.to_owned());
     NEEDED.iter().all(|name| folder.join(name).is_file())
         && bert::weight_paths(&folder)
             .is_ok_and(|files| !files.is_empty() && files.iter().all(|file| file.is_file()))
 }
 
-/// The models in the cache that `bert:` can load, sorted by name and commit.
+/// The models in the cache that `bert:` or `static:` can load, sorted by name and commit.
 ///
 /// A cache that does not exist is empty.
 ///
@@ -95,8 +106,10 @@ pub fn cached_models(settings: &HubSettings) -> Result<Vec<ModelSnapshot>, HubEr
         if !is_complete(&folder) {
             continue;
         }
-        let transformer = bert::transformer_folder(&folder);
-        let family = transformer.ok().and_then(|folder| bert::supported_family(&folder));
+        let family = match bert::transformer_folder(&folder) {
+            Ok(folder) => bert::supported_family(&folder),
+            Err(_) => bert::model_type(&folder).filter(|family| family == STATIC),
+        };
         let Some(family) = family else { continue };
         let bytes = size(&folder)?;
         models.push(ModelSnapshot { model, commit, revisions, family, bytes, folder });

@@ -191,7 +191,10 @@ impl TrialLog {
         self.lines.len()
     }
 
-    pub(super) fn read<T: DeserializeOwned>(&self, grid: TrialGrid) -> Result<Vec<T>, LogError> {
+    pub(in crate::experiment) fn read<T: DeserializeOwned>(
+        &self,
+        grid: TrialGrid,
+    ) -> Result<Vec<T>, LogError> {
         let wanted = usize::try_from(grid.trials()).unwrap_or(usize::MAX);
         (0..)
             .zip(self.lines.iter().take(wanted))
@@ -211,7 +214,11 @@ impl TrialLog {
     }
 
     /// One write per trial, so that a killed run leaves whole lines.
-    pub(super) fn append<T: Serialize>(&mut self, id: TrialId, result: &T) -> Result<(), LogError> {
+    pub(in crate::experiment) fn append<T: Serialize>(
+        &mut self,
+        id: TrialId,
+        result: &T,
+    ) -> Result<(), LogError> {
         let failed = |source: io::Error| LogError::Io { path: self.path.clone(), source };
         let text =
             serde_json::to_string(&Line { id, result }).map_err(|error| failed(error.into()))?;

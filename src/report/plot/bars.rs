@@ -35,6 +35,15 @@ pub struct BarChart {
 impl BarChart {
     /// The figure as SVG.
     pub fn svg(&self) -> String {
+        self.drawn("Bars", draw_bar)
+    }
+
+    /// The same with a dot in place of every bar, for what has no beginning to be measured from.
+    pub fn dots(&self) -> String {
+        self.drawn("Dots", draw_dot)
+    }
+
+    fn drawn(&self, marks: &str, draw: fn(&mut Canvas, &Bar, f64, (f64, &Scale))) -> String {
         let height = 40.0 + ROW * self.bars.len() as f64 + 52.0;
         let names = self.bars.iter().map(|bar| text_width(&bar.name));
         let frame = Frame {
@@ -52,7 +61,7 @@ impl BarChart {
         // A bar starts at 0 where the axis shows 0.
         let origin = x.pixel(0.0);
 
-        let mut canvas = Canvas::new((WIDTH, height), &self.title, &self.description());
+        let mut canvas = Canvas::new((WIDTH, height), &self.title, &self.description(marks));
         for (value, _) in x.ticks(6) {
             let at = x.pixel(value);
             canvas.line((at, frame.top), (at, frame.bottom), GUIDE);
@@ -60,7 +69,7 @@ impl BarChart {
         for (index, bar) in self.bars.iter().enumerate() {
             let middle = frame.top + ROW * (index as f64 + 0.5);
             canvas.label((frame.left - 8.0, middle + 4.0), &bar.name, Anchor::End, "");
-            draw_bar(&mut canvas, bar, middle, (origin, &x));
+            draw(&mut canvas, bar, middle, (origin, &x));
         }
         if let Some(reference) = self.reference {
             let at = x.pixel(reference);
@@ -72,7 +81,7 @@ impl BarChart {
         canvas.finish()
     }
 
-    fn description(&self) -> String {
+    fn description(&self, marks: &str) -> String {
         let bars = self.bars.iter().map(|bar| match (bar.value, bar.error) {
             (None, _) => format!("{}: no value.", bar.name),
             (Some(value), None) => format!("{}: {value:.3}.", bar.name),
@@ -80,7 +89,7 @@ impl BarChart {
                 format!("{}: {value:.3}, {low:.3} to {high:.3}.", bar.name)
             }
         });
-        format!("Bars: {}. {}", self.x_name, described(bars))
+        format!("{marks}: {}. {}", self.x_name, described(bars))
     }
 }
 
@@ -89,15 +98,30 @@ fn draw_bar(canvas: &mut Canvas, bar: &Bar, middle: f64, (origin, x): (f64, &Sca
     let end = x.pixel(value);
     let fill = "fill=\"#bdbdbd\" stroke=\"#000000\" stroke-width=\"0.8\"";
     canvas.rectangle((origin, middle - 8.0), (end, middle + 8.0), fill);
-    let mut right = end.max(origin);
-    if let Some((low, high)) = bar.error {
-        let (low, high) = (x.pixel(low), x.pixel(high));
-        canvas.line((low, middle), (high, middle), AXIS);
-        for at in [low, high] {
-            canvas.line((at, middle - 4.0), (at, middle + 4.0), AXIS);
-        }
-        right = right.max(high);
+    let right = draw_error(canvas, bar, middle, x).map_or(end, |high| high.max(end));
+    label(canvas, value, right.max(origin), middle);
+}
+
+fn draw_dot(canvas: &mut Canvas, bar: &Bar, middle: f64, (_, x): (f64, &Scale)) {
+    let Some(value) = bar.value else { return };
+    let at = x.pixel(value);
+    let right = draw_error(canvas, bar, middle, x).map_or(at, |high| high.max(at));
+    canvas.circle((at, middle), 4.5, "fill=\"#0072b2\"");
+    label(canvas, value, right, middle);
+}
+
+/// The error bar, if there is one; where it ends.
+fn draw_error(canvas: &mut Canvas, bar: &Bar, middle: f64, x: &Scale) -> Option<f64> {
+    let (low, high) = bar.error?;
+    let (low, high) = (x.pixel(low), x.pixel(high));
+    canvas.line((low, middle), (high, middle), AXIS);
+    for at in [low, high] {
+        canvas.line((at, middle - 4.0), (at, middle + 4.0), AXIS);
     }
+    Some(high)
+}
+
+fn label(canvas: &mut Canvas, value: f64, right: f64, middle: f64) {
     canvas.label((right + 6.0, middle + 4.0), &format!("{value:.3}"), Anchor::Start, "");
 }
 

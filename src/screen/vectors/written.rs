@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::VectorsRun;
+use crate::data::npz::{self, Array};
 use crate::data::texts::ID_COLUMNS;
 use crate::embed::vectors::Vectors;
 use crate::report::{SCHEMA_VERSION, guarded};
@@ -24,6 +25,11 @@ pub enum VectorFormat {
     Json,
     /// A matrix of 64-bit floats, a row per text in the order of the input.
     Npy,
+    /// The same as `vector`, or `judgments` with `categories`, and an array for each identifier.
+    Npz,
+    /// A column for each identifier, and `vector`, lists of numbers.
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 pub(super) fn write(run: &VectorsRun, format: VectorFormat, out: &mut dyn Write) -> io::Result<()> {
@@ -31,7 +37,10 @@ pub(super) fn write(run: &VectorsRun, format: VectorFormat, out: &mut dyn Write)
         VectorFormat::JsonLines => json_lines(run, out),
         VectorFormat::Csv => csv_rows(run, out),
         VectorFormat::Json => json_envelope(run, out),
-        VectorFormat::Npy => npy(run.vectors(), out),
+        VectorFormat::Npy => npz::write_array(&numbers(run.vectors()), out),
+        VectorFormat::Npz => arrays(run, out),
+        #[cfg(feature = "parquet")]
+        VectorFormat::Parquet => parquet_rows(run, out),
     }
 }
 
@@ -136,25 +145,52 @@ fn csv_rows(run: &VectorsRun, out: &mut dyn Write) -> io::Result<()> {
     writer.flush()
 }
 
-/// NPY format version 1.0, two-dimensional, C order, little-endian 64-bit floats.
-fn npy(vectors: &Vectors, out: &mut dyn Write) -> io::Result<()> {
-    const PREFIX: usize = 10; // magic, version and the length of the header
-    let shape = (vectors.len(), vectors.dims());
-    let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape:?}, }}");
-    while !(PREFIX + header.len() + 1).is_multiple_of(64) {
-        header.push(' ');
+fn numbers(vectors: &Vectors) -> Array {
+    let values = (0..vectors.len()).flat_map(|row| vectors.dense_row(row)).collect();
+    Array::Numbers { dims: vectors.dims(), values }
+}
+
+fn arrays(run: &VectorsRun, out: &mut dyn Write) -> io::Result<()> {
+    let id = |&id: &usize| {
+        let texts = run.texts().iter().map(|text| text.ids[id].clone().unwrap_or_default());
+        (ID_COLUMNS[id], Array::Texts(texts.collect()))
+    };
+    let mut arrays: Vec<(&str, Array)> = used_ids(run).iter().map(id).collect();
+    let name = if run.dimensions().is_some() { "judgments" } else { "vector" };
+    arrays.push((name, numbers(run.vectors())));
+    arrays.extend(run.dimensions().map(|names| ("categories", Array::Texts(names.to_vec()))));
+    npz::write(&arrays, out)
+}
+
+#[cfg(feature = "parquet")]
+fn parquet_rows(run: &VectorsRun, out: &mut dyn Write) -> io::Result<()> {
+    use std::sync::Arc;
+
+    use arrow_array::types::Float64Type;
+    use arrow_array::{ArrayRef, ListArray, RecordBatch, StringArray};
+    use parquet::arrow::ArrowWriter;
+
+    if run.dimensions().is_some() {
+        return Err(io::Error::other(
+            "judgments have names, which Parquet has no place for: write .jsonl or .npz",
+        ));
     }
-    header.push('\n');
-    out.write_all(b"\x93NUMPY\x01\x00")?;
-    let length = u16::try_from(header.len()).map_err(io::Error::other)?;
-    out.write_all(&length.to_le_bytes())?;
-    out.write_all(header.as_bytes())?;
-    for row in 0..vectors.len() {
-        for value in vectors.dense_row(row) {
-            out.write_all(&value.to_le_bytes())?;
-        }
-    }
-    Ok(())
+    let id = |&id: &usize| {
+        let texts: StringArray = run.texts().iter().map(|text| text.ids[id].as_deref()).collect();
+        (ID_COLUMNS[id], Arc::new(texts) as ArrayRef)
+    };
+    let mut columns: Vec<(&str, ArrayRef)> = used_ids(run).iter().map(id).collect();
+    let rows = (0..run.vectors().len())
+        .map(|row| Some(run.vectors().dense_row(row).into_iter().map(Some).collect::<Vec<_>>()));
+    let vectors = ListArray::from_iter_primitive::<Float64Type, _, _>(rows);
+    columns.push(("vector", Arc::new(vectors)));
+    let batch = RecordBatch::try_from_iter(columns).map_err(io::Error::other)?;
+    // The writer wants to be sent between threads, which `out` need not be.
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None)?;
+    writer.write(&batch)?;
+    writer.close()?;
+    out.write_all(&bytes)
 }
 
 #[cfg(test)]
@@ -179,6 +215,29 @@ mod tests {
         let mut bytes = Vec::new();
         run.write(format, &mut bytes).unwrap();
         bytes
+    }
+
+    #[test]
+    fn reviews_with_given_vectors_are_read_from_arrays_and_tables() {
+        let run = run(EmbedderSpec::Static(None));
+        let lines = Source::from_reader(
+            Path::new("v.jsonl"),
+            written(&run, VectorFormat::JsonLines).as_slice(),
+        );
+        let lines = lines.unwrap().bytes;
+        let from = |name: &str, format| {
+            let bytes = written(&run, format);
+            Source::from_reader(Path::new(name), bytes.as_slice()).unwrap().bytes
+        };
+        assert_eq!(from("v.npz", VectorFormat::Npz), lines);
+        #[cfg(feature = "parquet")]
+        {
+            let object = |bytes: &[u8]| -> Vec<Value> {
+                let text = str::from_utf8(bytes).unwrap();
+                text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+            };
+            assert_eq!(object(&from("v.parquet", VectorFormat::Parquet)), object(&lines));
+        }
     }
 
     #[test]

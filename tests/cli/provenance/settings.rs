@@ -50,7 +50,7 @@ const fn setting(
     Setting { command, flag, value, with: "", alone: false, key, expected }
 }
 
-pub(super) static SETTINGS: [Setting; 305] = [
+pub(super) static SETTINGS: [Setting; 338] = [
     setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
     setting("labels", ("scale", "a,b,c"), "scale", || json!("a,b,c")).alone(),
     setting("labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
@@ -351,6 +351,103 @@ pub(super) static SETTINGS: [Setting; 305] = [
         || json!(99),
     ),
     setting("experiment reviews --judge", ("seed", "9"), "embedding/judge/seed", || json!(9)),
+    setting("experiment embeddings", ("trials", "2"), "trials", || json!(2)),
+    setting("experiment embeddings", ("score", "cosine"), "scores", || json!(["cosine"])),
+    setting("experiment embeddings", ("half", "first"), "half", || json!("first")).alone(),
+    setting("experiment embeddings", ("z-source", "b"), "z_source", || json!("b")),
+    setting("experiment embeddings", ("duplicates", "last"), "duplicates", || json!("last")),
+    setting("experiment embeddings", ("reviews-per-paper", "2"), "reviews_per_paper", || json!(2)),
+    setting("experiment embeddings", ("z-coverage", ".5"), "z_coverage", || json!(0.5)),
+    setting("experiment embeddings", ("z-together", ""), "z_together", || json!(true))
+        .with("--copy-z"),
+    setting("experiment embeddings", ("copy-z", ""), "copy_z", || json!(true)),
+    setting("experiment embeddings", ("reword-copies", ""), "reword_copies", || json!(true)),
+    setting("experiment embeddings", ("polish", ".5"), "rewriting", || json!(["polished", 0.5]))
+        .alone(),
+    setting("experiment embeddings", ("formal", ".5"), "rewriting", || json!(["formal", 0.5]))
+        .alone(),
+    setting("experiment embeddings", ("shorten", ".5"), "rewriting/1", || json!(0.5)).alone(),
+    setting("experiment embeddings", ("sentences", "1"), "rewriting/0", || json!({"short": 1}))
+        .with("--shorten .5"),
+    setting("experiment embeddings", ("seed", "9"), "seed", || json!(9)),
+    setting("experiment embeddings", ("embedder", "static"), "embedders", || json!(["static"])),
+    setting("experiment embeddings", ("granularity", "text"), "embedding/granularity", || {
+        json!("text")
+    }),
+    setting("experiment embeddings", ("long-text", "truncate"), "embedding/long_text", || {
+        json!("truncate")
+    }),
+    setting("experiment embeddings", ("pooling", "cls"), "embedding/pooling", || json!("cls")),
+    setting("experiment embeddings", ("stop-words", ""), "embedding/stop_words", || {
+        json!("english")
+    }),
+    setting("experiment embeddings", ("aspects-from", "bert:x"), "embedding/aspects_from", || {
+        json!("bert:x")
+    }),
+    setting(
+        "experiment embeddings --judge",
+        ("judge", "choice"),
+        "embedded/judge/judge/judge",
+        || json!("choice"),
+    )
+    .alone(),
+    setting(
+        "experiment embeddings --judge",
+        ("calibrate", "content-free"),
+        "embedded/judge/judge/calibrate",
+        || json!("content-free"),
+    )
+    .with("--judge choice"),
+    setting(
+        "experiment embeddings --judge",
+        ("judge-prompt", "judge-rubric"),
+        "embedded/judge/judge/prompt",
+        || json!("judge-rubric"),
+    ),
+    setting("experiment embeddings --judge", ("turns", "3"), "embedded/judge/judge/turns", || {
+        json!(3)
+    }),
+    setting(
+        "experiment embeddings --judge",
+        ("proposals", "1"),
+        "embedded/judge/judge/proposals",
+        || json!(1),
+    ),
+    setting(
+        "experiment embeddings --judge",
+        ("feedback", "binary"),
+        "embedded/judge/judge/feedback",
+        || json!("binary"),
+    ),
+    setting(
+        "experiment embeddings --judge",
+        ("feedback-when", "every-turn"),
+        "embedded/judge/judge/feedback_when",
+        || json!("every-turn"),
+    ),
+    setting(
+        "experiment embeddings --judge",
+        ("feedback-model", "n"),
+        "embedded/judge/judge/feedback_model",
+        || json!("n"),
+    )
+    .with("--feedback textual"),
+    setting("experiment embeddings --judge", ("model", "n"), "embedded/judge/model", || json!("n")),
+    setting(
+        "experiment embeddings --judge",
+        ("temperature", "0.5"),
+        "embedded/judge/judge/temperature",
+        || json!(0.5),
+    ),
+    setting(
+        "experiment embeddings --judge",
+        ("max-tokens", "99"),
+        "embedded/judge/judge/max_tokens",
+        || json!(99),
+    ),
+    setting("experiment embeddings --judge", ("seed", "9"), "embedded/judge/judge/seed", || {
+        json!(9)
+    }),
     setting("annotate labels", ("prompt", "label-preference"), "prompt", || {
         json!("label-preference")
     })

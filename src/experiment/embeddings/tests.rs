@@ -1,0 +1,138 @@
+use super::*;
+use crate::data::observer::Silent;
+use crate::embed::catalogue::LocalModels;
+use crate::simulate::reviews::tests::real;
+
+/// Vectors that are given: people write about their paper with words of their own; the LLM's second
+/// review is its first one.
+fn loaded(papers: u32) -> LoadedReviews {
+    let mut set = real(papers, 4);
+    let dims = 3 * papers as usize;
+    let vector = |topic: u32, own: usize, llm: bool| {
+        let mut row = vec![0.0; dims];
+        row[topic as usize] = 1.0;
+        let at = if llm { papers as usize + topic as usize } else { 2 * papers as usize + own };
+        row[at] = if llm { 1.0 } else { 0.3 };
+        Some(row)
+    };
+    for (index, review) in set.reviews.iter_mut().enumerate() {
+        let own = (index * 7) % papers as usize;
+        review.content = Content { vector: vector(review.paper, own, false), ..Content::default() };
+    }
+    for z in &mut set.z {
+        z.content = Content { vector: vector(z.paper, 0, true), ..Content::default() };
+    }
+    set.shape.vector_length = Some(dims);
+    LoadedReviews { set, rows: vec![0, 0], warnings: Vec::new() }
+}
+
+fn settings() -> EmbeddingsSettings {
+    EmbeddingsSettings {
+        embedders: vec![EmbedderSpec::Given],
+        embedding: EmbedderSettings::default(),
+        trials: ReviewTrialsSettings {
+            k: vec![1],
+            shares: (SHARE, SHARE),
+            scores: vec![ScoreVariant::Combined, ScoreVariant::Negative],
+            trials: 3,
+            ..ReviewTrialsSettings::default()
+        },
+    }
+}
+
+fn run(settings: &EmbeddingsSettings, file: Option<&TrialFile>) -> EmbeddingsRun {
+    let loaded = loaded(20);
+    embeddings(settings, loaded, Vec::new(), None, &LocalModels, file, &Silent).unwrap()
+}
+
+#[test]
+fn every_score_and_kind_has_a_row_and_whoever_knows_the_topic_wins() {
+    let run = run(&settings(), None);
+    let names: Vec<(usize, &str)> =
+        run.rows.iter().map(|row| (row.score, row.kind.as_str())).collect();
+    let kinds = ["all", "llm", "off_topic", "off_topic_llm"];
+    let expected: Vec<(usize, &str)> =
+        (0..2).flat_map(|score| kinds.map(|kind| (score, kind))).collect();
+    assert_eq!(names, expected);
+    for row in &run.rows {
+        let (auc, (low, high)) = (row.auc.unwrap(), row.interval.unwrap());
+        assert!(low <= auc + 1e-9 && auc <= high + 1e-9, "{row:?}");
+        assert_eq!(row.difference, None, "there is one embedder");
+    }
+    assert!(run.rows[0].auc.unwrap() > 0.9, "{:?}", run.rows[0]);
+    // Distance from Z rewards any other paper.
+    assert!(run.rows[6].auc.unwrap() < 0.5, "{:?}", run.rows[6]);
+    assert!(run.report().table.headline().unwrap().contains("nothing to compare it with"));
+}
+
+#[test]
+fn an_embedder_compared_with_itself_cannot_be_told_from_it() {
+    let mut settings = settings();
+    settings.embedders = vec![EmbedderSpec::Given, EmbedderSpec::Given];
+    let run = run(&settings, None);
+    for pair in run.rows.chunks_exact(2) {
+        assert_eq!((pair[0].auc, pair[0].interval), (pair[1].auc, pair[1].interval));
+        assert_eq!((pair[0].difference, pair[1].difference), (None, Some((0.0, 0.0, 0.0))));
+    }
+    let said = run.report();
+    assert!(said.table.headline().unwrap().starts_with("These reviews cannot tell given"));
+    let shown = run.shown();
+    assert!(shown.footer.len() > 2);
+}
+
+#[test]
+fn a_run_goes_on_with_the_embedders_that_are_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |resume| TrialFile { path: folder.path().join("made.jsonl"), resume };
+    let first = run(&settings(), Some(&file(false)));
+    let again = run(&settings(), Some(&file(true)));
+    // Seconds are those of the first run.
+    assert_eq!(again.made, first.made);
+    assert_eq!(again.rows, first.rows);
+}
+
+#[test]
+fn with_a_truth_every_review_counts_as_what_it_is() {
+    let loaded = loaded(20);
+    // The first review of each paper is said to be low effort; those of paper 0 are unknown.
+    let reviews = (0..80).map(|n| (n >= 4).then_some(u32::from(n % 4 == 0))).collect();
+    let truth = OwnTruth { kinds: vec!["other".into()], reviews, rows: 80 };
+    let mut settings = settings();
+    settings.trials.scores = vec![ScoreVariant::Cosine, ScoreVariant::Projected];
+    let run = embeddings(&settings, loaded, Vec::new(), Some(&truth), &LocalModels, None, &Silent)
+        .unwrap();
+    let kinds: Vec<&str> = run.rows.iter().map(|row| row.kind.as_str()).collect();
+    assert_eq!(kinds, ["all", "all"]);
+    // The said ones write as the others do.
+    let auc = run.rows[0].auc.unwrap();
+    assert!((0.2..0.8).contains(&auc), "{auc}");
+}
+
+#[test]
+fn judgments_that_nobody_wrote_replace_those_of_some_people_and_no_other() {
+    let round = Round {
+        set: ReviewSet::default(),
+        rows: Vec::new(),
+        kinds: Vec::new(),
+        judged: vec![Some(0), Some(1), Some(2), None],
+    };
+    let rows = [[1.0, -1.0], [9.0, 9.0], [9.0, 9.0], [7.0, 7.0]];
+    let vectors = Vectors::Dense(DenseVectors::from_values(2, rows.concat()));
+    let changed = nobody_wrote(&vectors, &round, 1, 0);
+    assert_eq!(changed.dense_row(0), [1.0, -1.0]);
+    assert_eq!(changed.dense_row(1), [1.0, -1.0], "the one person has but these");
+    assert!(changed.dense_row(2).iter().all(|entry| [-1.0, 0.0, 1.0].contains(entry)));
+    assert_eq!(changed.dense_row(3), [7.0, 7.0]);
+    assert_eq!(nobody_wrote(&vectors, &round, 1, 0), changed);
+}
+
+#[test]
+fn papers_are_drawn_as_often_as_there_are_papers() {
+    let drawn = draws(&[0, 2, 3], 4, 7);
+    assert_eq!(drawn.len(), 1000);
+    assert!(drawn.iter().all(
+        |weights| weights[1].abs() < 1e-12 && (weights.iter().sum::<f64>() - 3.0).abs() < 1e-12
+    ));
+    let mean: f64 = drawn.iter().map(|weights| weights[0]).sum::<f64>() / 1000.0;
+    assert!((mean - 1.0).abs() < 0.1, "{mean}");
+}
