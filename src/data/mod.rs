@@ -30,6 +30,8 @@ pub mod observer;
 pub mod ordered_labels;
 pub mod own_truth;
 pub mod parquet;
+#[cfg(feature = "pdf")]
+pub mod pdf;
 pub mod people;
 mod plain;
 pub mod problem;
