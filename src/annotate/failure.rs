@@ -1,5 +1,7 @@
 //! Why there is no row for an item.
 
+use std::borrow::Cow;
+
 use super::row::Row;
 use crate::error::{Kinded, Remedy};
 use crate::judge::{AnswerProblem, JudgeError};
@@ -40,7 +42,7 @@ impl Failure {
             Self::Asked(error) => error.remedy(),
             Self::Unusable { .. } => None,
         };
-        Failed { name: name.clone(), kind: self.kind(), message: self.message(), remedy }
+        Failed { name: name.clone(), kind: self.kind().into(), message: self.message(), remedy }
     }
 
     fn message(&self) -> String {
@@ -66,7 +68,7 @@ pub struct Failed {
     /// What identifies it.
     pub name: Row,
     /// A stable word for scripts.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// What is wrong.
     pub message: String,
     /// What would help, if it is a setting.
@@ -74,6 +76,11 @@ pub struct Failed {
 }
 
 impl Failed {
+    /// An item that could not even be asked about.
+    pub fn new(name: Row, kind: impl Into<Cow<'static, str>>, message: String) -> Self {
+        Self { name, kind: kind.into(), message, remedy: None }
+    }
+
     /// A line of the list of errors; `phrase` puts a remedy into words.
     pub fn row(&self, phrase: impl Fn(Remedy) -> &'static str) -> Row {
         let mut message = self.message.clone();
@@ -82,7 +89,7 @@ impl Failed {
             message.push_str(phrase(remedy));
         }
         let mut row = self.name.clone();
-        row.insert("kind".into(), self.kind.into());
+        row.insert("kind".into(), self.kind.as_ref().into());
         row.insert("message".into(), message.into());
         row
     }

@@ -1,13 +1,13 @@
-//! Reviews of papers: a Z for scores of reviewers.
+//! Reviews of papers and answers to tasks: a Z for scores of people who write.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::Failure;
 use super::job::{Annotation, Answered, Asked, Job, all_settings};
-use super::samples::{Question, Samples, SamplingSettings};
+use super::samples::{Question, SYSTEM, Samples, SamplingSettings};
 use crate::data::import::ImportSettings;
-use crate::data::items::{ItemRow, PAPER, check_names_differ, read_items};
+use crate::data::items::{ItemRow, PAPER, TASK, check_names_differ, read_items};
 use crate::data::observer::Observer;
 use crate::data::problem::{DataError, Problems};
 use crate::data::rows::{Column, FileProblems};
@@ -15,28 +15,70 @@ use crate::data::source::Source;
 use crate::error::Result;
 use crate::judge::InjectionDetector;
 use crate::llm::prompt::Task;
-use crate::llm::usable::ask_until_usable;
+use crate::llm::usable::{LEAST_WORDS, ask_until_usable};
 use crate::llm::{ChatRequest, Prompt, PromptKind, ResponseFormat};
 use crate::report::{Input, settings_map};
 
 /// The name in results.
 pub const COMMAND: &str = "annotate reviews";
 
+/// The name in results, for answers.
+pub const ANSWERS_COMMAND: &str = "annotate answers";
+
+/// What tells reviews and answers apart.
+#[derive(Debug)]
+struct Kind {
+    command: &'static str,
+    /// What an item has: a name, then texts.
+    schema: &'static [Column],
+    /// Columns of the output.
+    columns: &'static [&'static str],
+    prompts: PromptKind,
+    /// The wordings that samples take in turn unless a prompt is named.
+    wordings: &'static [&'static str],
+    /// Fewest words of a text.
+    least_words: usize,
+}
+
+const REVIEWS: Kind = Kind {
+    command: COMMAND,
+    schema: &PAPERS,
+    columns: &["paper", "source", "sample", "text"],
+    prompts: PromptKind::Review,
+    wordings: &["review-1", "review-2", "review-3"],
+    least_words: LEAST_WORDS,
+};
+
+const ANSWERS: Kind = Kind {
+    command: ANSWERS_COMMAND,
+    schema: &[
+        TASK,
+        Column {
+            name: "text",
+            synonyms: &["question", "prompt", "task_text", "content"],
+            required: true,
+        },
+        SYSTEM,
+    ],
+    columns: &["task", "source", "sample", "text"],
+    prompts: PromptKind::Answer,
+    wordings: &["answer-1", "answer-2", "answer-3"],
+    // A number is an answer.
+    least_words: 1,
+};
+
 /// A name and what a paper may have.
-const SCHEMA: [Column; 4] = [
+const PAPERS: [Column; 4] = [
     PAPER,
     Column { name: "title", synonyms: &[], required: false },
     Column { name: "abstract", synonyms: &["summary"], required: false },
     Column { name: "text", synonyms: &["content", "body"], required: false },
 ];
 
-/// Columns of the output.
-const COLUMNS: [&str; 4] = ["paper", "source", "sample", "text"];
+/// The key in the summary under which stands how many texts were cut at their last full sentence.
+pub const CUT_TEXTS: &str = "cut_texts";
 
-/// The wordings that samples take in turn unless a prompt is named.
-const WORDINGS: [&str; 3] = ["review-1", "review-2", "review-3"];
-
-/// How often a review is asked for while what comes is of no use as Z.
+/// How often a review is asked for or an answer, while what comes is of no use as Z.
 const TRIES: u32 = 3;
 
 /// How papers are reviewed.
@@ -47,6 +89,9 @@ pub struct ReviewsSettings {
     pub prompt: Option<String>,
     /// Name of the source in the rows; by default the model's.
     pub source: Option<String>,
+    /// How papers were read that are PDF files.
+    #[serde(flatten)]
+    pub pdf: PdfSettings,
     /// How answers are drawn.
     #[serde(flatten)]
     pub sampling: SamplingSettings,
@@ -55,12 +100,29 @@ pub struct ReviewsSettings {
     pub import: ImportSettings,
 }
 
-/// Papers ready to be reviewed.
+/// What is made of papers in PDF files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PdfSettings {
+    /// What names a paper: `name` of the file, or `title`.
+    pub paper_from: String,
+    /// Whether references and appendix are kept.
+    pub keep: bool,
+}
+
+impl Default for PdfSettings {
+    fn default() -> Self {
+        Self { paper_from: "name".into(), keep: false }
+    }
+}
+
+/// Papers ready to be reviewed, or tasks ready to be answered.
 #[derive(Debug)]
 pub struct Reviews {
+    kind: &'static Kind,
     settings: ReviewsSettings,
     prompts: Vec<Prompt>,
-    papers: Vec<ItemRow>,
+    items: Vec<ItemRow>,
     inputs: Vec<Input>,
     requests: Vec<ChatRequest>,
 }
@@ -76,20 +138,41 @@ impl Reviews {
         settings: &ReviewsSettings,
         source: impl FnOnce() -> Result<Source>,
     ) -> Result<Self> {
+        Self::of(&REVIEWS, settings, source)
+    }
+
+    /// Reads tasks and makes their requests: a task, its text, and what the model is told before it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::prepare`].
+    pub fn answers(
+        settings: &ReviewsSettings,
+        source: impl FnOnce() -> Result<Source>,
+    ) -> Result<Self> {
+        Self::of(&ANSWERS, settings, source)
+    }
+
+    fn of(
+        kind: &'static Kind,
+        settings: &ReviewsSettings,
+        source: impl FnOnce() -> Result<Source>,
+    ) -> Result<Self> {
         settings.sampling.check()?;
-        let prompts = prompts(settings)?;
+        let prompts = prompts(kind, settings)?;
         let source = source()?;
-        let papers = read_items(&source, &SCHEMA)?;
-        check_names_differ(&source, &PAPER, &papers)?;
-        check_texts(&source, &papers)?;
-        let inputs = vec![Input::new(&source, papers.len() as u64)];
-        let samples = Samples { columns: &SCHEMA, items: &papers, sampling: &settings.sampling };
+        let items = read_items(&source, kind.schema)?;
+        check_names_differ(&source, &kind.schema[0], &items)?;
+        check_texts(&source, &items)?;
+        let inputs = vec![Input::new(&source, items.len() as u64)];
+        let sampling = &settings.sampling;
+        let samples = Samples { columns: kind.schema, items: &items, sampling };
         let requests = samples.requests(&Question {
             prompts: &prompts,
             task: &Task::default(),
             format: ResponseFormat::Text,
         })?;
-        Ok(Self { settings: settings.clone(), prompts, papers, inputs, requests })
+        Ok(Self { kind, settings: settings.clone(), prompts, items, inputs, requests })
     }
 
     /// The request for every review, sample by sample.
@@ -111,57 +194,68 @@ impl Reviews {
         settings.insert("prompts".into(), names.into());
         settings.insert("prompts_sha256".into(), hashes.into());
         let temperature = self.settings.sampling.effective_temperature();
-        settings.insert("temperature".into(), temperature.into());
+        let of_prompts = self.prompts.iter().map(Prompt::temperature);
+        let temperatures: Vec<f64> = of_prompts
+            .map(|own| self.settings.sampling.temperature.or(own).unwrap_or(temperature))
+            .collect();
+        let same = temperatures.windows(2).all(|pair| pair[0] == pair[1]);
+        let told = if same { temperatures[0].into() } else { Value::from(temperatures) };
+        settings.insert("temperature".into(), told);
         settings
     }
 
     /// Asks for all reviews.
     pub fn run(&self, asked: &Asked<'_>, observer: &dyn Observer) -> Annotation {
         let sampling = &self.settings.sampling;
-        let samples = Samples { columns: &SCHEMA, items: &self.papers, sampling };
+        let samples = Samples { columns: self.kind.schema, items: &self.items, sampling };
         let job = Job {
-            command: COMMAND,
-            columns: &COLUMNS,
+            command: self.kind.command,
+            columns: self.kind.columns,
             inputs: &self.inputs,
             settings: all_settings(asked, &self.provenance()),
             names: samples.names(),
         };
         let origin = self.settings.source.as_deref().unwrap_or(asked.model.model());
         let work = |index: usize| {
-            let text = ask_until_usable(asked.model, &self.requests[index], TRIES)?.map_err(
-                |unusable| Failure::Unusable {
-                    kind: unusable.kind(),
-                    message: unusable.to_string(),
-                },
-            )?;
+            let how = (self.kind.least_words, TRIES);
+            let usable =
+                ask_until_usable(asked.model, &self.requests[index], how)?.map_err(|unusable| {
+                    Failure::Unusable { kind: unusable.kind(), message: unusable.to_string() }
+                })?;
             let row = json!({
-                "paper": samples.name(index),
+                (self.kind.columns[0]): samples.name(index),
                 "source": origin,
                 "sample": samples.sample(index),
-                "text": text,
+                "text": usable.text,
             });
             let row = row.as_object().cloned().unwrap_or_default();
-            Ok(Answered { rows: vec![row], extra: (), failure: None })
+            Ok(Answered { rows: vec![row], extra: usable.is_cut, failure: None })
         };
         let flagged = samples.suspicious(&InjectionDetector::new([]));
-        job.run(asked, observer, work, (flagged, |_: &[()]| Map::new()))
+        job.run(asked, observer, work, (flagged, cut_texts))
     }
 }
 
-fn prompts(settings: &ReviewsSettings) -> Result<Vec<Prompt>> {
-    let names: Vec<&str> = match &settings.prompt {
-        Some(name) => vec![name],
-        None => WORDINGS.iter().copied().take(settings.sampling.samples as usize).collect(),
-    };
-    names.into_iter().map(|name| Ok(Prompt::load(name)?.expect(PromptKind::Review)?)).collect()
+/// How many texts ran into the limit of tokens.
+fn cut_texts(is_cut: &[bool]) -> Map<String, Value> {
+    let count = is_cut.iter().filter(|cut| **cut).count();
+    Map::from_iter([(CUT_TEXTS.to_owned(), count.into())])
 }
 
-/// A paper without any text would be reviewed out of thin air.
+fn prompts(kind: &Kind, settings: &ReviewsSettings) -> Result<Vec<Prompt>> {
+    let names: Vec<&str> = match &settings.prompt {
+        Some(name) => vec![name],
+        None => kind.wordings.iter().copied().take(settings.sampling.samples as usize).collect(),
+    };
+    names.into_iter().map(|name| Ok(Prompt::load(name)?.expect(kind.prompts)?)).collect()
+}
+
+/// What has no text would be written about out of thin air.
 fn check_texts(source: &Source, papers: &[ItemRow]) -> Result<(), DataError> {
     let mut problems = Problems::new();
     let mut file = FileProblems::new(source, &mut problems);
     for paper in papers.iter().filter(|paper| paper.fields[1..].iter().all(Option::is_none)) {
-        let message = "the paper has no title, abstract or text; give it at least one";
+        let message = "there is no title, abstract or text; give it at least one";
         file.report(Some(paper.line), None, message);
     }
     problems.into_result()

@@ -16,13 +16,17 @@ use crate::llm::{ChatRequest, Prompt, ResponseFormat};
 /// Temperature where several samples are asked for: at 0 they would be one answer.
 const SAMPLING_TEMPERATURE: f64 = 0.7;
 
+/// What the model is told about an item before all else.
+pub(super) const SYSTEM: Column =
+    Column { name: "system", synonyms: &["system_prompt"], required: false };
+
 /// How answers are drawn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SamplingSettings {
     /// Independent answers per item, from 1 to 1000.
     pub samples: u32,
-    /// Sampling temperature; by default 0, and more where several samples are asked for.
+    /// Sampling temperature; by default what the prompt says, else 0, and more where several samples are asked for.
     pub temperature: Option<f64>,
     /// Most tokens of an answer; by default as the prompt says.
     pub max_tokens: Option<u32>,
@@ -101,22 +105,29 @@ impl<'a> Samples<'a> {
         let SamplingSettings { samples, max_tokens, seed, .. } = *self.sampling;
         let mut requests = Vec::with_capacity(self.items.len() * samples as usize);
         for item in self.items {
-            let texts: BTreeMap<String, String> = self.columns[1..]
+            let mut texts: BTreeMap<String, String> = self.columns[1..]
                 .iter()
                 .zip(&item.fields[1..])
                 .filter_map(|(column, text)| Some((column.name.to_owned(), text.clone()?)))
                 .collect();
+            let mut task = question.task.clone();
+            // What the user tells the model about one item; no stranger wrote it.
+            task.question = texts.remove(SYSTEM.name).or(task.question);
             let mut rendered = Vec::with_capacity(question.prompts.len());
             for prompt in question.prompts {
                 let messages = prompt
-                    .render(&texts, question.task)
+                    .render(&texts, &task)
                     .map_err(|error| Error::from(error).context(format!("line {}", item.line)))?;
                 rendered.push((messages, prompt));
             }
             for (sample, (messages, prompt)) in (0..samples).zip(rendered.iter().cycle()) {
                 requests.push(ChatRequest {
                     messages: messages.clone(),
-                    temperature: self.sampling.effective_temperature(),
+                    temperature: self
+                        .sampling
+                        .temperature
+                        .or(prompt.temperature())
+                        .unwrap_or(self.sampling.effective_temperature()),
                     seed: seed.wrapping_add(u64::from(sample)),
                     max_tokens: max_tokens.unwrap_or(prompt.max_tokens()),
                     format: question.format.clone(),

@@ -11,7 +11,7 @@ use super::exit::UsageError;
 use crate::error::Result;
 
 /// Flags whose value is a file or folder to write.
-const OUTPUTS: [&str; 12] = [
+const OUTPUTS: [&str; 13] = [
     "output",
     "report",
     "record",
@@ -24,6 +24,7 @@ const OUTPUTS: [&str; 12] = [
     "feedback_runs",
     "answers",
     "workers_file",
+    "tasks_out",
 ];
 
 /// Files that a command writes into the folder named by `--output`.

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::error::Result;
+use crate::error::{Context, Error, ErrorKind, Result};
 use clap::{Args, ValueEnum};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::common::{Common, OutputFormat, check_read_once};
 use super::exit::{ExitStatus, UsageError};
@@ -17,8 +17,10 @@ use crate::data::import::{
     ImportError, ImportSettings, Imported, Submissions, Wanted, guessed, has_rows, imported,
     left_out, taken,
 };
+use crate::data::items::{PAPER, read_items};
 use crate::data::problem::DataError;
 use crate::data::source::{Format, Source};
+use crate::llm::paste::pasted;
 
 /// Turn exports of other systems into caz's own JSON lines
 ///
@@ -29,6 +31,10 @@ pub(super) struct ImportArgs {
     /// Exports; several are joined
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Answers of an LLM as they were pasted from a chat window, for the tasks or papers in the only FILE (see
+    /// `caz prompts render`): they become a Z. Each file is a source of its own
+    #[arg(long, num_args = 1.., value_name = "TEXT")]
+    z_chat: Vec<PathBuf>,
     #[command(flatten)]
     exports: ExportArgs,
     /// What the rows are for [default: what the files look like]
@@ -52,8 +58,11 @@ enum WantedChoice {
 pub(super) fn run(args: &ImportArgs, common: &Common) -> Result<ExitStatus> {
     let as_csv = is_csv(common)?;
     let settings = args.exports.settings()?;
-    check_read_once(&args.files)?;
+    check_read_once(args.files.iter().chain(&args.z_chat))?;
     check_output(common.output.as_deref())?;
+    if !args.z_chat.is_empty() {
+        return z_of_chats(args, as_csv, common);
+    }
     let mut rows = Vec::new();
     let mut llm = Vec::new();
     let mut of_systems = false;
@@ -136,6 +145,63 @@ pub(super) fn run(args: &ImportArgs, common: &Common) -> Result<ExitStatus> {
         say(common, &format!("what an LLM wrote is in `{}`; give it as --z", z.display()));
     }
     Ok(ExitStatus::Done)
+}
+
+/// Answers that were pasted back, as a Z.
+fn z_of_chats(args: &ImportArgs, as_csv: bool, common: &Common) -> Result<ExitStatus> {
+    let [items] = &args.files[..] else {
+        let message =
+            "with --z-chat name one file of tasks or papers: the numbers are those of its rows";
+        return Err(UsageError(message.into()).into());
+    };
+    let items = read_items(&open(items, common)?, &[PAPER])?;
+    let mut rows = Vec::new();
+    for path in &args.z_chat {
+        let name = path.display();
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
+        let found = pasted(&text, items.len());
+        if found.answers.iter().all(Vec::is_empty) {
+            let message = format!(
+                "`{name}` has no answer behind a line like `=== 1 ===`, with the number of its task"
+            );
+            return Err(Error::new(ErrorKind::Input, message));
+        }
+        if !found.strange.is_empty() {
+            let (numbers, all) = (list(&found.strange), items.len());
+            say(
+                common,
+                &format!("warning: `{name}`: there are {all} items, none has the number {numbers}"),
+            );
+        }
+        let none = (0..items.len()).filter(|&at| found.answers[at].is_empty());
+        let none: Vec<usize> = none.map(|at| at + 1).collect();
+        if !none.is_empty() {
+            say(common, &format!("warning: `{name}` has no answer for number {}", list(&none)));
+        }
+        let source = path.file_stem().unwrap_or_default().to_string_lossy();
+        for (item, answers) in items.iter().zip(&found.answers) {
+            for (at, text) in answers.iter().enumerate() {
+                let paper = item.fields[0].as_deref().unwrap_or_default().trim();
+                let row = json!({"paper": paper, "source": source, "sample": at + 1, "text": text});
+                append(&mut rows, row.to_string().as_bytes());
+            }
+        }
+    }
+    match &common.output {
+        Some(output) => write_output(output, |out| write_rows(&rows, as_csv, out))?,
+        None => write_stdout(|out| write_rows(&rows, as_csv, out))?,
+    }
+    Ok(ExitStatus::Done)
+}
+
+/// A few numbers, and how many more there are.
+fn list(numbers: &[usize]) -> String {
+    const SHOWN: usize = 10;
+    let words: Vec<String> = numbers.iter().take(SHOWN).map(usize::to_string).collect();
+    let more = numbers.len().saturating_sub(SHOWN);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    words.join(", ") + &rest
 }
 
 /// The file for rows by an LLM: `out.jsonl` -> `out.z.jsonl`.

@@ -37,6 +37,9 @@ pub(super) struct LlmArgs {
     /// named
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
+    /// Refuse every model that is not in a file (local:) or on a server of this machine
+    #[arg(long)]
+    pub confidential: bool,
     /// Environment variable that holds the key; never give the key itself
     /// [default: `OPENAI_API_KEY`, which may be unset for servers other than `OpenAI`'s]
     #[arg(long, value_name = "VARIABLE")]
@@ -114,6 +117,11 @@ impl LlmArgs {
     /// Checks the numbers; nothing is opened.
     pub(super) fn check(&self) -> Result<()> {
         let wrong = |text: &str| Err(UsageError(text.to_owned()).into());
+        let is_local = |model: &String| model.starts_with(LOCAL);
+        if self.confidential && self.replay.is_none() && !self.model.as_ref().is_some_and(is_local)
+        {
+            self.check_servers()?;
+        }
         if self.concurrency == 0 || self.concurrency > 1024 {
             return wrong("--concurrency must be from 1 to 1024");
         }
@@ -134,6 +142,17 @@ impl LlmArgs {
             return wrong("--price-in and --price-out must be at least 0");
         }
         Ok(())
+    }
+
+    /// Refuses servers on other machines.
+    fn check_servers(&self) -> Result<()> {
+        let urls = self.base_urls();
+        let Some(url) = urls.iter().find(|url| !is_on_this_machine(url)) else { return Ok(()) };
+        let message = format!(
+            "with --confidential nothing is sent to `{url}`: it is not on this machine; name a model in a \
+             file with --model local:FILE.gguf, or a server here with --base-url http://127.0.0.1:PORT/v1"
+        );
+        Err(UsageError(message).into())
     }
 
     /// Opens what the flags name; sends nothing. `for_show` is a run that only counts: it needs
@@ -167,6 +186,10 @@ impl LlmArgs {
     ) -> Result<Opened> {
         if name.starts_with(LOCAL) {
             return open_local(&name, budget, common, for_show);
+        }
+        if self.confidential {
+            // A second model, too.
+            self.check_servers()?;
         }
         let places = self.base_urls();
         if common.offline || for_show {
@@ -407,6 +430,14 @@ impl Connection {
     }
 }
 
+/// Whether a server is this machine by its address alone; what a name leads to is up to others.
+fn is_on_this_machine(url: &str) -> bool {
+    let Ok(address) = url.parse::<ureq::http::Uri>() else { return false };
+    let host = address.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
+}
+
 /// The model in the file or folder that `name` names; a run for show does not load it.
 #[cfg(feature = "local")]
 fn open_local(name: &str, budget: &Arc<Budget>, common: &Common, for_show: bool) -> Result<Opened> {
@@ -444,6 +475,39 @@ fn recorded_name(name: &str, common: &Common) -> Result<String> {
 /// An environment variable that is set and not empty.
 pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+#[cfg(test)]
+mod places {
+    use super::is_on_this_machine;
+
+    #[test]
+    fn this_machine_is_known_by_its_address() {
+        for url in [
+            "http://localhost:8000/v1",
+            "http://LOCALHOST/v1",
+            "http://127.0.0.1:11434/v1",
+            "https://127.8.8.8/v1",
+            "http://[::1]:8000/v1",
+            "http://[::ffff:127.0.0.1]/v1",
+        ] {
+            assert!(is_on_this_machine(url), "{url}");
+        }
+        for url in [
+            "https://api.openai.com/v1",
+            "http://localhost.example.com/v1",
+            "http://127.0.0.1.example.com/v1",
+            "http://localhost@example.com/v1",
+            "http://127.0.0.1:80@example.com/v1",
+            "http://0.0.0.0:8000/v1",
+            "http://10.0.0.1/v1",
+            "localhost",
+            "not a url",
+            "",
+        ] {
+            assert!(!is_on_this_machine(url), "{url}");
+        }
+    }
 }
 
 #[cfg(all(test, not(feature = "local")))]

@@ -10,6 +10,7 @@ mod bert;
 #[cfg(feature = "llm")]
 mod cache;
 mod canary;
+mod canary_column;
 mod common;
 mod completions;
 mod doctor;
@@ -37,6 +38,8 @@ mod mechanism_choice;
 mod models;
 pub(crate) mod output;
 mod page;
+#[cfg(feature = "llm")]
+mod pdf;
 pub(crate) mod progress;
 #[cfg(feature = "llm")]
 mod prompts;
@@ -102,6 +105,10 @@ enum Command {
 
 /// The whole program: parses the command line, runs it, says what went wrong.
 pub fn main() -> ExitStatus {
+    #[cfg(feature = "llm")]
+    if let Some(status) = pdf::child() {
+        return status;
+    }
     program(help::arranged(Cli::command()), |cli: &Cli| &cli.common, run)
 }
 

@@ -9,11 +9,22 @@ use serde_json::Map;
 
 use super::common::Common;
 use super::exit::{ExitStatus, UsageError};
-use super::output::emit;
+use super::output::{emit, write_output, write_stdout};
+use super::progress::open;
+use crate::data::items::{PAPER, read_items};
+use crate::data::rows::Column;
 use crate::judge::built_in::{pieces, preview, questions, source};
 use crate::llm::Prompt;
 use crate::llm::chat::{Message, Role};
+use crate::llm::paste::to_paste;
 use crate::report::{Report, Table};
+
+/// What items may have, in the order in which it is asked about.
+const SYSTEM: Column = Column { name: "system", synonyms: &["system_prompt"], required: false };
+const TITLE: Column = Column { name: "title", synonyms: &[], required: false };
+const ABSTRACT: Column = Column { name: "abstract", synonyms: &["summary"], required: false };
+const TEXT: Column =
+    Column { name: "text", synonyms: &["question", "prompt", "content", "body"], required: false };
 
 /// List, show or fill in prompts
 #[derive(Debug, Args)]
@@ -35,6 +46,10 @@ enum Action {
     Render {
         /// Name or path of a prompt
         name: String,
+        /// Tasks or papers to put into one text for a chat window, numbered; what comes back is read by
+        /// `caz import ITEMS --z-chat FILE`
+        #[arg(conflicts_with_all = ["texts", "rubric", "features", "task"])]
+        items: Option<PathBuf>,
         /// A text of the prompt, e.g. --text text="A fine paper." [default: the variable's description]
         #[arg(long = "text", value_name = "VARIABLE=TEXT")]
         texts: Vec<String>,
@@ -58,7 +73,19 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
             let text = source(name)?;
             std::io::stdout().lock().write_all(text.as_bytes())?;
         }
-        Action::Render { name, texts, rubric, features, task } => {
+        Action::Render { name, items: Some(items), .. } => {
+            let source = open(items, common)?;
+            let texts = read_items(&source, &[PAPER, SYSTEM, TITLE, ABSTRACT, TEXT])?
+                .into_iter()
+                .map(|item| item.fields.into_iter().skip(1).flatten().collect())
+                .collect::<Vec<Vec<String>>>();
+            let text = to_paste(&Prompt::load(name)?, &texts)?;
+            match &common.output {
+                Some(path) => write_output(path, |out| out.write_all(text.as_bytes()))?,
+                None => write_stdout(|out| out.write_all(text.as_bytes()))?,
+            }
+        }
+        Action::Render { name, texts, rubric, features, task, items: None } => {
             let prompt = Prompt::load(name)?;
             let letters: Vec<char> = features.iter().flat_map(|letters| letters.chars()).collect();
             let prompt =

@@ -20,6 +20,7 @@ pub mod error;
 pub(crate) mod families;
 pub mod fence;
 pub mod form;
+pub mod paste;
 pub mod prompt;
 mod proxy;
 pub mod question;

@@ -27,7 +27,10 @@ pub use self::error::PromptError;
 pub use self::kind::PromptKind;
 
 /// The prompts that come with caz, by name.
-const BUILT_IN: [(&str, &str); 18] = [
+const BUILT_IN: [(&str, &str); 21] = [
+    ("answer-1", include_str!("../../prompts/answer-1.toml")),
+    ("answer-2", include_str!("../../prompts/answer-2.toml")),
+    ("answer-3", include_str!("../../prompts/answer-3.toml")),
     ("debate-judge", include_str!("../../prompts/debate-judge.toml")),
     ("debate-juror", include_str!("../../prompts/debate-juror.toml")),
     ("debate-more-advocate", include_str!("../../prompts/debate-more-advocate.toml")),
@@ -100,6 +103,9 @@ struct PromptFile {
     kind: PromptKind,
     description: String,
     max_tokens: u32,
+    /// Of the answers, unless the user says otherwise.
+    #[serde(default)]
+    temperature: Option<f64>,
     variables: BTreeMap<String, Variable>,
     #[serde(default)]
     question: String,
@@ -170,6 +176,10 @@ impl Prompt {
         })?;
         check_fields(name, &file.fields)?;
         check_features(name, &file)?;
+        if file.temperature.is_some_and(|t| !(0.0..=2.0).contains(&t)) {
+            let reason = "`temperature` is not from 0 to 2".to_owned();
+            return Err(PromptError::Fields { name: name.to_owned(), reason });
+        }
         if let Some(variable) = RESERVED.iter().find(|name| file.variables.contains_key(**name)) {
             let variable = (*variable).to_owned();
             return Err(PromptError::ReservedName { name: name.to_owned(), variable });
@@ -221,6 +231,11 @@ impl Prompt {
     /// Most tokens of an answer, unless the user says otherwise.
     pub fn max_tokens(&self) -> u32 {
         self.file.max_tokens
+    }
+
+    /// The temperature of an answer, unless the user says otherwise; most prompts leave it to the command.
+    pub fn temperature(&self) -> Option<f64> {
+        self.file.temperature
     }
 
     /// The texts it takes, by name.

@@ -30,7 +30,7 @@ const OPENING_CHARS: usize = 240;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unusable {
-    /// It ran into the limit of tokens, twice.
+    /// It ran into the limit of tokens, twice, before its first sentence ended.
     CutOff,
     /// The server withheld it.
     Withheld,
@@ -42,10 +42,12 @@ pub enum Unusable {
     CopiesInput,
     /// It declines.
     Refuses,
-    /// It is shorter than any review.
+    /// It is shorter than what was asked for.
     TooShort {
         /// Its words.
         words: usize,
+        /// Fewest words.
+        least: usize,
     },
 }
 
@@ -67,32 +69,54 @@ impl Unusable {
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::CutOff => write!(f, "the text was cut off, also with twice the tokens"),
+            Self::CutOff => write!(
+                f,
+                "the text was cut off before a sentence ended, also with twice the tokens"
+            ),
             Self::Withheld => write!(f, "the server withheld the text"),
             Self::Empty => write!(f, "the answer is empty"),
             Self::RepeatsFence => write!(f, "the text repeats the marks around its input"),
             Self::CopiesInput => write!(f, "most of the text is copied from its input"),
             Self::Refuses => write!(f, "the model declines to write the text"),
-            Self::TooShort { words } => {
-                write!(f, "the text has {words} words, fewer than {LEAST_WORDS}")
+            Self::TooShort { words, least } => {
+                write!(f, "the text has {words} words, fewer than {least}")
             }
         }
     }
 }
 
-/// The text in an answer to `request`, without the model's reasoning.
+/// A text that can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Usable {
+    /// The text.
+    pub text: String,
+    /// Whether it ran into the limit of tokens and was cut at its last full sentence.
+    pub is_cut: bool,
+}
+
+/// The text in an answer to `request`, without the model's reasoning, of at least so many words; one that
+/// ran into the limit of tokens as far as its last full sentence.
 ///
 /// # Errors
 ///
-/// [`Unusable`] if it cannot stand for a review.
-pub fn usable_text(answer: &ChatAnswer, request: &ChatRequest) -> Result<String, Unusable> {
-    match answer.finish {
-        FinishReason::Length => return Err(Unusable::CutOff),
+/// [`Unusable`] if it cannot stand for what was asked for.
+pub fn usable_text(
+    answer: &ChatAnswer,
+    request: &ChatRequest,
+    least_words: usize,
+) -> Result<Usable, Unusable> {
+    let is_cut = match answer.finish {
+        FinishReason::Length => true,
         FinishReason::ContentFilter => return Err(Unusable::Withheld),
-        FinishReason::Stop | FinishReason::Other => {}
-    }
+        FinishReason::Stop | FinishReason::Other => false,
+    };
     let text = without_reasoning(&answer.text).filter(|text| !text.is_empty());
-    let text = text.ok_or(Unusable::Empty)?;
+    let text = match (text, is_cut) {
+        (Some(text), true) => full_sentences(text).ok_or(Unusable::CutOff)?,
+        (Some(text), false) => text,
+        (None, true) => return Err(Unusable::CutOff),
+        (None, false) => return Err(Unusable::Empty),
+    };
     let inputs = || request.messages.iter().map(|message| message.content.as_str());
     if inputs().flat_map(tags_in).any(|tag| text.contains(tag)) || text.starts_with("<<<") {
         return Err(Unusable::RepeatsFence);
@@ -101,13 +125,34 @@ pub fn usable_text(answer: &ChatAnswer, request: &ChatRequest) -> Result<String,
         return Err(Unusable::Refuses);
     }
     let words = words_of(text);
-    if words.len() < LEAST_WORDS {
-        return Err(Unusable::TooShort { words: words.len() });
+    if words.len() < least_words {
+        let words = words.len();
+        let short = Unusable::TooShort { words, least: least_words };
+        return Err(if is_cut { Unusable::CutOff } else { short });
     }
     if copied_share(&words, inputs()) > COPIED_SHARE {
         return Err(Unusable::CopiesInput);
     }
-    Ok(text.to_owned())
+    Ok(Usable { text: text.to_owned(), is_cut })
+}
+
+/// The text up to the end of its last full sentence; `None` where there is none.
+fn full_sentences(text: &str) -> Option<&str> {
+    let closes = |c: char| matches!(c, '"' | '\'' | ')' | ']' | '*' | '\u{201d}' | '\u{2019}');
+    let end = text.char_indices().rev().find_map(|(at, mark)| {
+        let wide = matches!(mark, '\u{3002}' | '\u{ff01}' | '\u{ff1f}');
+        if !wide && !matches!(mark, '.' | '!' | '?') {
+            return None;
+        }
+        let rest = &text[at + mark.len_utf8()..];
+        let after = rest.trim_start_matches(closes);
+        // "3." begins an item of a list, and what it says is cut.
+        let is_number = text[..at].chars().next_back().is_some_and(char::is_numeric)
+            && text[..at].trim_end_matches(char::is_numeric).ends_with(['\n', '*', ' ']);
+        let ends = wide || after.is_empty() || after.starts_with(char::is_whitespace);
+        (ends && !is_number).then(|| text.len() - after.len())
+    })?;
+    Some(text[..end].trim_end())
 }
 
 /// Asks until an answer can be used, `tries` times at most; the last reason if none can.
@@ -121,8 +166,8 @@ pub fn usable_text(answer: &ChatAnswer, request: &ChatRequest) -> Result<String,
 pub fn ask_until_usable(
     model: &dyn ChatModel,
     request: &ChatRequest,
-    tries: u32,
-) -> Result<Result<String, Unusable>, ChatError> {
+    (least_words, tries): (usize, u32),
+) -> Result<Result<Usable, Unusable>, ChatError> {
     let mut asked: Vec<ChatRequest> = Vec::new();
     let mut reason = Unusable::Empty;
     for again in 0..tries.max(1) {
@@ -131,7 +176,7 @@ pub fn ask_until_usable(
         request.seed = request.seed.wrapping_add(u64::from(again) << 32);
         request.repeat = request.repeat.wrapping_add(again << 16);
         let answer = model.complete(&request)?;
-        match usable_text(&answer, &request) {
+        match usable_text(&answer, &request, least_words) {
             Ok(text) => return Ok(Ok(text)),
             Err(why) => reason = why,
         }
@@ -248,7 +293,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<String, Unusable> {
-        usable_text(&answer(text), &request())
+        usable_text(&answer(text), &request(), LEAST_WORDS).map(|usable| usable.text)
     }
 
     #[test]
@@ -284,12 +329,37 @@ mod tests {
         ] {
             assert_eq!(read(text), Err(Unusable::Refuses), "{text}");
         }
-        assert_eq!(read("Good paper, accept."), Err(Unusable::TooShort { words: 3 }));
+        assert_eq!(
+            read("Good paper, accept."),
+            Err(Unusable::TooShort { words: 3, least: LEAST_WORDS })
+        );
         assert_eq!(read("<think>still thinking"), Err(Unusable::Empty));
-        let cut = ChatAnswer { finish: FinishReason::Length, ..answer(REVIEW) };
-        assert_eq!(usable_text(&cut, &request()), Err(Unusable::CutOff));
         let withheld = ChatAnswer { finish: FinishReason::ContentFilter, ..answer("") };
-        assert_eq!(usable_text(&withheld, &request()), Err(Unusable::Withheld));
+        assert_eq!(usable_text(&withheld, &request(), 0), Err(Unusable::Withheld));
+    }
+
+    #[test]
+    fn what_is_cut_off_ends_at_its_last_full_sentence() {
+        let cut = |text: &str, least: usize| {
+            let cut = ChatAnswer { finish: FinishReason::Length, ..answer(text) };
+            usable_text(&cut, &request(), least)
+        };
+        let usable = Usable { text: REVIEW.to_owned(), is_cut: true };
+        assert_eq!(cut(&format!("{REVIEW} And there is also"), LEAST_WORDS), Ok(usable.clone()));
+        assert_eq!(cut(REVIEW, LEAST_WORDS), Ok(usable));
+        for (text, kept) in [
+            ("One. Two (with more.) Three", "One. Two (with more.)"),
+            ("It is 3.5 or so. It is 3.", "It is 3.5 or so."),
+            ("First.\n2.", "First."),
+            ("He said \u{201c}yes.\u{201d} Then", "He said \u{201c}yes.\u{201d}"),
+            ("\u{597d}\u{3002}\u{574f}", "\u{597d}\u{3002}"),
+        ] {
+            assert_eq!(cut(text, 0).unwrap().text, kept, "{text}");
+        }
+        for text in ["no end in sight", "<think>hm. hm", "e.g", ""] {
+            assert_eq!(cut(text, 0), Err(Unusable::CutOff), "{text}");
+        }
+        assert_eq!(cut("Too short for a review. It", LEAST_WORDS), Err(Unusable::CutOff));
     }
 
     #[test]
@@ -330,16 +400,16 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_asked_for_again_and_let_go_of_if_nothing_can() {
         let model = Script::new(&["no", PAPER, REVIEW]);
-        let text = ask_until_usable(&model, &request(), 3).unwrap();
-        assert_eq!(text, Ok(REVIEW.to_owned()));
+        let text = ask_until_usable(&model, &request(), (LEAST_WORDS, 3)).unwrap();
+        assert_eq!(text, Ok(Usable { text: REVIEW.to_owned(), is_cut: false }));
         assert!(model.rejected.into_inner().unwrap().is_empty());
         let asked = model.asked.into_inner().unwrap();
         assert_eq!(asked[0], request());
         assert!(asked[0].key("m") != asked[1].key("m") && asked[1].key("m") != asked[2].key("m"));
 
         let model = Script::new(&["no", PAPER, "no"]);
-        let text = ask_until_usable(&model, &request(), 3).unwrap();
-        assert_eq!(text, Err(Unusable::TooShort { words: 1 }));
+        let text = ask_until_usable(&model, &request(), (LEAST_WORDS, 3)).unwrap();
+        assert_eq!(text, Err(Unusable::TooShort { words: 1, least: LEAST_WORDS }));
         assert_eq!(model.rejected.into_inner().unwrap(), model.asked.into_inner().unwrap());
     }
 }

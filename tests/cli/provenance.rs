@@ -18,7 +18,7 @@ use super::server::Server;
 
 /// Flags that change no result: where it goes, how it looks, how fast it is there, what is shown
 /// beside it.
-const NEVER_IN_RESULTS: [&str; 37] = [
+const NEVER_IN_RESULTS: [&str; 39] = [
     "help",
     "version",
     "format",
@@ -51,9 +51,11 @@ const NEVER_IN_RESULTS: [&str; 37] = [
     "transcripts",
     "feedback-runs",
     "answers",
+    "tasks-out",
     "max-failed",
     // How requests travel.
     "api-key-env",
+    "confidential",
     "concurrency",
     "timeout",
     "no-stream",
@@ -73,9 +75,10 @@ const INPUT_FILES: [&str; 9] =
 const EXPORTS: [&str; 6] = ["from", "column", "z-column", "columns", "text-columns", "wide"];
 
 /// The same for a flag that names a file in some commands and means something else in others.
-const INPUT_FILE_OF: [(&str, &str); 4] = [
+const INPUT_FILE_OF: [(&str, &str); 5] = [
     ("experiment prompts", "cluster"),
     ("experiment own", "tasks"),
+    ("reviews", "canaries"),
     ("reviews", "people"),
     ("reviews", "tasks"),
 ];
@@ -108,7 +111,7 @@ const WITHOUT_SETTINGS: [&str; 16] = [
 
 /// What has to be typed for a command to have a result. What stands after ` --` tells two ways to
 /// use a command apart; [`MODEL`] stands for the flags of a model that answers everything.
-const COMMANDS: [(&str, &str); 29] = [
+const COMMANDS: [(&str, &str); 30] = [
     ("labels", "labels.csv --z z.csv"),
     ("assumptions", "labels.csv --z z.csv --bootstrap 2 --permutations 1"),
     ("agree", "given.csv --gold gold.csv --bootstrap 2 --permutations 1"),
@@ -151,6 +154,7 @@ const COMMANDS: [(&str, &str); 29] = [
     ),
     ("annotate labels", "items.csv --prompt label-toxicity MODEL"),
     ("annotate reviews", "papers.csv MODEL"),
+    ("annotate answers", "items.csv MODEL"),
     ("annotate judgments", "few.jsonl MODEL"),
     ("judge", "answers.jsonl --dry-run MODEL"),
 ];
@@ -307,7 +311,7 @@ const GROUPS: [&[&str]; 7] = [
         "experiment judges --model",
         "experiment feedback",
     ],
-    &["annotate labels", "annotate reviews", "annotate judgments", "judge"],
+    &["annotate labels", "annotate reviews", "annotate answers", "annotate judgments", "judge"],
 ];
 
 #[test]
@@ -417,6 +421,7 @@ fn every_file_stands_among_the_inputs() {
         ("judge", "", "answers.jsonl"),
         ("annotate labels", "", "items.csv"),
         ("annotate reviews", "", "papers.csv"),
+        ("annotate answers", "", "items.csv"),
         ("annotate judgments", "--gold known.jsonl", "few.jsonl known.jsonl"),
     ] {
         let more: Vec<&str> = more.split_whitespace().collect();

@@ -3,6 +3,7 @@
 #![cfg(all(feature = "cli", feature = "llm"))]
 #![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
+mod answers;
 mod choice;
 mod command_line;
 mod embeddings;
@@ -12,6 +13,7 @@ mod feedback;
 mod judge;
 #[cfg(feature = "local")]
 mod local;
+mod papers;
 mod progress;
 mod prompts;
 mod real_server;

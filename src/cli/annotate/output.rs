@@ -20,3 +20,12 @@ pub(super) fn row_format(common: &Common, default: RowFormat) -> Result<RowForma
         }
     }
 }
+
+/// By the ending of a file beside the output.
+pub(super) fn row_format_of(path: &std::path::Path) -> Option<RowFormat> {
+    match OutputFormat::by_ending(path)? {
+        OutputFormat::Csv => Some(RowFormat::Csv),
+        OutputFormat::Jsonl => Some(RowFormat::JsonLines),
+        _ => None,
+    }
+}

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::args::OutputArgs;
 use super::output::row_format;
+use crate::annotate::reviews::CUT_TEXTS;
 use crate::annotate::{Annotation, Asked, Estimate, Row, RowFormat, Stop, write_json_lines};
 use crate::cli::common::Common;
 use crate::cli::exit::ExitStatus;
@@ -174,6 +175,12 @@ impl<'a> Output<'a> {
         say(&line);
         for failure in failures.iter().take(SHOWN) {
             say(&format!("failed: {}", Value::Object(failure.clone())));
+        }
+        let cut = annotation.about.get(CUT_TEXTS).and_then(Value::as_u64).unwrap_or(0);
+        if cut > 0 {
+            say(&format!(
+                "{cut} texts ran into the limit of tokens and end at their last full sentence"
+            ));
         }
         for concession in &annotation.concessions {
             say(&format!("warning: the server allows {concession}"));

@@ -10,6 +10,8 @@ pub enum PromptKind {
     Labels,
     /// A review in free text.
     Review,
+    /// An answer to a task in free text.
+    Answer,
     /// A number per question of a rubric.
     Judge,
     /// A comment on a judge's answer.

@@ -50,7 +50,7 @@ const fn setting(
     Setting { command, flag, value, with: "", alone: false, key, expected }
 }
 
-pub(super) static SETTINGS: [Setting; 325] = [
+pub(super) static SETTINGS: [Setting; 334] = [
     setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
     setting("labels", ("scale", "a,b,c"), "scale", || json!("a,b,c")).alone(),
     setting("labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
@@ -470,6 +470,15 @@ pub(super) static SETTINGS: [Setting; 325] = [
     setting("annotate reviews", ("temperature", "0.5"), "temperature", || json!(0.5)),
     setting("annotate reviews", ("max-tokens", "99"), "max_tokens", || json!(99)),
     setting("annotate reviews", ("seed", "9"), "seed", || json!(9)),
+    setting("annotate reviews", ("paper-from", "title"), "paper_from", || json!("title")),
+    setting("annotate reviews", ("keep", ""), "keep", || json!(true)),
+    setting("annotate answers", ("prompt", "answer-2"), "prompts", || json!(["answer-2"])),
+    setting("annotate answers", ("samples", "2"), "samples", || json!(2)),
+    setting("annotate answers", ("source", "s"), "source", || json!("s")),
+    setting("annotate answers", ("model", "n"), "model", || json!("n")),
+    setting("annotate answers", ("temperature", "0.5"), "temperature", || json!(0.5)),
+    setting("annotate answers", ("max-tokens", "99"), "max_tokens", || json!(99)),
+    setting("annotate answers", ("seed", "9"), "seed", || json!(9)),
     setting("annotate judgments", ("rubric", "crowd-answers"), "rubric", || json!("crowd-answers"))
         .alone(),
     setting("annotate judgments", ("feedback-gold", ""), "feedback_gold", || json!(true))
