@@ -9,6 +9,7 @@ use rand::SeedableRng;
 use rand::rngs::SysRng;
 use rand_chacha::ChaCha20Rng;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::common::{Common, ending_of};
@@ -22,11 +23,12 @@ use crate::data::import::Wanted;
 use crate::data::items::{PAPER, check_names_differ, read_items};
 use crate::data::reviews::read_reviews;
 use crate::data::rows::{Column, NamedColumn};
-use crate::data::source::Source;
+use crate::data::source::{Format, Source};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::report::{Cell, CsvExporter, Exporter, Input, Report, Table, settings_map};
 use crate::text::canary::{
-    Dictionary, Instruction, MOST_PHRASES, Plan, PlannedPaper, check, hidden_in_pdf, instruction,
+    Dictionary, Instruction, MOST_PHRASES, Plan, PlannedPaper, check, hidden_in_pdf,
+    hidden_in_text, instruction,
 };
 
 /// Hide phrases in papers, and find the reviews that repeat them
@@ -69,15 +71,17 @@ struct MakeArgs {
     dictionary: DictionaryArgs,
 }
 
-/// Write copies of PDF files with the request for the phrases in them, which no viewer shows
+/// Write copies of PDF files, or of a table of tasks, with the request for the phrases in them, which no viewer
+/// shows
 ///
-/// The files that you name are not changed.
+/// In a table it goes into the column `text`: into HTML as an element of no size, into other text as characters
+/// without a shape. The files that you name are not changed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: caz canary insert papers/*.pdf --plan plan.csv --output hidden/")]
 struct InsertArgs {
-    /// PDF files, named like the papers of the plan
-    #[arg(value_name = "PDF")]
+    /// PDF files, named like the papers of the plan, or tables: columns `task` and `text`
+    #[arg(value_name = "PAPERS")]
     papers: Vec<PathBuf>,
     #[command(flatten)]
     plan: PlanArgs,
@@ -132,27 +136,32 @@ const PLAN_COLUMNS: [&str; MOST_PHRASES + 1] = [
 
 impl PlanArgs {
     fn read(&self, common: &Common) -> Result<(Plan, Source)> {
-        let source = open(&self.plan, common)?;
-        let columns =
-            PLAN_COLUMNS.map(|name| Column { name, synonyms: &[], required: name == "paper" });
-        let named: Vec<NamedColumn<'_>> = columns.to_vec();
-        let items = read_items(&source, &named)?;
-        check_names_differ(&source, &PAPER, &items)?;
-        let mut papers = Vec::with_capacity(items.len());
-        for item in items {
-            let mut fields = item.fields.into_iter();
-            let paper = fields.next().flatten().unwrap_or_default().trim().to_owned();
-            let phrases: Vec<String> = fields.flatten().collect();
-            if phrases.is_empty() {
-                let place = format!("{}:{}", source.name(), item.line);
-                let message = format!("{place}: paper `{paper}` has no phrase; is this a plan?");
-                return Err(Error::new(ErrorKind::Input, message));
-            }
-            papers.push(PlannedPaper { paper, phrases });
-        }
-        papers.sort_by(|a, b| a.paper.cmp(&b.paper));
-        Ok((Plan { papers }, source))
+        read_plan(&self.plan, common)
     }
+}
+
+/// The phrases of every paper.
+pub(super) fn read_plan(path: &Path, common: &Common) -> Result<(Plan, Source)> {
+    let source = open(path, common)?;
+    let columns =
+        PLAN_COLUMNS.map(|name| Column { name, synonyms: &[], required: name == "paper" });
+    let named: Vec<NamedColumn<'_>> = columns.to_vec();
+    let items = read_items(&source, &named)?;
+    check_names_differ(&source, &PAPER, &items)?;
+    let mut papers = Vec::with_capacity(items.len());
+    for item in items {
+        let mut fields = item.fields.into_iter();
+        let paper = fields.next().flatten().unwrap_or_default().trim().to_owned();
+        let phrases: Vec<String> = fields.flatten().collect();
+        if phrases.is_empty() {
+            let place = format!("{}:{}", source.name(), item.line);
+            let message = format!("{place}: paper `{paper}` has no phrase; is this a plan?");
+            return Err(Error::new(ErrorKind::Input, message));
+        }
+        papers.push(PlannedPaper { paper, phrases });
+    }
+    papers.sort_by(|a, b| a.paper.cmp(&b.paper));
+    Ok((Plan { papers }, source))
 }
 
 /// Runs the command.
@@ -238,7 +247,8 @@ fn insert(args: &InsertArgs, common: &Common) -> Result<()> {
     let mut failed: Option<Error> = None;
     let mut written = 0_usize;
     for path in &args.papers {
-        match insert_one(path, &plan, &folder_itself) {
+        let inserted = if is_pdf(path) { insert_one } else { insert_table };
+        match inserted(path, &plan, &folder_itself) {
             Ok(()) => written += 1,
             Err(error) => {
                 say(common, &format!("error: `{}`: {error}", path.display()));
@@ -256,20 +266,98 @@ fn insert(args: &InsertArgs, common: &Common) -> Result<()> {
     }
 }
 
+fn planned<'a>(plan: &'a Plan, paper: &str) -> Result<&'a PlannedPaper> {
+    let message = || format!("the plan has no paper `{paper}`");
+    plan.of(paper).ok_or_else(|| Error::new(ErrorKind::Input, message()))
+}
+
 fn insert_one(path: &Path, plan: &Plan, folder: &Path) -> Result<()> {
-    let paper = paper_of(path);
-    let Some(planned) = plan.of(&paper) else {
-        let message = format!("the plan has no paper `{paper}`");
-        return Err(Error::new(ErrorKind::Input, message));
-    };
+    let planned = planned(plan, &paper_of(path))?;
     let bytes = fs::read(path).context("cannot read the file")?;
+    let output = copy_of(path, folder)?;
+    let hidden = hidden_in_pdf(&bytes, &planned.phrases)?;
+    write_output(&output, |out| out.write_all(&hidden))
+}
+
+/// Columns that may hold the text of a task.
+const TEXTS: [&str; 5] = ["text", "question", "html", "content", "prompt"];
+
+fn is_task(name: &str) -> bool {
+    name == PAPER.name || PAPER.synonyms.contains(&name)
+}
+
+fn bad_table(what: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Input, what.to_string())
+}
+
+fn lacks_columns() -> Error {
+    bad_table(format!("a table needs a column `task` and a column {}", TEXTS.join(" or ")))
+}
+
+/// A table of tasks with the request in the text of each; all else stays as it is.
+fn insert_table(path: &Path, plan: &Plan, folder: &Path) -> Result<()> {
+    let output = copy_of(path, folder)?;
+    let source = Source::read(path)?;
+    let copy = match source.format {
+        Format::JsonLines => hidden_in_lines(&source.bytes, plan)?,
+        Format::Csv => hidden_in_cells(&source.bytes, b',', plan)?,
+        Format::Tsv => hidden_in_cells(&source.bytes, b'\t', plan)?,
+    };
+    write_output(&output, |out| out.write_all(&copy))
+}
+
+fn hidden_in_lines(lines: &[u8], plan: &Plan) -> Result<Vec<u8>> {
+    let mut copy = Vec::new();
+    let lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    for (at, line) in lines.enumerate() {
+        let row = serde_json::from_slice::<Map<String, Value>>(line);
+        let mut row = row.map_err(|error| bad_table(format!("row {}: {error}", at + 1)))?;
+        let task = row.iter().find(|(name, _)| is_task(name));
+        let task = task.and_then(|(_, task)| match task {
+            Value::String(task) => Some(task.trim().to_owned()),
+            Value::Number(task) => Some(task.to_string()),
+            _ => None,
+        });
+        let phrases = &planned(plan, &task.ok_or_else(lacks_columns)?)?.phrases;
+        let name = TEXTS.into_iter().find(|name| row.get(*name).is_some_and(Value::is_string));
+        let text = name.and_then(|name| row.get_mut(name)).ok_or_else(lacks_columns)?;
+        *text = hidden_in_text(text.as_str().unwrap_or_default(), phrases).into();
+        copy.extend_from_slice(Value::Object(row).to_string().as_bytes());
+        copy.push(b'\n');
+    }
+    Ok(copy)
+}
+
+fn hidden_in_cells(table: &[u8], delimiter: u8, plan: &Plan) -> Result<Vec<u8>> {
+    let mut rows = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(table);
+    let header = rows.headers().map_err(bad_table)?.clone();
+    let place = |wanted: &dyn Fn(&str) -> bool| {
+        header.iter().position(|name| wanted(&name.trim().to_lowercase()))
+    };
+    let task = place(&is_task).ok_or_else(lacks_columns)?;
+    let text = TEXTS.into_iter().find_map(|text| place(&|name| name == text));
+    let text = text.ok_or_else(lacks_columns)?;
+    let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
+    writer.write_record(&header).map_err(bad_table)?;
+    for row in rows.records() {
+        let row = row.map_err(bad_table)?;
+        let phrases = &planned(plan, row[task].trim())?.phrases;
+        let cells = row.iter().enumerate().map(|(at, cell)| {
+            if at == text { hidden_in_text(cell, phrases) } else { cell.to_owned() }
+        });
+        writer.write_record(cells).map_err(bad_table)?;
+    }
+    writer.into_inner().map_err(bad_table)
+}
+
+/// Where the copy of a file goes: into a folder that is not the file's own.
+fn copy_of(path: &Path, folder: &Path) -> Result<PathBuf> {
     let output = folder.join(path.file_name().unwrap_or_default());
     if fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(&output).is_ok_and(|o| o == path)) {
         let message = "the copy would be written over it; choose another folder";
         return Err(UsageError(message.into()).into());
     }
-    let hidden = hidden_in_pdf(&bytes, &planned.phrases)?;
-    write_output(&output, |out| out.write_all(&hidden))
+    Ok(output)
 }
 
 #[derive(Debug, Serialize)]
@@ -367,7 +455,7 @@ fn checked(args: &CheckArgs, common: &Common) -> Result<Report> {
 }
 
 /// A small expected number for people.
-fn small(value: f64) -> String {
+pub(super) fn small(value: f64) -> String {
     if value == 0.0 || value >= 0.001 { format!("{value:.3}") } else { format!("{value:.0e}") }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::error::{Error, Remedy, Result};
 use clap::{Args, ValueEnum};
 
+use super::canary_column::CanaryColumnArgs;
 use super::common::{Common, OutputFormat, check_read_once};
 use super::embedding::EmbeddingArgs;
 use super::exit::{ExitStatus, UsageError};
@@ -86,6 +87,8 @@ pub(super) struct ReviewsArgs {
     /// Say what these LLM reviews could find here, by kind of text, and flag nobody
     #[arg(long, conflicts_with_all = ["explain", "report"])]
     dry_run: bool,
+    #[command(flatten)]
+    canaries: CanaryColumnArgs,
     #[command(flatten)]
     workers: WorkersArgs,
     /// Reviewers that a table on a terminal shows by each score, worst first; files have all
@@ -277,6 +280,7 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
         None if args.dry_run => doing(common, "planting", || run.what_could_be_found())?,
         None => doing(common, "scoring", || scores(&run))?,
     };
+    let report = args.canaries.joined(report, &run, common)?;
     if args.workers.wanted() {
         args.workers.write(&report, || run.workers())?;
     }
@@ -308,7 +312,12 @@ impl ReviewsArgs {
             return Err(UsageError("--score auto stands alone".into()).into());
         }
         check_read_once(
-            self.z.iter().chain([&self.reviews]).chain(&self.people).chain(&self.tasks_file),
+            self.z
+                .iter()
+                .chain([&self.reviews])
+                .chain(&self.people)
+                .chain(&self.tasks_file)
+                .chain(&self.canaries.canaries),
         )?;
         Ok(())
     }

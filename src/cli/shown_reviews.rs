@@ -52,11 +52,10 @@ pub(super) fn shown(report: &Report, run: &ReviewsRun, top: usize) -> Report {
 fn of_own(all: &Table, rows: &[&Vec<Cell>], person: &'static str) -> Table {
     let place = |name: &str| all.columns().iter().position(|column| *column == name);
     let cell = |row: &[Cell], name: &str| place(name).map_or(Cell::Missing, |p| row[p].clone());
-    let has_reason = rows.iter().any(|row| cell(row, "reason") != Cell::Missing);
+    let has = |name: &&str| rows.iter().any(|row| cell(row, name) != Cell::Missing);
+    let rare: Vec<&'static str> = ["reason", "canaries"].into_iter().filter(has).collect();
     let mut columns = vec![person, "flag", "reads_as", "flagged", "share", "p_own", "closeness"];
-    if has_reason {
-        columns.push("reason");
-    }
+    columns.extend(&rare);
     let mut table = Table::new(&columns);
     for row in rows {
         let flagged = match (cell(row, "n_look"), cell(row, "n_papers")) {
@@ -66,9 +65,7 @@ fn of_own(all: &Table, rows: &[&Vec<Cell>], person: &'static str) -> Table {
         let mut shown =
             vec![cell(row, "reviewer"), cell(row, "flag"), cell(row, "reads_as"), flagged];
         shown.extend([cell(row, "share"), cell(row, "p_own"), cell(row, "closeness")]);
-        if has_reason {
-            shown.push(cell(row, "reason"));
-        }
+        shown.extend(rare.iter().map(|name| cell(row, name)));
         table.push(shown);
     }
     table

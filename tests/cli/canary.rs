@@ -1,6 +1,6 @@
 //! `caz canary`: a plan that only its owner reads, and reviews held to it.
 
-use super::Folder;
+use super::{Folder, sample};
 
 fn plan(folder: &Folder) -> Vec<Vec<String>> {
     folder.write("papers.csv", "paper\nB\nA\n");
@@ -88,4 +88,81 @@ fn files_that_are_no_pdf_are_named_and_the_original_is_never_written_over() {
     assert_eq!(std::fs::read_to_string(folder.path("A.pdf")).unwrap(), "not a PDF");
     let run = folder.caz(&["canary", "insert", "Z.pdf", "--plan", "plan.csv", "--output", "new"]);
     run.failed(3, &["the plan has no paper `Z`"]);
+}
+
+#[test]
+fn tasks_hold_their_phrases_unseen_and_answers_are_held_to_them() {
+    let folder = Folder::new();
+    folder.write("tasks.csv", "task,text,more\nB,What is 1 < 2?,x\nA,<p>Name it</p>,y\n");
+    folder.caz(&["canary", "make", "tasks.csv", "--output", "plan.csv"]).succeeded();
+    let insert = ["canary", "insert", "tasks.csv", "--plan", "plan.csv", "--output"];
+    folder.caz(&[&insert[..], &["hidden"]].concat()).succeeded();
+    let read = |name: &str| -> Vec<csv::StringRecord> {
+        csv::Reader::from_path(folder.path(name)).unwrap().records().map(Result::unwrap).collect()
+    };
+    let (hidden, plan) = (read("hidden/tasks.csv"), read("plan.csv"));
+    assert_eq!([&hidden[0][0], &hidden[0][2], &hidden[1][2]], ["B", "x", "y"]);
+    let seen: String = hidden[0][1].chars().filter(|letter| u32::from(*letter) < 0xe0000).collect();
+    assert_eq!(seen, "What is 1 < 2?");
+    assert!(
+        hidden[1][1].contains(&plan[0][1]) && hidden[1][1].contains("</span>"),
+        "{:?}",
+        hidden[1]
+    );
+    folder.caz(&[&insert[..], &["."]].concat()).failed(2, &["choose another folder"]);
+    let answers =
+        format!("task,worker,answer\nA,lou,\"{}; {}.\"\nA,mia,None.\n", &plan[0][1], &plan[0][2]);
+    folder.write("answers.csv", answers);
+    let check = ["canary", "check", "answers.csv", "--plan", "plan.csv", "--format", "csv"];
+    let rows = folder.caz(&check).succeeded().csv();
+    assert_eq!([&rows[1][1], &rows[1][5], &rows[2][5]], ["lou", "look", "nothing_found"]);
+    folder.write("bad.csv", "name,text\na,b\n");
+    let bad = ["canary", "insert", "bad.csv", "--plan", "plan.csv", "--output", "hidden"];
+    folder.caz(&bad).failed(3, &["a column `task`"]);
+}
+
+#[test]
+fn reviews_by_own_have_a_column_of_canaries_and_a_word_on_how_own_does() {
+    let folder = Folder::new();
+    let [reviews, z] = ["venue/reviews.jsonl", "venue/llm-reviews.jsonl"].map(sample);
+    let text = std::fs::read_to_string(&reviews).unwrap();
+    let rows: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let papers: std::collections::BTreeSet<&str> =
+        rows.iter().map(|row| row["paper"].as_str().unwrap()).collect();
+    let list: String = papers.iter().map(|paper| format!("{paper}\n")).collect();
+    folder.write("papers.csv", format!("paper\n{list}"));
+    folder.caz(&["canary", "make", "papers.csv", "--output", "plan.csv"]).succeeded();
+    let mut plan = csv::Reader::from_path(folder.path("plan.csv")).unwrap();
+    let plan: std::collections::BTreeMap<String, [String; 2]> = plan
+        .records()
+        .map(|row| row.unwrap())
+        .map(|row| (row[0].to_owned(), [row[1].to_owned(), row[2].to_owned()]))
+        .collect();
+    // The first person repeats the phrases of the first paper.
+    let (mut planted, who) = (rows.clone(), rows[0]["reviewer"].as_str().unwrap());
+    let [one, two] = &plan[rows[0]["paper"].as_str().unwrap()];
+    let words = format!("{} It is {one}, and {two}.", rows[0]["text"].as_str().unwrap());
+    planted[0]["text"] = words.into();
+    let lines: String = planted.iter().map(|row| format!("{row}\n")).collect();
+    folder.write("reviews.jsonl", lines);
+    let arguments = ["reviews", "reviews.jsonl", "--z", &z, "--canaries", "plan.csv", "--format"];
+    let found = folder.caz(&[&arguments[..], &["csv"]].concat()).succeeded().csv();
+    let place = |name: &str| found[0].iter().position(|column| column == name).unwrap();
+    assert_eq!(found[1][place("reviewer")], who, "who repeats a phrase stands first");
+    assert_eq!(found[1][place("flag")], "look");
+    assert_eq!(found[1][place("canaries")], format!("\"{one}\", \"{two}\""));
+    assert!(found[2..].iter().all(|row| row[place("canaries")].is_empty()));
+    let by_review = folder.caz(&[&arguments[..], &["csv", "--by", "review"]].concat());
+    let by_review = by_review.succeeded().csv();
+    assert_eq!(by_review[1][0], rows[0]["paper"].as_str().unwrap());
+    let json = folder.caz(&[&arguments[..], &["json"]].concat()).succeeded();
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    let inputs = json["inputs"].as_array().unwrap();
+    assert!(inputs.iter().any(|input| input["path"] == "plan.csv"), "{inputs:?}");
+    let table = folder.caz(&[&arguments[..], &["table"]].concat()).succeeded().stdout;
+    assert!(
+        table.contains("Canaries: 1 of ") && table.contains("How the score own does here"),
+        "{table}"
+    );
 }

@@ -28,6 +28,12 @@ pub struct ReviewFindings {
 }
 
 impl ReviewFindings {
+    /// Findings of which nothing more is known.
+    #[cfg(test)]
+    pub(crate) fn of(found: Vec<String>, near: Vec<String>, planned: usize) -> Self {
+        Self { found, near, planned, p: None, of_other_papers: 0, chance: (0.0, 0.0) }
+    }
+
     /// Whether all phrases of the paper stand in it letter for letter.
     pub fn all_found(&self) -> bool {
         self.planned > 0 && self.found.len() == self.planned

@@ -20,6 +20,7 @@ mod hypergeometric;
 #[cfg(feature = "pdf")]
 mod pdf;
 mod plan;
+mod task;
 #[cfg(test)]
 mod tests;
 
@@ -30,3 +31,4 @@ pub use self::hypergeometric::{at_least, exactly};
 #[cfg(feature = "pdf")]
 pub use self::pdf::{PdfError, hidden_in_pdf};
 pub use self::plan::{CanaryError, Instruction, MOST_PHRASES, Plan, PlannedPaper, instruction};
+pub use self::task::hidden_in_text;
