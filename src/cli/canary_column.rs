@@ -20,8 +20,7 @@ use crate::text::own::OwnFlag;
 /// Where the plan is.
 #[derive(Debug, Default, Args)]
 pub(super) struct CanaryColumnArgs {
-    /// The plan of `caz canary make`: reviews that repeat every phrase of their paper are flagged look, with
-    /// the phrase; and what the score own says of these is counted
+    /// The plan of `caz canary make`: flag look who repeats a paper's phrases
     #[arg(long, value_name = "FILE", conflicts_with_all = ["explain", "dry_run"])]
     pub(super) canaries: Option<PathBuf>,
 }

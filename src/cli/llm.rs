@@ -37,7 +37,7 @@ pub(super) struct LlmArgs {
     /// named
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// Refuse every model that is not in a file (local:) or on a server of this machine
+    /// Refuse models that are not in a file or on a server of this machine
     #[arg(long)]
     pub confidential: bool,
     /// Environment variable that holds the key; never give the key itself
@@ -433,6 +433,9 @@ impl Connection {
 /// Whether a server is this machine by its address alone; what a name leads to is up to others.
 fn is_on_this_machine(url: &str) -> bool {
     let Ok(address) = url.parse::<ureq::http::Uri>() else { return false };
+    if address.scheme().is_none() {
+        return false;
+    }
     let host = address.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
         || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())

@@ -109,7 +109,7 @@ fn tasks_hold_their_phrases_unseen_and_answers_are_held_to_them() {
         "{:?}",
         hidden[1]
     );
-    folder.caz(&[&insert[..], &["."]].concat()).failed(2, &["choose another folder"]);
+    folder.caz(&[&insert[..], &["."]].concat()).failed(2, &["choose another"]);
     let answers =
         format!("task,worker,answer\nA,lou,\"{}; {}.\"\nA,mia,None.\n", &plan[0][1], &plan[0][2]);
     folder.write("answers.csv", answers);

@@ -71,17 +71,19 @@ fn as_number(line: &Line) -> Option<u32> {
     is_number.then(|| line.text.parse().ok()).flatten()
 }
 
-/// Many venues number the lines of submissions in the margin.
+/// Many venues number the lines of submissions in the margin: without numbers that count on.
 fn without_line_numbers(page: Vec<Line>) -> Vec<Line> {
-    let numbers: Vec<u32> = page.iter().filter_map(as_number).collect();
+    let numbers: Vec<(usize, u32)> =
+        page.iter().enumerate().filter_map(|(at, line)| Some((at, as_number(line)?))).collect();
     let mut counted = HashSet::new();
-    for pair in numbers.windows(2).filter(|pair| pair[0].checked_add(1) == Some(pair[1])) {
-        counted.extend(pair.iter().copied());
+    for pair in numbers.windows(2).filter(|pair| pair[0].1 + 1 == pair[1].1) {
+        counted.extend([pair[0].0, pair[1].0]);
     }
     if counted.len() < COUNTED_LINES {
         return page;
     }
-    page.into_iter().filter(|line| as_number(line).is_none_or(|n| !counted.contains(&n))).collect()
+    let kept = page.into_iter().enumerate().filter(|(at, _)| !counted.contains(at));
+    kept.map(|(_, line)| line).collect()
 }
 
 /// Without what stands above or below the text of several pages, but for its numbers, and without numbers
