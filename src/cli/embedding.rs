@@ -67,8 +67,8 @@ pub(super) enum PoolingChoice {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Embedding")]
 pub(super) struct EmbeddingArgs {
-    /// static[:MODEL] | tfidf | words:FILE | `bert:MODEL` | aspects[:RUBRIC] | judge[:RUBRIC] |
-    /// openai:MODEL | given
+    /// static | static:MODEL | tfidf | words:FILE | `bert:MODEL` | aspects | aspects:RUBRIC |
+    /// judge | judge:RUBRIC | openai:MODEL | given
     ///
     /// `static` is bundled and needs no download; `static:` reads another one as model2vec writes it,
     /// `bert:` runs a transformer encoder. Either takes a folder or a name on the Hugging Face hub,

@@ -68,6 +68,9 @@ const OUTPUT_FLAGS: [&str; 20] = [
     "dry_run",
 ];
 
+/// What belongs to everyday flags and few people need: shown in their group, by `--help` only.
+const RARE_FLAGS: [&str; 1] = ["calibrate"];
+
 /// What few people need: shown by `--help` only.
 const ADVANCED_FLAGS: [&str; 52] = [
     "z_columns",
@@ -285,7 +288,7 @@ fn grouped(arg: Arg) -> Arg {
     };
     let help = arg.get_help().map(|text| plain(&text.to_string()));
     let long = arg.get_long_help().map(|text| plain(&text.to_string()));
-    let mut arg = arg.help_heading(heading).hide_short_help(!everyday);
+    let mut arg = arg.help_heading(heading).hide_short_help(!everyday || is(&RARE_FLAGS));
     if let Some(help) = help {
         arg = arg.help(help);
     }

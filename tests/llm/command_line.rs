@@ -647,7 +647,11 @@ fn what_is_no_review_is_asked_for_again_counted_by_kind_and_forgotten() {
         ("too_short", Box::new(|_: &Asked| Reply::Chat("Good.".into()))),
         ("empty", Box::new(|_: &Asked| Reply::Chat(String::new()))),
         ("withheld", Box::new(|_: &Asked| Reply::Finished(proper_review(), "content_filter"))),
-        ("cut_off", Box::new(|_: &Asked| Reply::Finished(proper_review(), "length"))),
+        (
+            "cut_off",
+            // Of what has full sentences these are kept.
+            Box::new(|_: &Asked| Reply::Finished(proper_review().replace('.', ","), "length")),
+        ),
         (
             "refuses",
             Box::new(|_: &Asked| Reply::Chat("I'm sorry, but I can't help with that.".into())),

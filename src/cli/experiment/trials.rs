@@ -17,7 +17,7 @@ use crate::report::{CsvExporter, Exporter, JsonExporter, Report, Table};
 /// How many trials, and where they go.
 #[derive(Debug, Args)]
 pub(super) struct TrialArgs {
-    /// Trials per point of the grid [default: 50; reviews 100, embeddings 10]
+    /// Trials per point [default: 50; reviews 100, embeddings 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trials: Option<u32>,
     /// Write every finished trial to FILE, as it finishes: a file that ends in .jsonl. One that ends
