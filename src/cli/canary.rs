@@ -247,8 +247,14 @@ fn insert(args: &InsertArgs, common: &Common) -> Result<()> {
     let mut failed: Option<Error> = None;
     let mut written = 0_usize;
     for path in &args.papers {
-        let inserted = if is_pdf(path) { insert_one } else { insert_table };
-        match inserted(path, &plan, &folder_itself) {
+        let inserted = if is_pdf(path) {
+            insert_one(path, &plan, &folder_itself)
+        } else {
+            open(path, common)
+                .map_err(Error::from)
+                .and_then(|source| insert_table(path, &source, &plan, &folder_itself))
+        };
+        match inserted {
             Ok(()) => written += 1,
             Err(error) => {
                 say(common, &format!("error: `{}`: {error}", path.display()));
@@ -295,9 +301,8 @@ fn lacks_columns() -> Error {
 }
 
 /// A table of tasks with the request in the text of each; all else stays as it is.
-fn insert_table(path: &Path, plan: &Plan, folder: &Path) -> Result<()> {
+fn insert_table(path: &Path, source: &Source, plan: &Plan, folder: &Path) -> Result<()> {
     let output = copy_of(path, folder)?;
-    let source = Source::read(path)?;
     let copy = match source.format {
         Format::JsonLines => hidden_in_lines(&source.bytes, plan)?,
         Format::Csv => hidden_in_cells(&source.bytes, b',', plan)?,

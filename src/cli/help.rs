@@ -72,7 +72,8 @@ const OUTPUT_FLAGS: [&str; 20] = [
 const RARE_FLAGS: [&str; 1] = ["calibrate"];
 
 /// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: [&str; 52] = [
+const ADVANCED_FLAGS: [&str; 53] = [
+    "title",
     "z_columns",
     "text_columns",
     "names",
