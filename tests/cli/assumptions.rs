@@ -29,15 +29,27 @@ fn every_llm_is_conditioned_on_and_every_llm_is_the_cheater() {
             "gpt gpt cheater_cheater",
             "gpt llama cheater_human",
             "gpt llama cheater_cheater",
+            "gpt llama epsilon",
             "llama  human_human",
             "llama gpt cheater_human",
             "llama gpt cheater_cheater",
             "llama llama cheater_human",
             "llama llama cheater_cheater",
+            "llama gpt epsilon",
+            "  human_human",
+            " gpt cheater_human",
+            " gpt cheater_cheater",
+            " llama cheater_human",
+            " llama cheater_cheater",
         ]
     );
+    // Without Z no hypothesis is about a value; two cheaters are two samples of one LLM.
+    for row in rows[1..].iter().filter(|row| row[0].is_empty()) {
+        assert!(row[13..].iter().all(String::is_empty), "{row:?}");
+        assert_eq!(row[4].is_empty(), row[1..3].join(" ") == "llama cheater_cheater", "{row:?}");
+    }
     let mut people = f64::NAN;
-    for row in &rows[1..] {
+    for row in rows[1..].iter().filter(|row| !row[0].is_empty()) {
         let needs_samples = row[13] == "needs_samples";
         // With the LLM of Z itself a cheater needs a second sample of it, two cheaters a third.
         let expected = ["gpt gpt cheater_cheater", "llama gpt cheater_cheater", "llama llama"];

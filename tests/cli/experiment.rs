@@ -16,7 +16,7 @@ fn detection_has_a_row_per_mechanism_and_share_and_one_over_all() {
     let more = ["--z-source", "gpt", "--format", "csv", "--figures", "f", "--raw", "t.jsonl"];
     let rows = run(&folder, "detection", &more).succeeded().csv();
     assert_eq!(rows[0][..4], ["mechanism", "llm_share", "mean_auc", "q10_auc"]);
-    assert_eq!(rows.len(), 1 + 11 * 6);
+    assert_eq!(rows.len(), 1 + 12 * 6);
     assert_eq!(rows[1][..2], ["ca_z", ""]);
     assert_eq!(rows[1][5], "20");
     assert_eq!((rows[6][1].as_str(), rows[6][5].as_str()), ("0.2", "4"));
@@ -179,8 +179,8 @@ fn trials_are_a_table_where_the_name_of_the_file_asks_for_one() {
     run(&folder, "sample-size", &["--z-source", "gpt", "--raw", "s.json"]).succeeded();
     let value: serde_json::Value = serde_json::from_str(&read("s.json")).unwrap();
     assert_eq!(value["command"], "experiment sample-size");
-    // Four trials, five coverages, eleven mechanisms.
-    assert_eq!(value["results"].as_array().unwrap().len(), 4 * 5 * 11);
+    // Four trials, five coverages, twelve mechanisms.
+    assert_eq!(value["results"].as_array().unwrap().len(), 4 * 5 * 12);
     assert_eq!(value["results"][0]["coverage"], 0.2);
     run(&folder, "multi-llm", &["--llm", ".2", "--copy-z", "--raw", "m.csv"]).succeeded();
     assert!(read("m.csv").lines().nth(1).unwrap().ends_with(",lowest over all"));

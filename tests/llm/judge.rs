@@ -250,7 +250,7 @@ fn a_judge_with_a_memory_costs_a_summary_a_round_and_prompts_may_be_ones_own() {
     let study = ["experiment", "judges", "verdicts.csv", "--pairs", "pairs.csv", "--format", "csv"];
     let run = desk.done(&[study.as_slice(), &["--debates", "said.jsonl"]].concat());
     assert!(run.stdout.contains("\nsamre-memory,error_round:2,0,"), "{}", run.stdout);
-    assert!(run.stdout.contains("\nsamre-memory,error_round_by_beta:2,0.125,"), "{}", run.stdout);
+    assert!(run.stdout.contains("\nsamre-memory,beta_error_round:2,0.125,"), "{}", run.stdout);
     let refused = ["--method", "single", "--prompts", "nowhere"];
     assert_eq!(desk.caz(&arguments(&url, &refused)).code, Some(4));
 }

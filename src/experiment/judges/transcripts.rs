@@ -154,7 +154,7 @@ pub fn errors(transcripts: &[Transcript], gold: &BTreeMap<&str, Side>) -> Vec<Ro
     }
     let mut rows = Vec::new();
     for ((method, round), errors) in found {
-        for (index, metric) in ["error_round", "error_round_by_beta"].into_iter().enumerate() {
+        for (index, metric) in ["error_round", "beta_error_round"].into_iter().enumerate() {
             rows.push(Row {
                 method: Some(method.to_owned()),
                 metric: format!("{metric}:{round}"),
@@ -246,7 +246,7 @@ mod tests {
             let rows = errors(&found, &[("1", gold), ("2", Side::A)].into_iter().collect());
             let value = |metric: &str| rows.iter().find(|row| row.metric == metric).unwrap().value;
             assert_eq!(value("error_round:1"), Some(wrong));
-            assert_eq!(value("error_round_by_beta:1"), Some(0.25));
+            assert_eq!(value("beta_error_round:1"), Some(0.25));
             assert_eq!(rows.len(), 2);
         }
         assert!(errors(&found, &[("1", Side::Tie)].into_iter().collect()).is_empty());

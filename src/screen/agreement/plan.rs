@@ -110,7 +110,7 @@ pub fn plan_monitoring(
         sample.len(),
         sizes.join(", ")
     );
-    table.set_headline(sentence.clone());
+    table.set_headline(sentence);
     let provenance =
         Provenance { agreement: settings, half_width, items_needed: needed, source: name };
     Ok(Report {
@@ -128,9 +128,7 @@ pub fn plan_monitoring(
              count as independent: of items in clusters (topics, authors) more are needed."
                 .into(),
         ],
-        prose: Some(format!(
-            "{sentence}\nThe items themselves are in the other formats (csv, json, ...).\n"
-        )),
+        prose: Some("The items themselves are in the other formats (csv, json, ...).\n".into()),
     })
 }
 
