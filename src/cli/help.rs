@@ -45,13 +45,14 @@ const INPUT_FLAGS: [&str; 29] = [
 ];
 
 /// What is written, and how.
-const OUTPUT_FLAGS: [&str; 20] = [
+const OUTPUT_FLAGS: [&str; 21] = [
     "by",
     "workers_file",
     "transcripts",
     "format",
     "output",
     "report",
+    "title",
     "report_text",
     "explain",
     "top",
@@ -69,7 +70,7 @@ const OUTPUT_FLAGS: [&str; 20] = [
 ];
 
 /// What belongs to everyday flags and few people need: shown in their group, by `--help` only.
-const RARE_FLAGS: [&str; 1] = ["calibrate"];
+const RARE_FLAGS: [&str; 2] = ["calibrate", "title"];
 
 /// What few people need: shown by `--help` only.
 const ADVANCED_FLAGS: [&str; 53] = [

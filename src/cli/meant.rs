@@ -16,6 +16,9 @@ const PERSONS: [&str; 8] =
 const THINGS: [&str; 9] =
     ["paper", "task", "item", "question", "submission", "forum", "example", "unit", "hit"];
 
+/// How columns begin that hold a label.
+const LABELS: [&str; 4] = ["label", "answer", "response", "value"];
+
 /// Flags that people take for others, of all commands or of one.
 const MISTAKEN: [(&str, &str, &str); 4] = [
     ("", "-z", "--z"),
@@ -64,6 +67,16 @@ pub(super) fn of_input(words: &[String], matches: &ArgMatches) -> Option<String>
     let columns = columns(file)?;
     let of_z = z.first().and_then(|path| self::columns(path)).unwrap_or_default();
     let (person, thing) = (has(&columns, &PERSONS), has(&columns, &THINGS));
+    if name == "labels" && thing && !person && columns.len() > 3 && !has(&columns, &LABELS) {
+        let others: Vec<&str> = columns
+            .iter()
+            .filter(|name| !has(&[(*name).clone()], &THINGS))
+            .map(String::as_str)
+            .collect();
+        let more = ["--columns".to_owned(), others.join(","), "--wide".into(), "task".into()];
+        let command = command_of(&[words, &more].concat());
+        return Some(format!("with a column for each worker: {command}"));
+    }
     if !person && has(&of_z, &PERSONS) {
         let (a, b) = (file.display().to_string(), z.first()?.display().to_string());
         let swapped = |word: &String| match word {
@@ -87,16 +100,6 @@ pub(super) fn of_input(words: &[String], matches: &ArgMatches) -> Option<String>
              (echo {header}; cat {}) | {command}",
             quoted(&file.to_string())
         ));
-    }
-    if name == "labels" && thing && !person && columns.len() > 3 {
-        let others: Vec<&str> = columns
-            .iter()
-            .filter(|name| !has(&[(*name).clone()], &THINGS))
-            .map(String::as_str)
-            .collect();
-        let more = ["--columns".to_owned(), others.join(","), "--wide".into(), "task".into()];
-        let command = command_of(&[words, &more].concat());
-        return Some(format!("with a column for each worker: {command}"));
     }
     None
 }

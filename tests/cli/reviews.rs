@@ -126,10 +126,13 @@ fn explain_shows_the_evidence() {
         "Paper P1",
         "similarity with the LLM",
         "sentences close to the LLM's and not as close to peers'",
-        "sentences with most support by peers beyond the LLM",
     ] {
         assert!(run.stdout.contains(part), "no `{part}` in {}", run.stdout);
     }
+    // finn hands in the LLM's words: what peers say too is no support for him.
+    let support = "sentences with most support by peers beyond the LLM";
+    assert!(!run.stdout.contains(support), "{}", run.stdout);
+    assert!(scores(&["--explain", "ada"]).succeeded().stdout.contains(support));
     let rows = scores(&["--explain", "ada", "--format", "csv"]).succeeded().csv();
     assert_eq!(rows[0][..4], ["paper", "kind", "with", "similarity"]);
     let count = |kind: &str| rows.iter().filter(|row| row[1] == kind).count();
