@@ -73,8 +73,7 @@ const OUTPUT_FLAGS: [&str; 21] = [
 const RARE_FLAGS: [&str; 2] = ["calibrate", "title"];
 
 /// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: [&str; 53] = [
-    "title",
+const ADVANCED_FLAGS: [&str; 52] = [
     "z_columns",
     "text_columns",
     "names",
