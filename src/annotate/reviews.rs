@@ -198,8 +198,9 @@ impl Reviews {
         let temperatures: Vec<f64> = of_prompts
             .map(|own| self.settings.sampling.temperature.or(own).unwrap_or(temperature))
             .collect();
-        let same = temperatures.windows(2).all(|pair| pair[0] == pair[1]);
-        let told = if same { temperatures[0].into() } else { Value::from(temperatures) };
+        let mut distinct = temperatures.clone();
+        distinct.dedup();
+        let told = if distinct.len() == 1 { distinct[0].into() } else { temperatures.into() };
         settings.insert("temperature".into(), told);
         settings
     }

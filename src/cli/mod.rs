@@ -151,11 +151,11 @@ pub fn program<C: FromArgMatches>(
 /// What the parser has to say: help, the version, or what is wrong with the command line.
 fn refused(program: &str, error: &clap::Error) -> ExitStatus {
     let text = error.to_string();
-    if error.kind() == ParseError::MissingRequiredArgument {
-        if let Some(advice) = help::untangled(program, &typed()) {
-            terminal::talk(&terminal::shown(&format!("error: {advice}")));
-            return ExitStatus::Usage;
-        }
+    if error.kind() == ParseError::MissingRequiredArgument
+        && let Some(advice) = help::untangled(program, &typed())
+    {
+        terminal::talk(&terminal::shown(&format!("error: {advice}")));
+        return ExitStatus::Usage;
     }
     if error.use_stderr() && terminal::shown(&text) != text {
         // It quotes the command line, colours and all.

@@ -30,15 +30,14 @@ impl Exporter for TextExporter {
             writeln!(out, "{}\n", whole(&printable(headline)))?;
         }
         let mut left_out = Vec::new();
-        match &report.prose {
-            Some(prose) => writeln!(out, "{}", whole(&printable_lines(prose.trim_end())))?,
-            None => {
-                let mut shown = Shown::of(&report.table);
-                if let Some(width) = self.width {
-                    left_out = shown.fit(width);
-                }
-                writeln!(out, "{}", self.grid(&shown).trim_fmt())?;
+        if let Some(prose) = &report.prose {
+            writeln!(out, "{}", whole(&printable_lines(prose.trim_end())))?;
+        } else {
+            let mut shown = Shown::of(&report.table);
+            if let Some(width) = self.width {
+                left_out = shown.fit(width);
             }
+            writeln!(out, "{}", self.grid(&shown).trim_fmt())?;
         }
         let narrow = (!left_out.is_empty())
             .then(|| format!("Not shown for want of room: {}.", left_out.join(", ")));

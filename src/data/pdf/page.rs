@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
                 "Tz" => state.stretch = number(0) / 100.0,
                 "TL" => state.leading = number(0),
                 "Ts" => state.rise = number(0),
-                "Tr" => state.painted = number(0) != 3.0,
+                "Tr" => state.painted = (number(0) - 3.0).abs() > 0.5,
                 "Td" => next_line(number(0), number(1), &mut text),
                 "TD" => {
                     state.leading = -number(1);

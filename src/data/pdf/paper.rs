@@ -1,6 +1,6 @@
 //! From the lines of a file to a paper: title, abstract, and the text without what no review is about.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +98,7 @@ fn without_heads(mut pages: Vec<Vec<Line>>) -> Vec<Vec<Line>> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     for page in &pages {
         let edges = page.iter().enumerate().filter(|(at, _)| is_edge(*at, page.len()));
-        for key in edges.map(|(_, line)| key(line)).collect::<HashSet<_>>() {
+        for key in edges.map(|(_, line)| key(line)).collect::<BTreeSet<_>>() {
             *seen.entry(key).or_default() += 1;
         }
     }

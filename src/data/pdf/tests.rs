@@ -30,7 +30,7 @@ fn document(contents: &[&str]) -> Document {
         .map(lopdf::Object::from)
         .collect();
     let tree_entries = dictionary! {
-        "Type" => "Pages", "Count" => contents.len() as i64, "Kids" => pages,
+        "Type" => "Pages", "Count" => i64::try_from(contents.len()).unwrap(), "Kids" => pages,
         "MediaBox" => vec![0.into(), 0.into(), 612.into(), 792.into()],
         "Resources" => dictionary! {
             "Font" => dictionary! { "F1" => font }, "XObject" => dictionary! { "X" => form },
