@@ -10,7 +10,6 @@ use super::error::BertError;
 use super::json::JsonFile;
 use crate::embed::settings::Pooling;
 
-#[cfg(feature = "hub")]
 /// The `model_type` of a model folder.
 pub(in crate::embed) fn model_type(folder: &Path) -> Option<String> {
     let file = JsonFile::read(folder, "config.json").ok()?;
