@@ -11,12 +11,14 @@ use super::json::JsonFile;
 use crate::embed::settings::Pooling;
 
 /// The `model_type` of a model folder.
+#[cfg(feature = "hub")]
 pub(in crate::embed) fn model_type(folder: &Path) -> Option<String> {
     let file = JsonFile::read(folder, "config.json").ok()?;
     file.text("model_type").ok().map(str::to_owned)
 }
 
 /// The `model_type` of a model folder if caz computes it; the rest of the config is not checked.
+#[cfg(feature = "hub")]
 pub(in crate::embed) fn supported_family(folder: &Path) -> Option<String> {
     let known =
         ["bert", "roberta", "xlm-roberta", "camembert", "distilbert", "mpnet", "modernbert"];
