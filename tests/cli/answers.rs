@@ -360,7 +360,10 @@ fn a_dry_run_says_what_could_be_found_and_flags_nobody() {
     let kinds: Vec<&str> = table[1..].iter().map(|row| row[0].as_str()).collect();
     assert!(kinds.contains(&"copy") && kinds.contains(&"llm"), "{kinds:?}");
     let shown = run(&folder, &["--dry-run"]).succeeded().stdout;
-    assert!(shown.starts_with("Of texts planted here look finds: copies of Z "), "{shown}");
+    assert!(
+        shown.starts_with("What is word for word a Z is found always; of texts planted here"),
+        "{shown}"
+    );
     assert!(!shown.contains("finn") && !shown.contains("gwen"), "{shown}");
     let small = [sample("reviews.jsonl"), sample("llm-reviews.jsonl")];
     let command = ["reviews", &small[0], "--z", &small[1], "--dry-run"];

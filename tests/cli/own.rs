@@ -85,7 +85,7 @@ fn the_table_says_what_was_chosen_and_shows_the_worst() {
     for part in [
         "3 of 28 reviewers to look at",
         "did not hand in their own work",
-        "Of texts planted here",
+        "of texts planted here look finds another LLM's",
         "look: read these",
         "24 of 28 reviewers are not shown",
     ] {

@@ -247,14 +247,20 @@ pub(super) fn planted(own: &OwnScores) -> Option<String> {
             )
         }
     };
-    let kinds: Vec<String> = own.planted.by_class.iter().map(of_kind).collect();
-    if kinds.is_empty() {
+    if own.planted.by_class.is_empty() {
         return None;
     }
+    // What is word for word a Z needs no model, of which alone the rates are.
+    let others = own.planted.by_class.iter().filter(|rate| rate.class != Class::Copy);
+    let kinds: Vec<String> = others.map(of_kind).collect();
     let people = own.planted.people.map_or(String::new(), |people| {
         format!("; of people {:.1} % would be flagged", 100.0 * people)
     });
-    Some(format!("Of texts planted here look finds: {}{people}.", kinds.join(", ")))
+    let always = "What is word for word a Z is found always";
+    if kinds.is_empty() {
+        return Some(format!("{always}{people}."));
+    }
+    Some(format!("{always}; of texts planted here look finds {}{people}.", kinds.join(", ")))
 }
 
 /// What a ghost stands for.

@@ -142,7 +142,12 @@ impl<'a> Verdicts<'a> {
             }
             OwnFlag::Unsure => said.push("it is not sure enough to flag, nor to clear".into()),
             OwnFlag::Clear => {
-                let missed = self.own.planted.by_class.iter().filter(|rate| rate.count > 0);
+                let missed = self
+                    .own
+                    .planted
+                    .by_class
+                    .iter()
+                    .filter(|rate| rate.count > 0 && rate.class != Class::Copy);
                 let kinds: Vec<String> = missed
                     .filter(|rate| rate.on_all < 0.5)
                     .map(|rate| {
