@@ -228,7 +228,7 @@ fn pages_of_labels_assumptions_and_experiments_open() {
     let folder = tempfile::tempdir().unwrap();
     let page = labels(folder.path());
     browser.open(&page);
-    assert_eq!(browser.run("return document.querySelectorAll('#view option').length"), json!(11));
+    assert_eq!(browser.run("return document.querySelectorAll('#view option').length"), json!(12));
     browser.click("#list tr.person td");
     browser.wait_for("return document.getElementById('person-name').textContent", &json!("kai"));
     let person = browser.text("#person-scores");
@@ -271,8 +271,8 @@ fn pages_of_labels_assumptions_and_experiments_open() {
     let experiment = ["experiment", "detection", &crowd, "--z", &z, "--copy-z", "--trials", "2"];
     let page = report_of(folder.path(), &experiment);
     browser.open(&page);
-    // Lines, bars, and the scores by each of eleven mechanisms.
-    assert_eq!(browser.run("return document.querySelectorAll('figure svg').length"), json!(13));
+    // Lines, bars, and the scores by each of twelve mechanisms.
+    assert_eq!(browser.run("return document.querySelectorAll('figure svg').length"), json!(14));
     browser.emulate("prefers-color-scheme", "dark");
     browser.screenshot("report-experiment-dark.png");
     browser.assert_quiet(&page);
