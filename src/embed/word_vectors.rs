@@ -13,9 +13,9 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use unicode_segmentation::UnicodeSegmentation;
 
 use crate::data::progress::Progress;
+use crate::data::words::words;
 use crate::embed::vectors::{DenseVectors, Vectors};
 use crate::embed::{EmbedError, Embedder, Embeddings};
 use crate::error::{ErrorKind, Kinded};
@@ -75,7 +75,7 @@ impl WordVectors {
     pub fn read(path: &Path, texts: &[&str]) -> Result<Self, WordVectorsError> {
         let unreadable = |source| WordVectorsError::Read { path: path.to_owned(), source };
         let mut wanted = HashSet::new();
-        for word in texts.iter().flat_map(|text| text.unicode_words()) {
+        for word in texts.iter().flat_map(|text| words(text)) {
             wanted.insert(word.to_owned());
             wanted.insert(word.to_lowercase());
         }
@@ -139,7 +139,7 @@ impl Embedder for WordVectors {
     fn embed(&self, texts: &[&str], progress: &dyn Progress) -> Result<Embeddings, EmbedError> {
         let mut values = vec![0.0_f64; texts.len() * self.dims];
         values.par_chunks_mut(self.dims).zip(texts.par_iter()).for_each(|(vector, text)| {
-            for row in text.unicode_words().filter_map(|word| self.find(word)) {
+            for row in words(text).filter_map(|word| self.find(word)) {
                 vector.iter_mut().zip(row).for_each(|(sum, &entry)| *sum += f64::from(entry));
             }
             let norm = vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt();

@@ -7,12 +7,11 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use unicode_segmentation::UnicodeSegmentation;
-
 use super::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason, without_reasoning};
 use super::error::ChatError;
 use super::fence::tags_in;
 use crate::data::excerpt::plain_opening;
+use crate::data::words;
 
 /// Fewest words of a review.
 pub const LEAST_WORDS: usize = 40;
@@ -193,7 +192,7 @@ pub fn ask_until_usable(
 }
 
 fn words_of(text: &str) -> Vec<String> {
-    text.unicode_words().map(str::to_lowercase).collect()
+    words::words(text).map(str::to_lowercase).collect()
 }
 
 /// The share of the runs of [`RUN`] words that also stand in one of the inputs.

@@ -8,9 +8,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use unicode_segmentation::UnicodeSegmentation;
-
 use crate::data::reviews::ReviewSet;
+use crate::data::words::words;
 use crate::embed::sentences::sentences;
 
 /// Reviewers and papers that share a sentence of a form.
@@ -59,12 +58,11 @@ impl Forms {
 
 /// The words of a sentence in lower case.
 fn key(sentence: &str) -> String {
-    let words: Vec<String> = sentence.unicode_words().map(str::to_lowercase).collect();
-    words.join(" ")
+    words(sentence).map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
 fn is_heading(sentence: &str) -> bool {
-    let words = sentence.unicode_words().count();
+    let words = words(sentence).count();
     let bare = sentence.trim_end_matches(['*', '_', '#', ' ']);
     let ends_in_mark = bare.ends_with(|c: char| {
         matches!(c, '.' | '!' | '?' | '\u{2026}' | '\u{3002}' | '\u{ff01}' | '\u{ff1f}')

@@ -11,6 +11,7 @@ use super::settings::COPIED;
 use crate::data::reviews::ReviewSet;
 use crate::data::words::words_with_places;
 use crate::embed::sentences::sentences;
+use crate::text::pairs::{Paper, papers_of};
 
 /// Words in a row that two texts share only if one is copied from the other.
 const RUN: usize = 8;
@@ -80,17 +81,12 @@ pub(super) fn copied(
     forms: &HashSet<u64>,
     is_a_persons: &dyn Fn(usize) -> bool,
 ) -> Vec<Option<Copied>> {
-    let mut papers: Vec<(Vec<usize>, Vec<usize>)> = vec![Default::default(); set.papers.len()];
-    for (index, review) in set.reviews.iter().enumerate() {
-        papers[review.paper as usize].0.push(index);
-    }
-    for (index, z) in set.z.iter().enumerate().filter(|(index, _)| !is_a_persons(*index)) {
-        papers[z.paper as usize].1.push(index);
-    }
+    let mut papers = papers_of(set);
+    papers.iter_mut().for_each(|paper| paper.z.retain(|&z| !is_a_persons(z)));
     let found: Vec<(usize, Copied)> = papers
         .par_iter()
         .enumerate()
-        .flat_map_iter(|(paper, (reviews, z))| of_paper(set, paper, reviews, z, forms))
+        .flat_map_iter(|(number, paper)| of_paper(set, number, paper, forms))
         .collect();
     let mut all = vec![None; set.reviews.len()];
     found.into_iter().for_each(|(review, copied)| all[review] = Some(copied));
@@ -99,14 +95,13 @@ pub(super) fn copied(
 
 fn of_paper(
     set: &ReviewSet,
-    paper: usize,
-    reviews: &[usize],
-    z: &[usize],
+    number: usize,
+    Paper { reviews, z }: &Paper,
     forms: &HashSet<u64>,
 ) -> Vec<(usize, Copied)> {
     // The first Z by name that has a piece.
     let mut of_z: HashMap<u64, usize> = HashMap::new();
-    let mut order = z.to_vec();
+    let mut order = z.clone();
     order.sort_by_key(|&z| set.sources.name(set.z[z].source));
     let mut any = false;
     for z in order {
@@ -119,7 +114,7 @@ fn of_paper(
     if !any {
         return Vec::new();
     }
-    if let Some(task) = u32::try_from(paper).ok().and_then(|paper| set.task_text(paper)) {
+    if let Some(task) = u32::try_from(number).ok().and_then(|paper| set.task_text(paper)) {
         Words::of(task).pieces().for_each(|(_, piece)| {
             of_z.remove(&piece);
         });

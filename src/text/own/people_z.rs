@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::duplicates::{common, hash, needed, shingles};
+use super::duplicates::{common, hash_folded, needed, shingles};
 use super::z_check::UnusableZ;
 use crate::data::content::Content;
 use crate::data::reviews::ReviewSet;
+use crate::data::words::words;
+use crate::text::pairs::{Paper, papers_of};
 
 /// Most of the shingles of a review that a Z beside its own text has: another Z is far from it.
 const FAR: f64 = 0.2;
@@ -20,21 +22,15 @@ const FEWEST: usize = 20;
 ///
 /// Whoever hands in a Z is not meant: by its words that Z is an LLM's. One entry for each of [`ReviewSet::z`].
 pub(super) fn people_z(set: &ReviewSet, unusable: &[Option<UnusableZ>]) -> Vec<bool> {
-    let mut papers: Vec<(Vec<usize>, Vec<usize>)> = vec![Default::default(); set.papers.len()];
-    for (index, z) in set.z.iter().enumerate() {
-        if unusable[index].is_none() && z.content.text.is_some() {
-            papers[z.paper as usize].0.push(index);
-        }
-    }
-    for (index, review) in set.reviews.iter().enumerate() {
-        if review.content.text.is_some() {
-            papers[review.paper as usize].1.push(index);
-        }
+    let mut papers = papers_of(set);
+    for paper in &mut papers {
+        paper.z.retain(|&z| unusable[z].is_none() && set.z[z].content.text.is_some());
+        paper.reviews.retain(|&review| set.reviews[review].content.text.is_some());
     }
     let candidates: Vec<usize> = papers
         .par_iter()
-        .filter(|(z, reviews)| z.len() > 1 && !reviews.is_empty())
-        .flat_map_iter(|(z, reviews)| near_one_review(set, z, reviews))
+        .filter(|paper| paper.z.len() > 1 && !paper.reviews.is_empty())
+        .flat_map_iter(|paper| near_one_review(set, paper))
         .collect();
     let mut found = vec![false; set.z.len()];
     if candidates.is_empty() {
@@ -43,7 +39,7 @@ pub(super) fn people_z(set: &ReviewSet, unusable: &[Option<UnusableZ>]) -> Vec<b
     let words = Words::of(set, unusable);
     for z in candidates {
         let paper = set.z[z].paper;
-        let siblings = papers[paper as usize].0.iter().filter(|&&other| other != z);
+        let siblings = papers[paper as usize].z.iter().filter(|&&other| other != z);
         let reads_as_an_llm = |z: usize| words.likelier_an_llm(paper, &set.z[z].content);
         found[z] = reads_as_an_llm(z).is_some_and(|by| by < 0.0)
             && siblings.into_iter().all(|&other| reads_as_an_llm(other).is_some_and(|by| by > 0.0));
@@ -52,7 +48,7 @@ pub(super) fn people_z(set: &ReviewSet, unusable: &[Option<UnusableZ>]) -> Vec<b
 }
 
 /// Of the Z of a paper those that are nearly the text of one of its reviews, which no other Z is near.
-fn near_one_review(set: &ReviewSet, z: &[usize], reviews: &[usize]) -> Vec<usize> {
+fn near_one_review(set: &ReviewSet, Paper { reviews, z }: &Paper) -> Vec<usize> {
     let of_z: Vec<Vec<u64>> = z.iter().map(|&z| shingles(text(&set.z[z].content))).collect();
     let reviews: Vec<Vec<u64>> =
         reviews.iter().map(|&review| shingles(text(&set.reviews[review].content))).collect();
@@ -89,7 +85,7 @@ struct Counts {
 
 impl Counts {
     fn add(&mut self, text: &str, kind: usize) {
-        for word in words(text) {
+        for word in words(text).map(hash_folded) {
             self.words.entry(word).or_default()[kind] += 1;
             self.totals[kind] += 1;
         }
@@ -125,17 +121,12 @@ impl Words {
             ((count(&self.all) - count(own)) as f64 + 0.5) / (total as f64 + 1.0)
         };
         let (mut sum, mut count) = (0.0, 0_usize);
-        for word in words(text(content)) {
+        for word in words(text(content)).map(hash_folded) {
             sum += (share(word, 1) / share(word, 0)).ln();
             count += 1;
         }
         (count > 0).then(|| sum / count as f64)
     }
-}
-
-fn words(text: &str) -> impl Iterator<Item = u64> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(|word| hash(&word.to_lowercase()))
 }
 
 #[cfg(test)]
