@@ -12,7 +12,7 @@ use crate::data::reviews::{Review, ReviewSet};
 use crate::error::{ErrorKind, Kinded, Result};
 use crate::report::{Cell, Report, Table, printable, three_decimals};
 use crate::text::explain::{PaperEvidence, SentenceEvidence};
-use crate::text::own::{Class, Closest, OwnFlag, OwnReview, is_copied};
+use crate::text::own::{Class, Closest, OtherPaper, OwnFlag, OwnReview, is_copied};
 use crate::text::score::ScoreName;
 
 /// A longer sentence would fill the screen.
@@ -224,10 +224,7 @@ fn prose(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> String {
 fn other_papers(text: &mut String, run: &ReviewsRun, reviewer: u32) {
     let set = run.set();
     for (place, found) in own_reviews(run, reviewer) {
-        let Some(other) = found.other_paper.filter(|o| o.lead() > 0.0 && o.is_close != Some(false))
-        else {
-            continue;
-        };
+        let Some(other) = found.other_paper.filter(OtherPaper::is_closer) else { continue };
         let (here, there) =
             (set.papers.name(set.reviews[place].paper), set.papers.name(other.paper));
         let (here, there) = (printable(here), printable(there));

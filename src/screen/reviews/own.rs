@@ -250,9 +250,7 @@ pub(super) fn planted(own: &OwnScores) -> Option<String> {
     if own.planted.by_class.is_empty() {
         return None;
     }
-    // What is word for word a Z needs no model, of which alone the rates are.
-    let others = own.planted.by_class.iter().filter(|rate| rate.class != Class::Copy);
-    let kinds: Vec<String> = others.map(of_kind).collect();
+    let kinds: Vec<String> = own.planted.by_model().map(of_kind).collect();
     let people = own.planted.people.map_or(String::new(), |people| {
         format!("; of people {:.1} % would be flagged", 100.0 * people)
     });

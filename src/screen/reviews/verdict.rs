@@ -142,14 +142,9 @@ impl<'a> Verdicts<'a> {
             }
             OwnFlag::Unsure => said.push("it is not sure enough to flag, nor to clear".into()),
             OwnFlag::Clear => {
-                let missed = self
-                    .own
-                    .planted
-                    .by_class
-                    .iter()
-                    .filter(|rate| rate.count > 0 && rate.class != Class::Copy);
-                let kinds: Vec<String> = missed
-                    .filter(|rate| rate.on_all < 0.5)
+                let planted = self.own.planted.by_model();
+                let kinds: Vec<String> = planted
+                    .filter(|rate| rate.count > 0 && rate.on_all < 0.5)
                     .map(|rate| {
                         format!("{} ({:.0} % found)", kind_of(rate.class), 100.0 * rate.on_all)
                     })

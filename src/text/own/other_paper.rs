@@ -38,6 +38,12 @@ impl OtherPaper {
     pub fn lead(&self) -> f64 {
         self.closeness - self.closeness_here
     }
+
+    /// Whether the review is about the other paper as far as can be told: closer to it than to its own, and not
+    /// known to be farther than reviews are from their papers.
+    pub fn is_closer(&self) -> bool {
+        self.lead() > 0.0 && self.is_close != Some(false)
+    }
 }
 
 /// Looks for the closest other papers.

@@ -154,7 +154,7 @@ impl OwnReview {
     /// What it is closest to: another paper, if it is closer to one and as close as people are to theirs;
     /// else the Z or the peer with the larger cosine.
     pub fn closest(&self) -> Option<Closest> {
-        let elsewhere = self.other_paper.filter(|o| o.lead() > 0.0 && o.is_close != Some(false));
+        let elsewhere = self.other_paper.filter(OtherPaper::is_closer);
         if let Some(other) = elsewhere {
             return Some(Closest::Paper(other));
         }
@@ -210,6 +210,13 @@ pub struct PlantedRates {
     pub ghosts: Option<f64>,
     /// Expected share of people who are flagged.
     pub people: Option<f64>,
+}
+
+impl PlantedRates {
+    /// The rates of what only the model can find: what is word for word a Z is found without it.
+    pub fn by_model(&self) -> impl Iterator<Item = &GhostRate> {
+        self.by_class.iter().filter(|rate| rate.class != Class::Copy)
+    }
 }
 
 /// Everything that `own` says about a set.

@@ -109,7 +109,7 @@ fn of_another_paper(run: &ReviewsRun, row: &ReviewerRow) -> Option<String> {
     let of_person = found.filter(|(review, _)| review.reviewer as usize == row.number);
     let (review, other) = of_person
         .filter_map(|(review, own)| Some((review, own.other_paper?)))
-        .filter(|(_, other)| other.lead() > 0.0 && other.is_close != Some(false))
+        .filter(|(_, other)| other.is_closer())
         .reduce(|best, next| if next.1.lead() > best.1.lead() { next } else { best })?;
     let paper = set.papers.name(review.paper);
     let there = set.papers.name(other.paper);
