@@ -34,12 +34,12 @@ use crate::embed::catalogue::{ModelSource, embed_contents};
 use crate::embed::settings::{EmbedderSettings, EmbedderSpec, Granularity};
 use crate::embed::vectors::{DenseVectors, Vectors};
 use crate::error::{Error, ErrorKind, Result};
+use crate::metrics::agreement::bootstrap::interval;
 use crate::metrics::auc::ClusteredAuc;
 #[cfg(feature = "html")]
 use crate::report::html::Page;
 use crate::report::{Input, Report, settings_map};
 use crate::simulate::reviews::ReviewerKind;
-use crate::stats::rank::quantile;
 use crate::stats::seed::stream;
 use crate::text::scorer::Scorer;
 use crate::text::space::Space;
@@ -391,7 +391,7 @@ fn compared(
                 let against = best.filter(|&best| best != embedder).and_then(|best| {
                     let pairs = draws.drawn.iter().zip(&found[best].drawn);
                     let differences = pairs.map(|(own, best)| Some((*own)? - (*best)?));
-                    let (low, high) = interval(differences)?;
+                    let (low, high) = interval(&differences.collect::<Vec<_>>())?;
                     Some((auc - found[best].all?, low, high))
                 });
                 rows.push(Row {
@@ -399,7 +399,7 @@ fn compared(
                     score,
                     kind: name.clone(),
                     auc: Some(auc),
-                    interval: interval(draws.drawn.iter().copied()),
+                    interval: interval(&draws.drawn),
                     difference: against,
                 });
             }
@@ -419,13 +419,6 @@ fn best(found: &[Draws]) -> Option<usize> {
             },
         )
         .map(|(index, _)| index)
-}
-
-/// Percentiles of what is defined.
-fn interval(values: impl Iterator<Item = Option<f64>>) -> Option<(f64, f64)> {
-    let mut values: Vec<f64> = values.flatten().collect();
-    values.sort_by(f64::total_cmp);
-    Some((quantile(&values, 0.025)?, quantile(&values, 0.975)?))
 }
 
 impl EmbeddingsRun {

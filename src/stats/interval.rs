@@ -77,7 +77,7 @@ impl Share {
     /// The share `value` of so many cases with Wilson's interval (1927), which is never empty: that
     /// of 10 of 10 begins at .72. `None` without a case.
     pub fn wilson(value: f64, n: f64) -> Option<Self> {
-        let z = Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0);
+        let z = normal_quantile();
         let scale = 1.0 + z * z / n;
         let middle = (value + z * z / (2.0 * n)) / scale;
         let spread = value * (1.0 - value) / n + z * z / (4.0 * n * n);
@@ -88,6 +88,11 @@ impl Share {
         let interval = (low, high);
         (n > 0.0).then_some(Self { value, interval, cases: n })
     }
+}
+
+/// So many standard deviations a normal variable lies within with [`CONFIDENCE`]: 1.96.
+pub fn normal_quantile() -> f64 {
+    Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0)
 }
 
 /// Variance with divisor `n - 1`, two passes; `None` for fewer than two observations.

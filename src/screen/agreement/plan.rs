@@ -20,13 +20,11 @@ use crate::data::warning::Warning;
 use crate::error::Result;
 use crate::metrics::agreement::{Confusion, Metric};
 use crate::report::{Input, Report, Table, settings_map};
+use crate::stats::interval::normal_quantile;
 use crate::stats::seed::stream;
 
 /// Columns of a plan.
 pub const COLUMNS: [&str; 2] = ["task", "gold"];
-
-/// Of a normal variable 2.5 % are above this.
-const NORMAL_975: f64 = 1.959_963_984_540_054;
 
 /// Counts of a cell are multiplied by this before one is taken away.
 const FINE: u64 = 100_000;
@@ -80,7 +78,7 @@ pub fn plan_monitoring(
     let Some((name, kappa, spread, items)) = most else {
         return Err(AgreementError::NoKappa.into());
     };
-    let z = NORMAL_975;
+    let z = normal_quantile();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 0")]
     let needed = ((z * z * spread / (half_width * half_width)).ceil() as usize).max(2);
     let (sample, short) = sample(reference, scale.len(), needed, settings.seed);
