@@ -48,14 +48,11 @@ fn no_memory(bytes: usize) -> ! {
         "error: there is no memory left ({bytes} bytes more were needed); give less data at once, or a machine \
          with more"
     );
-    std::process::exit(PANICKED)
+    std::process::exit(caz::cli::PANICKED)
 }
 
 /// The number of mimalloc's option `mi_option_purge_delay`, in milliseconds.
 const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
-
-/// The exit code of a Rust program that panicked.
-const PANICKED: i32 = 101;
 
 fn main() -> ExitCode {
     // What is freed goes back to the system at once and not after a second, in which more is taken: of

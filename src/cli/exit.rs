@@ -23,6 +23,9 @@ pub enum ExitStatus {
     Interrupted = 130,
 }
 
+/// 101: a fault of caz itself, or no memory; the code of a Rust program that panicked.
+pub const PANICKED: i32 = 101;
+
 impl From<ExitStatus> for ExitCode {
     fn from(status: ExitStatus) -> Self {
         Self::from(status as u8)

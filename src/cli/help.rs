@@ -6,6 +6,8 @@
 
 use clap::{Arg, Command};
 
+use super::meant::command_of;
+
 const INPUT: &str = "Input";
 const COMPUTE: &str = "What to compute";
 const OUTPUT: &str = "Output";
@@ -317,17 +319,9 @@ pub(super) fn untangled(program: &str, arguments: &[String]) -> Option<String> {
     // After the words of the command, which come before every flag.
     let first_flag = words.iter().position(|word| word.starts_with('-'))?;
     words.insert(first_flag, file);
-    let quoted = |word: &String| {
-        if word.contains(|c: char| c.is_whitespace() || c == '\'') {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        } else {
-            word.clone()
-        }
-    };
-    let words: Vec<String> = words.iter().map(quoted).collect();
     Some(format!(
-        "--z takes every file that follows it; put the file that is scored first:\n  {program} {}",
-        words.join(" ")
+        "--z takes every file that follows it; put the file that is scored first:\n  {}",
+        command_of(program, &words)
     ))
 }
 

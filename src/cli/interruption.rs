@@ -2,7 +2,7 @@
 //! is done, and says so. And what a panic does.
 
 use super::common::Common;
-use super::exit::ExitStatus;
+use super::exit::{ExitStatus, PANICKED};
 use super::output::say;
 
 /// Lets Ctrl-C, and a request to end, stop work that keeps what is done, and end all else.
@@ -22,9 +22,6 @@ pub(super) fn listen(common: &Common) {
     // Without a handler the system ends the process, which loses no more than a second Ctrl-C.
     let _ = ctrlc::set_handler(heard);
 }
-
-/// The exit code of a Rust program that panicked.
-const PANICKED: i32 = 101;
 
 /// Ends the program with code 101 on a panic in any thread, as unwinding did from the first one. The release
 /// build does not unwind, and its other way out is a signal that can leave an image of the memory on the

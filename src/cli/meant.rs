@@ -43,7 +43,7 @@ pub(super) fn renamed(words: &[String]) -> Option<String> {
         }
     };
     let all: Vec<String> = words.iter().map(new).collect();
-    (all != words).then(|| command_of(&all))
+    (all != words).then(|| command_of("caz", &all))
 }
 
 /// What to do about an input that could not be read, with the command where there is one.
@@ -74,7 +74,7 @@ pub(super) fn of_input(words: &[String], matches: &ArgMatches) -> Option<String>
             .map(String::as_str)
             .collect();
         let more = ["--columns".to_owned(), others.join(","), "--wide".into(), "task".into()];
-        let command = command_of(&[words, &more].concat());
+        let command = command_of("caz", &[words, &more].concat());
         return Some(format!("with a column for each worker: {command}"));
     }
     if !person && has(&of_z, &PERSONS) {
@@ -84,7 +84,7 @@ pub(super) fn of_input(words: &[String], matches: &ArgMatches) -> Option<String>
             word if *word == b => a.clone(),
             word => word.clone(),
         };
-        let command = command_of(&words.iter().map(swapped).collect::<Vec<_>>());
+        let command = command_of("caz", &words.iter().map(swapped).collect::<Vec<_>>());
         return Some(format!("the two files are swapped: {command}"));
     }
     if let Some(command) = for_z(words, &columns, &of_z) {
@@ -94,7 +94,7 @@ pub(super) fn of_input(words: &[String], matches: &ArgMatches) -> Option<String>
         let header = if name == "reviews" { "paper,reviewer,text" } else { "task,worker,label" };
         let file = file.display();
         let rest = words.iter().map(|word| if *word == file.to_string() { "-" } else { word });
-        let command = command_of(&rest.map(str::to_owned).collect::<Vec<_>>());
+        let command = command_of("caz", &rest.map(str::to_owned).collect::<Vec<_>>());
         return Some(format!(
             "the first line of `{file}` names no columns; if these are {header}: \
              (echo {header}; cat {}) | {command}",
@@ -116,7 +116,10 @@ fn of_folder(words: &[String], folder: &Path) -> Option<String> {
     };
     let file = file.display().to_string();
     let named = |word: &String| if *word == shown { file.clone() } else { word.clone() };
-    Some(format!("name the file: {}", command_of(&words.iter().map(named).collect::<Vec<_>>())))
+    Some(format!(
+        "name the file: {}",
+        command_of("caz", &words.iter().map(named).collect::<Vec<_>>())
+    ))
 }
 
 /// The command with `--z-column` where a `--column` names what only the file of Z has.
@@ -129,7 +132,7 @@ fn for_z(words: &[String], columns: &[String], of_z: &[String]) -> Option<String
     let place = (1..words.len()).find(|&at| words[at - 1] == "--column" && is_of_z(&words[at]))?;
     let mut words = words.to_vec();
     words[place - 1] = "--z-column".into();
-    Some(command_of(&words))
+    Some(command_of("caz", &words))
 }
 
 fn start_of(path: &Path) -> Option<String> {
@@ -162,10 +165,10 @@ fn has(columns: &[String], starts: &[&str]) -> bool {
     columns.iter().any(|column| starts.iter().any(|start| column.to_lowercase().starts_with(start)))
 }
 
-/// The command, as a shell takes it.
-fn command_of(words: &[String]) -> String {
+/// The command of a program, as a shell takes it.
+pub(super) fn command_of(program: &str, words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    format!("caz {}", words.join(" "))
+    format!("{program} {}", words.join(" "))
 }
 
 fn quoted(word: &str) -> String {
@@ -195,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_command_can_be_given_to_a_shell() {
-        assert_eq!(command_of(&words("reviews it's")), "caz reviews 'it'\\''s'");
+        assert_eq!(command_of("caz", &words("reviews it's")), "caz reviews 'it'\\''s'");
         assert_eq!(quoted("a b;rm"), "'a b;rm'");
     }
 }

@@ -62,7 +62,7 @@ use clap::error::ErrorKind as ParseError;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use self::common::Common;
-pub use self::exit::{ExitStatus, UsageError, status_of};
+pub use self::exit::{ExitStatus, PANICKED, UsageError, status_of};
 
 /// Does this person's review or label add information beyond what an LLM already says?
 ///
