@@ -54,10 +54,6 @@ pub(super) fn run(args: &AnswersArgs, common: &Common) -> Result<ExitStatus> {
     let answers = Reviews::answers(&settings, || {
         Ok(args.exports.open(&args.tasks, Wanted::Items, common)?.0)
     })?;
-    let connection = args.run.out.llm.connect(common, args.run.out.dry_run)?;
-    if args.run.out.dry_run {
-        let about = (answers.inputs(), answers.provenance());
-        return out.dry_run(answers.requests(), about, &connection);
-    }
-    out.ask(answers.requests().len(), &connection, |asked, observer| answers.run(asked, observer))
+    let about = (answers.inputs(), answers.provenance());
+    out.ask_or_count(answers.requests(), about, |asked, observer| answers.run(asked, observer))
 }

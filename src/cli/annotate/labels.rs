@@ -65,10 +65,6 @@ pub(super) fn run(args: &LabelsArgs, common: &Common) -> Result<ExitStatus> {
     let labels = Labels::prepare(&settings, || {
         Ok(args.exports.open(&args.items, Wanted::Items, common)?.0)
     })?;
-    let connection = args.run.out.llm.connect(common, args.run.out.dry_run)?;
-    if args.run.out.dry_run {
-        let about = (labels.inputs(), labels.provenance());
-        return out.dry_run(labels.requests(), about, &connection);
-    }
-    out.ask(labels.requests().len(), &connection, |asked, observer| labels.run(asked, observer))
+    let about = (labels.inputs(), labels.provenance());
+    out.ask_or_count(labels.requests(), about, |asked, observer| labels.run(asked, observer))
 }

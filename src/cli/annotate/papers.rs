@@ -117,24 +117,18 @@ impl PaperArgs {
         }
         let observer = Terminal::new(common);
         let stage = observer.stage("reading papers", files.len() as u64);
-        let answers: Vec<std::result::Result<Paper, Unread>> = files
+        let answers: Option<Vec<std::result::Result<Paper, Unread>>> = files
             .par_iter()
             .map(|(_, path)| {
-                if stage.interrupted() || observer.interrupted() {
-                    return Err(Unread {
-                        word: "interrupted".into(),
-                        message: "interrupted".into(),
-                    });
-                }
-                let answer = read(path);
+                let answer = (!stage.interrupted() && !observer.interrupted()).then(|| read(path));
                 stage.advance(1);
                 answer
             })
             .collect();
-        if answers.iter().any(|answer| answer.as_ref().is_err_and(|e| e.word == "interrupted")) {
-            return Err(Error::new(ErrorKind::Interrupted, "interrupted".to_owned()));
-        }
         drop(stage);
+        let Some(answers) = answers else {
+            return Err(Error::new(ErrorKind::Interrupted, "interrupted".to_owned()));
+        };
         self.gathered(&files, answers, &abstracts)
     }
 

@@ -5,7 +5,7 @@ use crate::llm::ChatRequest;
 use clap::Args;
 
 use super::args::RunArgs;
-use super::papers::PaperArgs;
+use super::papers::{PaperArgs, Papers};
 use super::run::Output;
 use crate::annotate::RowFormat;
 use crate::annotate::reviews::{self, Reviews, ReviewsSettings};
@@ -55,16 +55,13 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
     };
     let papers = args.papers.read(&args.exports, common)?;
     args.papers.tell(&papers, common)?;
-    let reviews = Reviews::prepare(&settings, || Ok(papers.source.clone()))?;
+    let Papers { source, unread, .. } = papers;
+    let reviews = Reviews::prepare(&settings, || Ok(source))?;
     say(common, &lengths(reviews.requests(), args.samples));
-    let connection = args.run.out.llm.connect(common, args.run.out.dry_run)?;
-    if args.run.out.dry_run {
-        let about = (reviews.inputs(), reviews.provenance());
-        return out.dry_run(reviews.requests(), about, &connection);
-    }
-    out.ask(reviews.requests().len(), &connection, |asked, observer| {
+    let about = (reviews.inputs(), reviews.provenance());
+    out.ask_or_count(reviews.requests(), about, |asked, observer| {
         let mut annotation = reviews.run(asked, observer);
-        annotation.failures.splice(..0, papers.unread);
+        annotation.failures.splice(..0, unread);
         annotation
     })
 }

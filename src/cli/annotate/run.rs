@@ -46,6 +46,20 @@ impl<'a> Output<'a> {
         Ok(Self { command, format, args, common })
     }
 
+    /// Asks for an answer to each request by `run`; with --dry-run says what that would cost.
+    pub(in crate::cli) fn ask_or_count(
+        &self,
+        requests: &[ChatRequest],
+        about: (&[Input], Map<String, Value>),
+        run: impl FnOnce(&Asked<'_>, &dyn Observer) -> Annotation,
+    ) -> Result<ExitStatus> {
+        let connection = self.args.llm.connect(self.common, self.args.dry_run)?;
+        if self.args.dry_run {
+            return self.dry_run(requests, about, &connection);
+        }
+        self.ask(requests.len(), &connection, run)
+    }
+
     /// Says what the first requests would cost; sends nothing.
     pub(in crate::cli) fn dry_run(
         &self,
