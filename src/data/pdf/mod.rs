@@ -116,4 +116,4 @@ fn lines_of(pdf: &[u8]) -> Result<Vec<Result<Vec<page::Line>, PdfError>>, PdfErr
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -42,7 +42,8 @@ fn document(contents: &[&str]) -> Document {
     document
 }
 
-fn saved(mut document: Document) -> Vec<u8> {
+/// The bytes of a file.
+pub(crate) fn saved(mut document: Document) -> Vec<u8> {
     let mut bytes = Vec::new();
     document.save_to(&mut bytes).unwrap();
     bytes

@@ -167,6 +167,7 @@ fn painted(text: &str, left: f32, bottom: f32) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::pdf::tests::saved;
     use lopdf::dictionary;
 
     /// Two pages that share their resources through the tree, one with two streams.
@@ -199,12 +200,6 @@ mod tests {
         let catalog = document.add_object(dictionary! { "Type" => "Catalog", "Pages" => tree });
         document.trailer.set("Root", catalog);
         document
-    }
-
-    fn saved(mut document: Document) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        document.save_to(&mut bytes).unwrap();
-        bytes
     }
 
     #[test]
