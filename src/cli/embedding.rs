@@ -23,7 +23,6 @@ use crate::embed::catalogue::Served;
 use crate::embed::catalogue::{Embedded, ModelSource, embed_contents};
 use crate::embed::pooling::TextUnit;
 use crate::embed::settings::{EmbedderSettings, Granularity, LongText, Pooling};
-use crate::embed::tfidf::StopWords;
 #[cfg(feature = "llm")]
 use crate::llm::{ChatModel, EmbeddingModel, TokenPooling};
 
@@ -94,9 +93,6 @@ pub(super) struct EmbeddingArgs {
     /// bert, openai: how token vectors become one [default: as the model says]
     #[arg(long, value_enum)]
     pub pooling: Option<PoolingChoice>,
-    /// tfidf: leave out English stop words
-    #[arg(long)]
-    pub stop_words: bool,
     /// aspects: the sentence vectors they are read from, static or
     /// `bert:sentence-transformers/all-MiniLM-L6-v2` [default: static]
     #[arg(long, value_name = "E")]
@@ -131,7 +127,8 @@ impl EmbeddingArgs {
                 PoolingChoice::Max => Pooling::Max,
                 PoolingChoice::Last => Pooling::Last,
             }),
-            stop_words: if self.stop_words { StopWords::English } else { StopWords::None },
+            prompt_name: None,
+            normalize: false,
             aspects_from: self.aspects_from.clone(),
             #[cfg(feature = "llm")]
             judge: matches!(self.embedder.first(), Some(EmbedderSpec::Judge(_)))

@@ -75,7 +75,7 @@ const OUTPUT_FLAGS: [&str; 21] = [
 const RARE_FLAGS: [&str; 2] = ["calibrate", "title"];
 
 /// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: [&str; 52] = [
+const ADVANCED_FLAGS: [&str; 53] = [
     "z_columns",
     "text_columns",
     "names",
@@ -106,7 +106,8 @@ const ADVANCED_FLAGS: [&str; 52] = [
     "granularity",
     "long_text",
     "pooling",
-    "stop_words",
+    "prompt_name",
+    "normalize",
     "judge_prompt",
     "turns",
     "proposals",

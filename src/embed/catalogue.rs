@@ -186,7 +186,7 @@ impl EmbedderSettings {
                 Box::new(StaticModel::from_folder(&folder, &spec.to_string())?)
             }
             EmbedderSpec::Words(file) => Box::new(WordVectors::read(Path::new(file), texts)?),
-            EmbedderSpec::Tfidf => Box::new(Tfidf::fit(texts, self.stop_words)),
+            EmbedderSpec::Tfidf => Box::new(Tfidf::fit(texts)),
             EmbedderSpec::Bert(model) => self.encoder(model, models)?,
             EmbedderSpec::Judge(rubric) => return self.judge(rubric.as_deref(), texts, models),
             EmbedderSpec::Aspects(rubric) => return self.aspects(rubric.as_deref(), models),
@@ -228,6 +228,7 @@ impl EmbedderSettings {
         let options = BertOptions {
             long_text: self.long_text,
             pooling: self.pooling,
+            prompt_name: self.prompt_name.clone(),
             ..BertOptions::default()
         };
         let folder = models.encoder(model)?;
@@ -365,7 +366,7 @@ pub fn embed_contents(
     if matches!(spec, EmbedderSpec::Judge(_) | EmbedderSpec::OpenAi(_)) {
         models.sending(&spec, count_units(&texts, granularity, hearing.as_ref()));
     }
-    let embedded = embed(embedder.as_ref(), &texts, granularity, observer, hearing)?;
+    let mut embedded = embed(embedder.as_ref(), &texts, granularity, observer, hearing)?;
     if embedded.long_units > 0 {
         let count = embedded.long_units;
         let what = if granularity == Granularity::Sentence { "sentences" } else { "texts" };
@@ -376,6 +377,14 @@ pub fn embed_contents(
         let message =
             format!("{count} {what} are longer than the model takes at once and were {done}");
         warnings.push(Warning::new("long_texts", count, message));
+    }
+    if settings.normalize {
+        if embedder.kind() == VectorKind::Judgments {
+            return Err(Error::usage(
+                "judgments are no directions: their norm says how many there are",
+            ));
+        }
+        embedded.vectors.normalize();
     }
     Ok(Embedded {
         vectors: Arc::new(embedded.vectors),

@@ -9,7 +9,6 @@ pub mod pooling;
 pub mod sentences;
 pub mod settings;
 pub mod static_model;
-mod stop_words;
 pub mod tfidf;
 mod trie;
 pub mod vectors;

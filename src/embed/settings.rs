@@ -6,7 +6,6 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::pooling::TextUnit;
-use super::tfidf::StopWords;
 use crate::error::{ErrorKind, Kinded};
 #[cfg(feature = "llm")]
 use crate::judge::JudgeSettings;
@@ -32,6 +31,14 @@ pub enum EmbedderSpec {
     OpenAi(String),
     /// `given`: vectors or judgments that come with the texts.
     Given,
+}
+
+impl EmbedderSpec {
+    /// Whether the score own of texts is computed with its vectors: those that are made on this machine,
+    /// of any text. With another embedder own weighs words.
+    pub fn is_read_by_own(&self) -> bool {
+        matches!(self, Self::Tfidf | Self::Static(_) | Self::Bert(_))
+    }
 }
 
 /// A name that is no embedder's.
@@ -183,8 +190,12 @@ pub struct EmbedderSettings {
     pub long_text: LongText,
     /// Encoders: in place of the pooling that the model's own files ask for.
     pub pooling: Option<Pooling>,
-    /// Word weights: which words do not count.
-    pub stop_words: StopWords,
+    /// Encoders: which of the model's own prompts goes before every text, in place of its default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt_name: Option<String>,
+    /// Vectors are divided by their L2 norm when all else is done; that of a zero vector stays.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub normalize: bool,
     /// Aspects: the embedder of sentences that they are read from; `None` for `static`.
     pub aspects_from: Option<EmbedderSpec>,
     /// Judges: how they are asked; `None` for the defaults, and with other embedders.

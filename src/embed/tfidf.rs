@@ -12,33 +12,19 @@
 use std::collections::HashMap;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use crate::data::progress::Progress;
 use crate::data::words::{words, write_folded};
-use crate::embed::stop_words::ENGLISH;
 use crate::embed::vectors::{SparseVectors, Vectors};
 use crate::embed::{EmbedError, Embedder, Embeddings, VectorKind};
 
 /// Texts whose words are counted by one thread at a time.
 const TEXTS_PER_JOB: usize = 256;
 
-/// Words that are not counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StopWords {
-    /// Every word counts.
-    #[default]
-    None,
-    /// English function words (`the`, `of`, `is`) do not count.
-    English,
-}
-
 /// The words of a corpus and how rare they are.
 #[derive(Debug, Clone)]
 pub struct Tfidf {
     name: String,
-    stop_words: StopWords,
     /// Dimension of every word; only looked up, never gone through.
     dims: HashMap<String, u32>,
     /// Inverse document frequency by dimension.
@@ -48,13 +34,13 @@ pub struct Tfidf {
 impl Tfidf {
     /// Learns the vocabulary and the document frequencies of `corpus`: give it all texts that will
     /// be compared, reviews and LLM reviews. Dimensions are the words in the order of their bytes.
-    pub fn fit(corpus: &[&str], stop_words: StopWords) -> Self {
+    pub fn fit(corpus: &[&str]) -> Self {
         let counts: Vec<HashMap<String, InTexts>> = corpus
             .par_chunks(TEXTS_PER_JOB)
             .map(|texts| {
                 let mut counts: HashMap<String, InTexts> = HashMap::new();
                 for (number, text) in texts.iter().enumerate() {
-                    for_each_word(text, stop_words, |word| match counts.get_mut(word) {
+                    for_each_word(text, |word| match counts.get_mut(word) {
                         Some(known) if known.last == number => {}
                         Some(known) => *known = InTexts { count: known.count + 1, last: number },
                         None => {
@@ -77,7 +63,7 @@ impl Tfidf {
             .map(|&(_, count)| ((1.0 + texts) / (1.0 + count as f64)).ln() + 1.0)
             .collect();
         let dims = frequencies.into_iter().map(|(word, _)| word).zip(0..).collect();
-        Self { name: "tfidf".to_owned(), stop_words, dims, rarity }
+        Self { name: "tfidf".to_owned(), dims, rarity }
     }
 
     /// Number of words, which is the number of dimensions.
@@ -93,7 +79,7 @@ impl Tfidf {
     /// The vector of one text.
     fn vector(&self, text: &str) -> Vec<(u32, f64)> {
         let mut dims = Vec::new();
-        for_each_word(text, self.stop_words, |word| dims.extend(self.dimension(word)));
+        for_each_word(text, |word| dims.extend(self.dimension(word)));
         dims.sort_unstable();
         let mut row: Vec<(u32, f64)> = dims
             .chunk_by(|a, b| a == b)
@@ -116,14 +102,12 @@ struct InTexts {
     last: usize,
 }
 
-/// The words of a text that count, with repeats.
-fn for_each_word(text: &str, stop_words: StopWords, mut each: impl FnMut(&str)) {
+/// The words of a text, with repeats.
+fn for_each_word(text: &str, mut each: impl FnMut(&str)) {
     let mut folded = String::new();
     for word in words(text) {
         write_folded(word, &mut folded);
-        if stop_words == StopWords::None || ENGLISH.binary_search(&folded.as_str()).is_err() {
-            each(&folded);
-        }
+        each(&folded);
     }
 }
 
@@ -170,7 +154,7 @@ mod tests {
     #[test]
     fn weights_by_hand() {
         // n = 2. "a": in both, idf = ln(3/3) + 1 = 1; "b": in one, idf = ln(3/2) + 1.
-        let tfidf = Tfidf::fit(&["A a b", "a"], StopWords::None);
+        let tfidf = Tfidf::fit(&["A a b", "a"]);
         let (a, b) = (1.0 + 2.0_f64.ln(), 1.5_f64.ln() + 1.0);
         let sparse = rows(&tfidf, &["A a b", "zebra", ""]);
         let row = sparse.row(0);
@@ -181,21 +165,14 @@ mod tests {
     }
 
     #[test]
-    fn stop_words_do_not_count_when_asked() {
-        let tfidf = Tfidf::fit(&["The paper is not good, it\u{2019}s fine"], StopWords::English);
-        assert_eq!(tfidf.dimension("the"), None);
-        assert_eq!(tfidf.dimension("it's"), None);
-        assert_eq!([tfidf.dimension("fine"), tfidf.dimension("paper")], [Some(0), Some(2)]);
-    }
-
-    #[test]
-    fn the_stop_words_are_sorted_for_the_search() {
-        assert!(ENGLISH.is_sorted_by(|a, b| a < b));
+    fn words_are_in_lower_case_with_a_straight_apostrophe() {
+        let tfidf = Tfidf::fit(&["It\u{2019}s a Paper"]);
+        assert_eq!(["a", "it's", "paper"].map(|word| tfidf.dimension(word)), [0, 1, 2].map(Some));
     }
 
     #[test]
     fn an_empty_corpus_has_no_dimension() {
-        let sparse = rows(&Tfidf::fit(&[], StopWords::None), &["word"]);
+        let sparse = rows(&Tfidf::fit(&[]), &["word"]);
         assert_eq!((sparse.dims(), sparse.len()), (0, 1));
     }
 
@@ -205,7 +182,7 @@ mod tests {
             texts in prop::collection::vec("[a-d]( [a-d]){0,8}|", 1..8),
         ) {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let tfidf = Tfidf::fit(&texts, StopWords::None);
+            let tfidf = Tfidf::fit(&texts);
             let sparse = rows(&tfidf, &texts);
             for (index, text) in texts.iter().enumerate() {
                 let mut full = [0.0; 4];

@@ -80,6 +80,28 @@ impl Vectors {
         }
     }
 
+    /// Divides every row by its L2 norm; a row of zeros stays as it is.
+    pub fn normalize(&mut self) {
+        fn norm(values: impl Iterator<Item = f64>) -> f64 {
+            let squared: f64 = values.map(|value| value * value).sum();
+            if squared > 0.0 { squared.sqrt() } else { 1.0 }
+        }
+        match self {
+            Self::Dense(dense) => {
+                for row in dense.values.chunks_exact_mut(dense.dims.max(1)) {
+                    let norm = norm(row.iter().copied());
+                    row.iter_mut().for_each(|value| *value /= norm);
+                }
+            }
+            Self::Sparse(sparse) => {
+                for row in &mut sparse.rows {
+                    let norm = norm(row.iter().map(|entry| entry.1));
+                    row.iter_mut().for_each(|entry| entry.1 /= norm);
+                }
+            }
+        }
+    }
+
     /// Number of dimensions of every row.
     pub fn dims(&self) -> usize {
         match self {

@@ -311,7 +311,7 @@ mod tests {
     use crate::embed::Embedder;
     use crate::embed::pooling::{embed_by_sentence, embed_heard, hear_sentences};
     use crate::embed::sentences::sentences;
-    use crate::embed::tfidf::{StopWords, Tfidf};
+    use crate::embed::tfidf::Tfidf;
 
     /// Two papers whose texts stand in the set in another order; review 2 has no sentence with a
     /// letter, review 3 more sentences than are compared.
@@ -364,7 +364,7 @@ mod tests {
         let (papers, owned) = example();
         let names = ["q", "p"].map(str::to_owned);
         let texts: Vec<&str> = owned.iter().map(String::as_str).collect();
-        let embedder = Tfidf::fit(&texts, StopWords::None);
+        let embedder = Tfidf::fit(&texts);
         let mut collector = SentenceCollector::new(&papers, &names, 5, |_| true);
         // The Z of both papers come first, by name.
         assert_eq!(collector.order(), [5, 7, 6, 0, 3, 1, 2, 4]);

@@ -128,7 +128,7 @@ mod tests {
     use crate::data::progress::NoProgress;
     use crate::embed::Embedder;
     use crate::embed::sentences::sentences;
-    use crate::embed::tfidf::{StopWords, Tfidf};
+    use crate::embed::tfidf::Tfidf;
 
     fn row() -> impl Strategy<Value = Vec<f64>> {
         let entry = prop_oneof![2 => Just(0.0), 1 => -2.0..2.0_f64];
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn texts_with_different_words_can_be_compared() {
         let texts = ["Red green. Blue", "Green. White"];
-        let embedder = Tfidf::fit(&texts, StopWords::None);
+        let embedder = Tfidf::fit(&texts);
         let [a, b] = texts.map(|text| embedded(&embedder, text));
         let (to_b, to_a) = closest(&a, &b);
         // `red green` has the weights ln(3/2) + 1 and 1 or the like; `green` alone is one of them.
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn nothing_is_close_to_a_text_without_sentences() {
-        let embedder = Tfidf::fit(&["red blue"], StopWords::None);
+        let embedder = Tfidf::fit(&["red blue"]);
         let vectors = embedded(&embedder, "Red blue. Blue.");
         assert_eq!(closest(&vectors, &SentenceVectors::default()), (vec![], vec![]));
     }

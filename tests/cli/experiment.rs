@@ -133,8 +133,7 @@ fn trials_of_another_embedding_or_reading_are_not_mixed() {
     run(&["--embedder", "tfidf"]).succeeded();
     run(&["--embedder", "tfidf", "--trials", "3"]).failed(2, &["cannot be used multiple times"]);
     for more in [
-        &["--embedder", "tfidf", "--stop-words"][..],
-        &["--embedder", "tfidf", "--duplicates", "first"],
+        &["--embedder", "tfidf", "--duplicates", "first"][..],
         &["--embedder", "tfidf", "--granularity", "sentence"],
         &["--embedder", "static"],
     ] {

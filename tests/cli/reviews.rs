@@ -228,9 +228,7 @@ fn every_setting_of_the_embedder_is_in_the_output() {
         let value: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
         value["settings"].clone()
     };
-    let found = settings(&["--embedder", "tfidf", "--stop-words"]);
-    assert_eq!((&found["stop_words"], &found["granularity"]), (&"english".into(), &"text".into()));
+    assert_eq!(settings(&["--embedder", "tfidf"])["granularity"], "text");
     let found = settings(&["--long-text", "truncate", "--pooling", "cls"]);
     assert_eq!((&found["long_text"], &found["pooling"]), (&"truncate".into(), &"cls".into()));
-    assert_eq!(settings(&[])["stop_words"], "none");
 }

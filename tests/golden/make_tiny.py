@@ -20,7 +20,7 @@ import torch
 import transformers
 from sentence_transformers import SentenceTransformer, models
 from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
-from tokenizers.models import Unigram, WordPiece
+from tokenizers.models import BPE, Unigram, WordPiece
 
 HERE = Path(__file__).parent / "tiny"
 LETTERS = string.ascii_lowercase
@@ -69,6 +69,19 @@ def unigram():
     return tokenizer, special, len(names)
 
 
+def bytes_and_end():
+    """As Qwen3-Embedding has it: bytes, and the end of the text as a token, which is pooled."""
+    names = sorted(pre_tokenizers.ByteLevel.alphabet()) + ["<|endoftext|>"]
+    tokenizer = Tokenizer(BPE({n: i for i, n in enumerate(names)}, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    template = processors.TemplateProcessing(
+        single="$A <|endoftext|>", special_tokens=[("<|endoftext|>", 256)]
+    )
+    tokenizer.post_processor = processors.Sequence([processors.ByteLevel(), template])
+    end = "<|endoftext|>"
+    return tokenizer, dict(pad_token=end, eos_token=end), len(names)
+
+
 def randomize(model):
     generator = torch.Generator().manual_seed(20251121)
     with torch.no_grad():
@@ -105,6 +118,21 @@ def encoder(family, vocabulary):
             hidden_dim=24,
         )
         return randomize(t.DistilBertModel(config))
+    if family == "nomic_bert":
+        config = t.NomicBertConfig(
+            vocab_size=vocabulary, max_position_embeddings=POSITIONS, num_hidden_layers=2, **SIZES
+        )
+        return randomize(t.NomicBertModel(config))
+    if family == "qwen3":
+        config = t.Qwen3Config(
+            vocab_size=vocabulary, max_position_embeddings=POSITIONS, num_hidden_layers=2,
+            num_key_value_heads=1, head_dim=12, **SIZES
+        )
+        model = randomize(t.Qwen3Model(config))
+        # In half precision, as it is published; the angles are not.
+        for weight in model.parameters():
+            weight.data = weight.data.bfloat16().float()
+        return model
     config = t.ModernBertConfig(
         vocab_size=vocabulary, max_position_embeddings=POSITIONS, num_hidden_layers=4,
         local_attention=8, pad_token_id=0, cls_token_id=2, sep_token_id=3, bos_token_id=2,
@@ -128,7 +156,12 @@ def store(family, model, folder):
     elif family == "distilbert":
         state = {"distilbert." + name: tensor for name, tensor in state.items()}
         torch.save(state, folder / "pytorch_model.bin")
-    elif family in ("mpnet", "bert-dense", "bert-last"):
+    elif family == "qwen3":
+        from safetensors.torch import save_file
+
+        state = {name: tensor.bfloat16() for name, tensor in state.items()}
+        save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
+    elif family in ("mpnet", "bert-dense", "bert-last", "nomic_bert"):
         model.save_pretrained(folder)
     else:
         from safetensors.torch import save_file
@@ -142,7 +175,8 @@ def rounded(values):
 
 
 def make(family):
-    tokenizer, special, vocabulary = unigram() if family == "xlm-roberta" else wordpiece()
+    makers = {"xlm-roberta": unigram, "qwen3": bytes_and_end}
+    tokenizer, special, vocabulary = makers.get(family, wordpiece)()
     model = encoder(family, vocabulary)
     limit = POSITIONS - 1 if family in ("xlm-roberta", "mpnet") else POSITIONS
     source = HERE / "source"
@@ -152,13 +186,17 @@ def make(family):
     )
     fast.save_pretrained(source)
     transformer = models.Transformer(str(source))
-    poolings = {"xlm-roberta": "cls", "bert-dense": "max", "bert-last": "lasttoken"}
+    poolings = {
+        "xlm-roberta": "cls", "bert-dense": "max", "bert-last": "lasttoken", "qwen3": "lasttoken"
+    }
     modules = [transformer, models.Pooling(16, pooling_mode=poolings.get(family, "mean"))]
     if family == "bert-dense":
         modules += [randomize(models.Dense(16, 12)), randomize(models.Dense(12, 10, bias=False, activation_function=torch.nn.Identity()))]
     more = {}
     if family == "bert-last":
         more = dict(prompts={"query": "query: ", "passage": ""}, default_prompt_name="query", truncate_dim=10)
+    if family == "qwen3":
+        more = dict(prompts={"query": "Instruct: find it\nQuery:", "document": ""})
     sentence = SentenceTransformer(modules=[*modules, models.Normalize()], device="cpu", **more)
     folder = HERE / family
     shutil.rmtree(folder, ignore_errors=True)
@@ -183,14 +221,25 @@ def make(family):
         for ids in sequences:
             states = model(torch.tensor([ids]), attention_mask=torch.ones(1, len(ids)))
             means.append(states.last_hidden_state[0].mean(0).tolist())
+    prompted = {
+        name: [
+            rounded(sentence.encode(text, prompt_name=name, normalize_embeddings=True))
+            for text in TEXTS
+        ]
+        for name in more.get("prompts", {})
+    }
     return dict(
         texts=[dict(text=t, vector=rounded(v)) for t, v in zip(TEXTS, vectors)],
+        prompted=prompted,
         sequences=[dict(ids=i, mean=rounded(m)) for i, m in zip(sequences, means)],
     )
 
 
 def main():
-    every = ["bert", "xlm-roberta", "distilbert", "modernbert", "mpnet", "bert-dense", "bert-last"]
+    every = [
+        "bert", "xlm-roberta", "distilbert", "modernbert", "mpnet", "nomic_bert", "qwen3", "bert-dense",
+        "bert-last",
+    ]
     path = HERE / "expected.json"
     expected = json.loads(path.read_text()) if path.exists() else {}
     for family in sys.argv[1:] or every:

@@ -174,7 +174,8 @@ mod models {
 
     use super::*;
 
-    const TINY: [&str; 4] = ["bert", "distilbert", "modernbert", "xlm-roberta"];
+    const TINY: [&str; 6] =
+        ["bert", "distilbert", "modernbert", "nomic_bert", "qwen3", "xlm-roberta"];
 
     fn copy(from: &Path, to: &Path) {
         fs::create_dir_all(to).unwrap();

@@ -22,7 +22,7 @@ use caz::data::source::Source;
 use caz::embed::Embedder;
 use caz::embed::pooling::{TextUnit, embed_texts};
 use caz::embed::static_model::StaticModel;
-use caz::embed::tfidf::{StopWords, Tfidf};
+use caz::embed::tfidf::Tfidf;
 use caz::metrics::auc::auc;
 use caz::text::pairs::{ZCombine, papers_of};
 use caz::text::score::{ReviewerScore, cosine_scores, negative_scores, projected_scores};
@@ -165,9 +165,7 @@ fn static_vectors_do_what_the_prototype_did() {
 #[ignore = "needs the real reviews in ../shared/data"]
 fn word_weights_tell_llm_reviews_too() {
     let data = real_data();
-    let areas = mean_areas(&data, TextUnit::Whole, |set| {
-        Box::new(Tfidf::fit(&texts(set), StopWords::None))
-    });
+    let areas = mean_areas(&data, TextUnit::Whole, |set| Box::new(Tfidf::fit(&texts(set))));
     // No prototype figure for these; only the order that the method promises.
     assert!(areas.projected_centered > areas.cosine, "{areas:?}");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use caz::data::progress::NoProgress;
 use caz::embed::Embedder;
-use caz::embed::tfidf::{StopWords, Tfidf};
+use caz::embed::tfidf::Tfidf;
 use caz::embed::vectors::Vectors;
 use serde::Deserialize;
 
@@ -28,7 +28,7 @@ fn every_weight_is_that_of_scikit_learn() {
     let golden: Golden =
         serde_json::from_str(include_str!("../golden/tfidf.json")).expect("the golden file");
     let texts: Vec<&str> = golden.rows.iter().map(|row| row.text.as_str()).collect();
-    let tfidf = Tfidf::fit(&texts[..golden.corpus], StopWords::None);
+    let tfidf = Tfidf::fit(&texts[..golden.corpus]);
     let Vectors::Sparse(sparse) = tfidf.embed(&texts, &NoProgress).expect("vectors").vectors else {
         panic!("word weights are sparse");
     };

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::error::BertError;
+use super::BertOptions;
+use super::candle::CandleConfig;
+use super::error::{BertError, FAMILIES};
 use super::json::JsonFile;
 use crate::embed::settings::Pooling;
 
@@ -20,9 +22,11 @@ pub(in crate::embed) fn model_type(folder: &Path) -> Option<String> {
 /// The `model_type` of a model folder if caz computes it; the rest of the config is not checked.
 #[cfg(feature = "hub")]
 pub(in crate::embed) fn supported_family(folder: &Path) -> Option<String> {
-    let known =
-        ["bert", "roberta", "xlm-roberta", "camembert", "distilbert", "mpnet", "modernbert"];
-    model_type(folder).filter(|family| known.contains(&family.as_str()))
+    let known = FAMILIES.replace(" and ", ", ");
+    // Language models are of this family, too; those that embed say how they pool.
+    let pools = |family: &str| family != "qwen3" || folder.join("modules.json").is_file();
+    model_type(folder)
+        .filter(|family| known.split(", ").any(|known| known == family) && pools(family))
 }
 
 /// The element-wise function between the two halves of the feed-forward block.
@@ -82,10 +86,13 @@ impl PostNormConfig {
     }
 }
 
+const USE_A_FAMILY: &str = "use a bert, roberta, xlm-roberta, camembert, distilbert, mpnet, modernbert, \
+                            nomic_bert or qwen3 model";
+
 /// What config.json describes.
 pub(super) enum Architecture {
     PostNorm(PostNormConfig),
-    ModernBert(candle_transformers::models::modernbert::Config),
+    Candle(CandleConfig),
 }
 
 impl Architecture {
@@ -98,12 +105,10 @@ impl Architecture {
             }
             "mpnet" => mpnet(&file),
             "distilbert" => distilbert(&file),
-            "modernbert" => modernbert(&file).map(Self::ModernBert),
-            other => Err(file.unsupported(
-                "model_type",
-                other,
-                "use a bert, roberta, xlm-roberta, camembert, distilbert, mpnet or modernbert model",
-            )),
+            "modernbert" => modernbert(&file).map(Self::Candle),
+            "nomic_bert" => nomic_bert(&file).map(Self::Candle),
+            "qwen3" => qwen3(&file).map(Self::Candle),
+            other => Err(file.unsupported("model_type", other, USE_A_FAMILY)),
         }
     }
 }
@@ -210,9 +215,7 @@ const MOST_ANGLES: usize = 1 << 26;
 /// Reads ModernBERT's config as transformers 4 wrote it and as transformers 5 writes it, where
 /// `rope_theta` moved into `rope_parameters`, `layer_norm_eps` is `norm_eps` and
 /// `global_attn_every_n_layers` became a list of layer types.
-fn modernbert(
-    file: &JsonFile,
-) -> Result<candle_transformers::models::modernbert::Config, BertError> {
+fn modernbert(file: &JsonFile) -> Result<CandleConfig, BertError> {
     for key in ["attention_bias", "mlp_bias", "norm_bias"] {
         file.must_be(key, &json!(false), "use a model without biases")?;
     }
@@ -232,15 +235,9 @@ fn modernbert(
     };
     let pad_token_id = u32::try_from(file.size("pad_token_id")?);
     let (hidden_size, heads) = (file.size("hidden_size")?, file.size("num_attention_heads")?);
-    if heads == 0 || hidden_size == 0 || !hidden_size.is_multiple_of(heads) {
-        return Err(file.absurd("num_attention_heads", heads));
-    }
     let max_position_embeddings = file.size("max_position_embeddings")?;
-    // Two tables of angles, whatever the weights say.
-    if max_position_embeddings.saturating_mul(hidden_size / heads) > MOST_ANGLES {
-        return Err(file.absurd("max_position_embeddings", max_position_embeddings));
-    }
-    Ok(candle_transformers::models::modernbert::Config {
+    check_angles(file, max_position_embeddings, per_head(file, hidden_size, heads)?)?;
+    Ok(CandleConfig::ModernBert(candle_transformers::models::modernbert::Config {
         vocab_size: file.size("vocab_size")?,
         hidden_size,
         num_hidden_layers: layers,
@@ -250,11 +247,112 @@ fn modernbert(
         layer_norm_eps,
         pad_token_id: pad_token_id.map_err(|_| file.missing("pad_token_id"))?,
         global_attn_every_n_layers: every,
-        global_rope_theta: rope_theta(file, "global_rope_theta", "full_attention")?,
+        global_rope_theta: rope_theta(file, "global_rope_theta", Some("full_attention"))?,
         local_attention: file.size("local_attention")?,
-        local_rope_theta: rope_theta(file, "local_rope_theta", "sliding_attention")?,
+        local_rope_theta: rope_theta(file, "local_rope_theta", Some("sliding_attention"))?,
         classifier_config: None,
-    })
+    }))
+}
+
+/// Entries of a head.
+fn per_head(file: &JsonFile, hidden: usize, heads: usize) -> Result<usize, BertError> {
+    if heads == 0 || hidden == 0 || !hidden.is_multiple_of(heads) {
+        return Err(file.absurd("num_attention_heads", heads));
+    }
+    Ok(hidden / heads)
+}
+
+/// Two tables of angles are made, whatever the weights say.
+fn check_angles(file: &JsonFile, positions: usize, per_head: usize) -> Result<(), BertError> {
+    if positions.saturating_mul(per_head) > MOST_ANGLES
+        || per_head == 0
+        || !per_head.is_multiple_of(2)
+    {
+        return Err(file.absurd("max_position_embeddings", positions));
+    }
+    Ok(())
+}
+
+/// Reads the config of nomic-embed as the model's own files have it (`n_embd`) and as transformers 5
+/// writes it (`hidden_size`).
+fn nomic_bert(file: &JsonFile) -> Result<CandleConfig, BertError> {
+    let remedy = "use a model as nomic-embed-text-v1.5";
+    for key in [
+        "qkv_proj_bias",
+        "mlp_fc1_bias",
+        "mlp_fc2_bias",
+        "prenorm",
+        "causal",
+        "parallel_block",
+        "use_rms_norm",
+        "rotary_emb_interleaved",
+    ] {
+        file.must_be(key, &json!(false), remedy)?;
+    }
+    for key in ["rotary_scaling_factor", "rotary_emb_scale_base"] {
+        file.must_be(key, &Value::Null, remedy)?;
+    }
+    file.must_be("rotary_emb_fraction", &json!(1.0), remedy)?;
+    file.must_be("moe_every_n_layers", &json!(0), remedy)?;
+    file.must_be("activation_function", &json!("swiglu"), remedy)?;
+    file.must_be("hidden_act", &json!("silu"), remedy)?;
+    let size = |new, old| file.optional_size(new)?.map_or_else(|| file.size(old), Ok);
+    let n_embd = size("hidden_size", "n_embd")?;
+    let n_head = size("num_attention_heads", "n_head")?;
+    let n_positions = size("max_position_embeddings", "n_positions")?;
+    let per_head = per_head(file, n_embd, n_head)?;
+    file.must_be("head_dim", &json!(per_head), remedy)?;
+    check_angles(file, n_positions, per_head)?;
+    Ok(CandleConfig::NomicBert(candle_transformers::models::nomic_bert::Config {
+        vocab_size: file.size("vocab_size")?,
+        n_embd,
+        n_head,
+        n_layer: size("num_hidden_layers", "n_layer")?,
+        n_inner: size("intermediate_size", "n_inner")?,
+        n_positions,
+        type_vocab_size: file.size("type_vocab_size")?,
+        layer_norm_epsilon: match file.get("layer_norm_eps") {
+            Some(_) => file.number("layer_norm_eps")?,
+            None => file.number("layer_norm_epsilon")?,
+        },
+        rotary_emb_base: rope_theta(file, "rotary_emb_base", None)?,
+        model_type: None,
+        ..Default::default()
+    }))
+}
+
+fn qwen3(file: &JsonFile) -> Result<CandleConfig, BertError> {
+    let remedy = "use a model as Qwen3-Embedding";
+    for key in ["attention_bias", "use_sliding_window", "use_bidirectional_attention"] {
+        file.must_be(key, &json!(false), remedy)?;
+    }
+    file.must_be("is_causal", &json!(true), remedy)?;
+    file.must_be("rope_scaling", &Value::Null, remedy)?;
+    file.must_be("hidden_act", &json!("silu"), remedy)?;
+    let (heads, groups) = (file.size("num_attention_heads")?, file.size("num_key_value_heads")?);
+    if groups == 0 || !heads.is_multiple_of(groups) {
+        return Err(file.absurd("num_key_value_heads", groups));
+    }
+    let (positions, head_dim) = (file.size("max_position_embeddings")?, file.size("head_dim")?);
+    check_angles(file, positions, head_dim)?;
+    Ok(CandleConfig::Qwen3(candle_transformers::models::qwen3::Config {
+        vocab_size: file.size("vocab_size")?,
+        hidden_size: file.size("hidden_size")?,
+        intermediate_size: file.size("intermediate_size")?,
+        num_hidden_layers: file.size("num_hidden_layers")?,
+        num_attention_heads: heads,
+        head_dim,
+        attention_bias: false,
+        num_key_value_heads: groups,
+        max_position_embeddings: positions,
+        sliding_window: None,
+        max_window_layers: 0,
+        tie_word_embeddings: true,
+        rope_theta: rope_theta(file, "rope_theta", None)?,
+        rms_norm_eps: file.number("rms_norm_eps")?,
+        use_sliding_window: false,
+        hidden_act: candle_nn::Activation::Silu,
+    }))
 }
 
 /// The `n` for which exactly the layers 0, n, 2n ... attend to the whole text.
@@ -275,11 +373,13 @@ fn every_nth_layer_is_global(file: &JsonFile, layers: usize) -> Result<usize, Be
         })
 }
 
-fn rope_theta(file: &JsonFile, old: &'static str, kind: &str) -> Result<f64, BertError> {
+/// The base of the angles, of one kind of layers where there are several.
+fn rope_theta(file: &JsonFile, old: &'static str, kind: Option<&str>) -> Result<f64, BertError> {
     if file.get(old).is_some() {
         return file.number(old);
     }
-    let parameters = file.get("rope_parameters").and_then(|all| all.get(kind));
+    let parameters = file.get("rope_parameters");
+    let parameters = parameters.and_then(|all| kind.map_or(Some(all), |kind| all.get(kind)));
     let parameters = parameters.ok_or_else(|| file.missing("rope_parameters"))?;
     match parameters.get("rope_type").and_then(Value::as_str) {
         Some("default") | None => {}
@@ -311,15 +411,23 @@ pub(super) struct SentenceConfig {
 }
 
 impl SentenceConfig {
-    /// Reads modules.json and what it points at; `chosen` replaces the model's own pooling.
-    pub(super) fn read(folder: &Path, chosen: Option<Pooling>) -> Result<Self, BertError> {
-        let (prompt, dims) = prompt_and_dims(folder)?;
+    /// Reads modules.json and what it points at; `options` replace pooling and prompt of the model.
+    pub(super) fn read(folder: &Path, options: &BertOptions) -> Result<Self, BertError> {
+        let (prompt, dims) = prompt_and_dims(folder, options.prompt_name.as_deref())?;
         let modules = Modules::read(folder)?;
-        let pooling = match (chosen, &modules.pooling) {
+        let pooling_file =
+            modules.pooling.as_ref().map(|path| folder.join(path).join("config.json"));
+        let pooling = match (options.pooling, &pooling_file) {
             (Some(pooling), _) => pooling,
-            (None, Some(path)) => read_pooling(&folder.join(path).join("config.json"))?,
+            (None, Some(path)) => read_pooling(path)?,
             (None, None) => return Err(BertError::NoPooling { folder: folder.into() }),
         };
+        if let Some(path) = pooling_file.filter(|_| !prompt.is_empty())
+            && let Some(file) = JsonFile::read_if_there(&path)?
+        {
+            let remedy = "use a model that pools the tokens of its prompt, too";
+            file.must_be("include_prompt", &json!(true), remedy)?;
+        }
         let dense = modules.dense.iter().map(|path| folder.join(path)).collect();
         let mut config = Self { max_tokens: None, lowercase: false, pooling, prompt, dense, dims };
         let folder = &modules.transformer;
@@ -341,21 +449,33 @@ fn tokenizer_limit(folder: &Path) -> Result<Option<usize>, BertError> {
     Ok(limit.and_then(|limit| usize::try_from(limit).ok()))
 }
 
-/// The prompt that goes before every text, and the number of entries that count, where the model says.
-fn prompt_and_dims(folder: &Path) -> Result<(String, Option<usize>), BertError> {
+/// The prompt that goes before every text, the one of a name or the model's default, and the number of
+/// entries that count, where the model says.
+fn prompt_and_dims(
+    folder: &Path,
+    asked: Option<&str>,
+) -> Result<(String, Option<usize>), BertError> {
     let path = folder.join("config_sentence_transformers.json");
-    let Some(file) = JsonFile::read_if_there(&path)? else { return Ok((String::new(), None)) };
-    let prompt = match file.get("default_prompt_name") {
-        None => String::new(),
-        Some(name) => {
-            let prompts = file.get("prompts");
-            let prompt = name.as_str().and_then(|name| prompts?.get(name)?.as_str());
-            prompt.ok_or_else(|| file.missing("default_prompt_name"))?.to_owned()
+    let file = JsonFile::read_if_there(&path)?;
+    let of = |key| file.as_ref().and_then(|file| file.get(key));
+    let missing = |key| BertError::MissingKey { path: path.clone(), key };
+    let prompts = of("prompts").and_then(Value::as_object);
+    let named = |name: &str| prompts.and_then(|prompts| prompts.get(name)?.as_str());
+    let prompt = match (asked, of("default_prompt_name")) {
+        (Some(name), _) => named(name).ok_or_else(|| BertError::NoPrompt {
+            folder: folder.into(),
+            name: name.to_owned(),
+            known: prompts.map_or(Vec::new(), |prompts| prompts.keys().cloned().collect()),
+        })?,
+        (None, Some(name)) => {
+            name.as_str().and_then(named).ok_or_else(|| missing("default_prompt_name"))?
         }
+        (None, None) => "",
     };
-    let dims = file.optional_size("truncate_dim")?;
+    let prompt = prompt.to_owned();
+    let dims = file.as_ref().map(|file| file.optional_size("truncate_dim")).transpose()?.flatten();
     if dims == Some(0) {
-        return Err(file.missing("truncate_dim"));
+        return Err(missing("truncate_dim"));
     }
     Ok((prompt, dims))
 }

@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, Kinded, Remedy};
 
 /// The encoder families that caz computes, as error messages name them.
 pub const FAMILIES: &str =
-    "bert, roberta, xlm-roberta, camembert, distilbert, mpnet and modernbert";
+    "bert, roberta, xlm-roberta, camembert, distilbert, mpnet, modernbert, nomic_bert and qwen3";
 
 /// Why a transformer encoder could not be loaded or run.
 #[derive(Debug, thiserror::Error)]
@@ -144,6 +144,16 @@ pub enum BertError {
         /// The model's folder.
         folder: PathBuf,
     },
+    /// The model has no prompt of this name.
+    #[error("`{}` has no prompt `{name}`; it has {}", folder.display(), prompts(known))]
+    NoPrompt {
+        /// The model's folder.
+        folder: PathBuf,
+        /// The name.
+        name: String,
+        /// Names of the prompts that there are.
+        known: Vec<String>,
+    },
     /// A token id that the embedding table does not have.
     #[error(
         "token id {id} is outside the model's vocabulary of {vocabulary}; \
@@ -185,11 +195,17 @@ pub enum BertError {
     },
 }
 
+/// The prompts that a model has, in words.
+fn prompts(known: &[String]) -> String {
+    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+}
+
 impl Kinded for BertError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::MissingFile { .. } | Self::Read { .. } => ErrorKind::Missing,
             Self::Interrupted(error) => error.kind(),
+            Self::NoPrompt { .. } => ErrorKind::Usage,
             _ => ErrorKind::Input,
         }
     }

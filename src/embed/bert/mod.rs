@@ -14,7 +14,7 @@
 //! # Which computation
 //!
 //! BERT, RoBERTa, XLM-R, CamemBERT, DistilBERT and `MPNet` run in our own forward pass (`post_norm`),
-//! ModernBERT in candle's. A model that asks for anything else is refused with the reason, never
+//! ModernBERT, nomic-embed and Qwen3-Embedding in candle's. A model that asks for anything else is refused with the reason, never
 //! run approximately.
 //!
 //! # Deviations from sentence-transformers
@@ -38,12 +38,12 @@ use crate::data::work::all_or_first_error;
 use crate::embed::vectors::{DenseVectors, Vectors};
 use crate::embed::{EmbedError, Embedder, Embeddings};
 
+mod candle;
 mod config;
 mod dense;
 mod error;
 mod json;
 mod kernels;
-mod modern;
 mod post_norm;
 mod schedule;
 #[cfg(test)]
@@ -60,20 +60,22 @@ pub(in crate::embed) use config::{model_type, supported_family};
 #[cfg(feature = "hub")]
 pub(in crate::embed) use weights::weight_paths;
 
+use candle::CandleEncoder;
 use config::{Architecture, SentenceConfig};
 use dense::Dense;
-use modern::ModernBertEncoder;
 use post_norm::{PostNormEncoder, Workspace};
 use tokens::TextTokenizer;
 use weights::Weights;
 
-/// How a [`BertEmbedder`] runs; nothing here but `long_text` and `pooling` changes a vector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a [`BertEmbedder`] runs; neither `batch_tokens` nor `threads` changes a vector.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BertOptions {
     /// Texts longer than the model takes.
     pub long_text: LongText,
     /// Replaces the pooling that the model's own files ask for.
     pub pooling: Option<Pooling>,
+    /// Which of the model's prompts goes before every text, in place of its default.
+    pub prompt_name: Option<String>,
     /// Tokens computed together by one thread; more needs more memory, fewer is slower.
     pub batch_tokens: NonZeroUsize,
     /// Worker threads; `None` for as many as rayon's current pool has.
@@ -90,6 +92,7 @@ impl Default for BertOptions {
         Self {
             long_text: LongText::default(),
             pooling: None,
+            prompt_name: None,
             batch_tokens: Self::BATCH_TOKENS,
             threads: None,
         }
@@ -98,7 +101,7 @@ impl Default for BertOptions {
 
 enum Encoder {
     PostNorm(PostNormEncoder),
-    ModernBert(ModernBertEncoder),
+    Candle(CandleEncoder),
 }
 
 impl Encoder {
@@ -106,7 +109,7 @@ impl Encoder {
     fn hidden_size(&self) -> usize {
         match self {
             Self::PostNorm(encoder) => encoder.hidden_size(),
-            Self::ModernBert(encoder) => encoder.hidden_size(),
+            Self::Candle(encoder) => encoder.hidden_size(),
         }
     }
 }
@@ -165,7 +168,7 @@ impl BertEmbedder {
         let sentence_folder = folder;
         let folder = &transformer_folder(sentence_folder)?;
         let architecture = Architecture::read(folder)?;
-        let sentence = SentenceConfig::read(sentence_folder, options.pooling)?;
+        let sentence = SentenceConfig::read(sentence_folder, &options)?;
         let tokenizer = TextTokenizer::load(folder, sentence.lowercase)?;
         let mut weights = Weights::open(folder)?;
         let (encoder, positions) = match architecture {
@@ -173,10 +176,10 @@ impl BertEmbedder {
                 let positions = config.max_tokens();
                 (Encoder::PostNorm(PostNormEncoder::load(&mut weights, config)?), positions)
             }
-            Architecture::ModernBert(config) => {
-                let encoder = ModernBertEncoder::load(&mut weights, config)?;
+            Architecture::Candle(config) => {
+                let encoder = CandleEncoder::load(&mut weights, config)?;
                 let positions = encoder.max_tokens();
-                (Encoder::ModernBert(encoder), positions)
+                (Encoder::Candle(encoder), positions)
             }
         };
         let max_tokens = sentence.max_tokens.map_or(positions, |limit| limit.min(positions));
@@ -309,7 +312,7 @@ impl BertEmbedder {
                     states = rest;
                 }
             }
-            Encoder::ModernBert(encoder) => {
+            Encoder::Candle(encoder) => {
                 let pool_of_one = worker.pool()?;
                 for sequence in sequences {
                     let states = pool_of_one.install(|| encoder.forward(sequence))?;

@@ -11,8 +11,17 @@ use super::*;
 use crate::data::progress::NoProgress;
 use crate::error::{Kinded, Remedy};
 
-const FAMILIES: [&str; 7] =
-    ["bert", "xlm-roberta", "distilbert", "modernbert", "mpnet", "bert-dense", "bert-last"];
+const FAMILIES: [&str; 9] = [
+    "bert",
+    "xlm-roberta",
+    "distilbert",
+    "modernbert",
+    "mpnet",
+    "nomic_bert",
+    "qwen3",
+    "bert-dense",
+    "bert-last",
+];
 
 /// Largest difference of a component to torch.
 const TOLERANCE: f64 = 5e-6;
@@ -98,7 +107,7 @@ fn every_family_equals_sentence_transformers_on_texts() {
 #[test]
 fn every_family_equals_transformers_on_raw_ids() {
     // The last two differ from the first in what comes after the encoder.
-    for family in &FAMILIES[..5] {
+    for family in &FAMILIES[..7] {
         let embedder = load(family, BertOptions::default());
         let expected = expected(family);
         let entries = expected["sequences"].as_array().unwrap();
@@ -121,12 +130,111 @@ fn pooling_and_limits_come_from_the_models_files() {
         ("distilbert", Pooling::Mean, 40),
         ("modernbert", Pooling::Mean, 40),
         ("mpnet", Pooling::Mean, 39),
+        ("nomic_bert", Pooling::Mean, 40),
+        ("qwen3", Pooling::Last, 40),
         ("bert-dense", Pooling::Max, 40),
         ("bert-last", Pooling::Last, 40),
     ] {
         let embedder = load(family, BertOptions::default());
         assert_eq!((embedder.pooling(), embedder.max_tokens()), (pooling, limit));
         assert_eq!(embedder.dims(), if family.starts_with("bert-") { 10 } else { 16 });
+    }
+}
+
+#[test]
+fn a_prompt_that_is_named_goes_before_every_text_as_in_sentence_transformers() {
+    for (family, name) in [
+        ("qwen3", "query"),
+        ("qwen3", "document"),
+        ("bert-last", "query"),
+        ("bert-last", "passage"),
+    ] {
+        let embedder = load(family, BertOptions { prompt_name: Some(name.into()), ..truncating() });
+        let expected = expected(family);
+        let texts = expected["texts"].as_array().unwrap().iter();
+        let texts: Vec<&str> = texts.map(|entry| entry["text"].as_str().unwrap()).collect();
+        let vectors = expected["prompted"][name].as_array().unwrap();
+        for (row, vector) in embed(&embedder, &texts).rows().zip(vectors) {
+            assert_close(row, &numbers(vector), &format!("{family} {name}"));
+        }
+    }
+    let plain = embed(&load("bert-last", truncating()), &["a"]);
+    let options = BertOptions { prompt_name: Some("passage".into()), ..truncating() };
+    assert_ne!(plain, embed(&load("bert-last", options.clone()), &["a"]), "query is the default");
+
+    let named = |family: &str| {
+        let folder = folder(family);
+        BertEmbedder::load(&folder, "bert:x", options.clone()).unwrap_err().to_string()
+    };
+    assert!(named("qwen3").ends_with("has no prompt `passage`; it has document, query"));
+    assert!(named("bert").contains("has no prompt `passage`; it has "), "{}", named("bert"));
+    // Some models leave the tokens of the prompt out when they pool.
+    let folder = changed("bert-last", "1_Pooling/config.json", |pooling| {
+        pooling["include_prompt"] = json!(false);
+    });
+    let error = refused(folder.path());
+    assert!(matches!(error, BertError::Unsupported { key: "include_prompt", .. }), "{error}");
+    assert!(
+        BertEmbedder::load(folder.path(), "bert:x", options).is_ok(),
+        "an empty prompt is none"
+    );
+}
+
+#[test]
+fn nomic_embed_is_read_as_its_own_files_and_as_transformers_write_it() {
+    let own = changed("nomic_bert", "config.json", |config| {
+        let all = config.as_object_mut().unwrap();
+        for (new, old) in [
+            ("hidden_size", "n_embd"),
+            ("num_attention_heads", "n_head"),
+            ("num_hidden_layers", "n_layer"),
+            ("intermediate_size", "n_inner"),
+            ("max_position_embeddings", "n_positions"),
+            ("layer_norm_eps", "layer_norm_epsilon"),
+        ] {
+            let value = all.remove(new).unwrap();
+            all.insert(old.into(), value);
+        }
+        for key in ["rope_parameters", "hidden_act", "head_dim"] {
+            all.remove(key);
+        }
+        all.extend([
+            ("rotary_emb_base".into(), json!(1000)),
+            ("rotary_emb_fraction".into(), json!(1.0)),
+            ("rotary_emb_interleaved".into(), json!(false)),
+            ("rotary_scaling_factor".into(), json!(null)),
+            ("activation_function".into(), json!("swiglu")),
+            ("prenorm".into(), json!(false)),
+        ]);
+    });
+    let own = BertEmbedder::load(own.path(), "bert:own", BertOptions::default()).unwrap();
+    let text = ["the quick brown fox jumps over it"];
+    assert_eq!(embed(&own, &text), embed(&load("nomic_bert", BertOptions::default()), &text));
+}
+
+#[test]
+fn variants_that_candle_does_not_compute_are_refused() {
+    for (family, key, value) in [
+        ("nomic_bert", "rotary_scaling_factor", json!(2)),
+        ("nomic_bert", "moe_every_n_layers", json!(2)),
+        ("nomic_bert", "activation_function", json!("gelu")),
+        ("nomic_bert", "prenorm", json!(true)),
+        ("nomic_bert", "head_dim", json!(4)),
+        ("qwen3", "rope_scaling", json!({"type": "yarn"})),
+        ("qwen3", "use_sliding_window", json!(true)),
+        ("qwen3", "is_causal", json!(false)),
+        ("qwen3", "attention_bias", json!(true)),
+        ("qwen3", "num_key_value_heads", json!(0)),
+    ] {
+        let folder = changed(family, "config.json", |config| config[key] = value);
+        let error = refused(folder.path());
+        assert!(matches!(error, BertError::Unsupported { .. }), "{family} {key}: {error}");
+    }
+    for family in ["nomic_bert", "qwen3"] {
+        let folder =
+            changed(family, "config.json", |config| config["num_hidden_layers"] = json!(1));
+        let error = refused(folder.path());
+        assert!(matches!(error, BertError::MissingWeight { .. }), "{family}: {error}");
     }
 }
 
@@ -150,7 +258,7 @@ proptest! {
         texts in prop::collection::vec(any_text(), 1..12),
         batch_tokens in 1_usize..200,
         threads in 1_usize..4,
-        family in 0_usize..4,
+        family in 0_usize..7,
     ) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let alone = load(FAMILIES[family], BertOptions {
@@ -221,8 +329,8 @@ fn a_text_without_a_known_token_gets_the_zero_vector() {
         for row in 0..2 {
             assert!(vectors.row(row).iter().all(|&value| value == 0.0), "{family} {row}");
         }
-        // Unigram sees a known word boundary before the unknown sign.
-        if family != "xlm-roberta" {
+        // Unigram sees a known word boundary before the unknown sign, and bytes are known.
+        if !["xlm-roberta", "qwen3"].contains(&family) {
             assert!(vectors.row(2).iter().all(|&value| value == 0.0), "{family}");
         }
         let norm: f64 = vectors.row(3).iter().map(|value| value * value).sum();

@@ -21,10 +21,13 @@ const PYTORCH_INDEX: &str = "pytorch_model.bin.index.json";
 
 const WANTED: &str = "model.safetensors or pytorch_model.bin";
 
-/// Every encoder has exactly one of these; what stands before it is the model's prefix
+/// Every model has exactly one of these; what stands before it is the model's prefix
 /// (`bert.`, `roberta.`, `model.` ... or nothing).
-const ANCHORS: [&str; 2] =
-    ["embeddings.word_embeddings.weight", "embeddings.tok_embeddings.weight"];
+const ANCHORS: [&str; 3] = [
+    "embeddings.word_embeddings.weight",
+    "embeddings.tok_embeddings.weight",
+    "embed_tokens.weight",
+];
 
 /// A tensor in `f32`, row-major.
 pub(super) struct Weight {

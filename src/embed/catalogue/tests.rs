@@ -29,15 +29,10 @@ fn word_weights_are_of_whole_texts_unless_asked_otherwise_and_say_so() {
     let texts = [content(Some("The cat. A dog."), None), content(Some("the dog"), None)];
     let found = embedded(&texts, &named("tfidf")).unwrap();
     assert_eq!(found.settings["granularity"], "text");
-    assert_eq!(found.settings["stop_words"], "none");
     let mut settings = named("tfidf");
-    settings.stop_words = crate::embed::tfidf::StopWords::English;
     settings.granularity = Some(Granularity::Sentence);
     let found = embedded(&texts, &settings).unwrap();
-    assert_eq!(
-        (&found.settings["granularity"], &found.settings["stop_words"]),
-        (&"sentence".into(), &"english".into())
-    );
+    assert_eq!(found.settings["granularity"], "sentence");
 }
 
 #[test]
@@ -104,4 +99,45 @@ fn a_judges_settings_name_its_model_prompt_and_rubric() {
         (&"clear".into(), &"text".into())
     );
     assert_eq!(found.kind, VectorKind::Judgments);
+}
+
+#[cfg(feature = "bert")]
+#[test]
+fn vectors_are_divided_by_their_norm_when_asked_as_sentence_transformers_does() {
+    let tiny = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/tiny");
+    let golden = std::fs::read(format!("{tiny}/expected.json")).unwrap();
+    let golden: Value = serde_json::from_slice(&golden).unwrap();
+    let norm = |row: &[f64]| row.iter().map(|value| value * value).sum::<f64>().sqrt();
+    let mut settings = named(&format!("bert:{tiny}/mpnet"));
+    settings.granularity = Some(Granularity::Text);
+    settings.long_text = LongText::Truncate;
+    settings.normalize = true;
+    let entries = golden["mpnet"]["texts"].as_array().unwrap();
+    let texts = entries.iter().map(|entry| content(entry["text"].as_str(), None));
+    let texts: Vec<Content> = texts.collect();
+    let found = embedded(&texts, &settings).unwrap();
+    assert_eq!(found.settings["normalize"], true);
+    for (row, entry) in entries.iter().enumerate() {
+        for (value, expected) in
+            found.vectors.dense_row(row).iter().zip(entry["vector"].as_array().unwrap())
+        {
+            assert!((value - expected.as_f64().unwrap()).abs() < 5e-6);
+        }
+    }
+    // The mean of the unit vectors of two sentences is no unit vector.
+    settings.granularity = Some(Granularity::Sentence);
+    let texts =
+        [content(Some("The cat sat. A review of a paper."), None), content(Some("?"), None)];
+    let unit = embedded(&texts, &settings).unwrap().vectors;
+    settings.normalize = false;
+    let mean = embedded(&texts, &settings).unwrap();
+    assert!(!mean.settings.contains_key("normalize"));
+    let mean = mean.vectors.dense_row(0);
+    assert!(norm(&mean) < 0.99);
+    let expected: Vec<f64> = mean.iter().map(|value| value / norm(&mean)).collect();
+    assert_eq!(unit.dense_row(0), expected);
+    assert!(norm(&unit.dense_row(1)) == 0.0, "zeros stay zeros");
+    // Those of judgments say how much is said.
+    let aspects = EmbedderSettings { normalize: true, ..named("aspects") };
+    assert_eq!(embedded(&texts, &aspects).unwrap_err().kind(), ErrorKind::Usage);
 }

@@ -25,7 +25,9 @@ pub(super) fn language_family(folder: &Path) -> Option<&'static str> {
             files.iter().all(|file| file.extension().is_some_and(|ending| ending == "safetensors"))
         });
     let config = std::fs::read_to_string(folder.join("config.json")).ok()?;
-    family_of(&config).filter(|_| is_whole)
+    // Of the same family, but an embedding model.
+    let is_embedder = folder.join("modules.json").is_file();
+    family_of(&config).filter(|_| is_whole && !is_embedder)
 }
 
 /// The language models in the cache that are folders, sorted by name and commit.

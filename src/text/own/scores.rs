@@ -15,7 +15,7 @@ use super::space::UnitSpace;
 use super::verdict::{Asked, Verdict};
 use crate::data::progress::Progress;
 use crate::data::reviews::ReviewSet;
-use crate::embed::tfidf::{StopWords, Tfidf};
+use crate::embed::tfidf::Tfidf;
 use crate::embed::vectors::Vectors;
 use crate::embed::{EmbedError, Embedder};
 use crate::stats::flag::MAJORITY;
@@ -42,7 +42,7 @@ pub fn tfidf_vectors(
     progress: &dyn Progress,
 ) -> Result<Option<Vectors>, EmbedError> {
     let Some(texts) = planted.texts(set) else { return Ok(None) };
-    let tfidf = Tfidf::fit(&texts[..planted.whole_texts()], StopWords::None);
+    let tfidf = Tfidf::fit(&texts[..planted.whole_texts()]);
     Ok(Some(tfidf.embed(&texts, progress)?.vectors))
 }
 

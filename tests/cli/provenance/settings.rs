@@ -50,7 +50,7 @@ const fn setting(
     Setting { command, flag, value, with: "", alone: false, key, expected }
 }
 
-pub(super) static SETTINGS: [Setting; 338] = [
+pub(super) static SETTINGS: [Setting; 336] = [
     setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
     setting("labels", ("scale", "a,b,c"), "scale", || json!("a,b,c")).alone(),
     setting("labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
@@ -137,7 +137,6 @@ pub(super) static SETTINGS: [Setting; 338] = [
     setting("reviews", ("granularity", "text"), "granularity", || json!("text")),
     setting("reviews", ("long-text", "truncate"), "long_text", || json!("truncate")),
     setting("reviews", ("pooling", "cls"), "pooling", || json!("cls")),
-    setting("reviews", ("stop-words", ""), "stop_words", || json!("english")),
     setting("reviews", ("aspects-from", "bert:x"), "aspects_from", || json!("bert:x")),
     setting("reviews --judge", ("judge", "choice"), "judge/judge", || json!("choice")).alone(),
     setting("reviews --judge", ("calibrate", "content-free"), "judge/calibrate", || {
@@ -163,7 +162,8 @@ pub(super) static SETTINGS: [Setting; 338] = [
     setting("embed", ("granularity", "sentence"), "granularity", || json!("sentence")),
     setting("embed", ("long-text", "truncate"), "long_text", || json!("truncate")),
     setting("embed", ("pooling", "cls"), "pooling", || json!("cls")),
-    setting("embed", ("stop-words", ""), "stop_words", || json!("english")),
+    setting("embed", ("prompt-name", "query"), "prompt_name", || json!("query")),
+    setting("embed", ("normalize", ""), "normalize", || json!(true)),
     setting("embed", ("aspects-from", "bert:x"), "aspects_from", || json!("bert:x")),
     setting("embed --judge", ("judge", "choice"), "judge/judge", || json!("choice")).alone(),
     setting("embed --judge", ("calibrate", "content-free"), "judge/calibrate", || {
@@ -293,7 +293,6 @@ pub(super) static SETTINGS: [Setting; 338] = [
         json!("truncate")
     }),
     setting("experiment reviews", ("pooling", "cls"), "embedding/pooling", || json!("cls")),
-    setting("experiment reviews", ("stop-words", ""), "embedding/stop_words", || json!("english")),
     setting("experiment reviews", ("aspects-from", "bert:x"), "embedding/aspects_from", || {
         json!("bert:x")
     }),
@@ -378,9 +377,6 @@ pub(super) static SETTINGS: [Setting; 338] = [
         json!("truncate")
     }),
     setting("experiment embeddings", ("pooling", "cls"), "embedding/pooling", || json!("cls")),
-    setting("experiment embeddings", ("stop-words", ""), "embedding/stop_words", || {
-        json!("english")
-    }),
     setting("experiment embeddings", ("aspects-from", "bert:x"), "embedding/aspects_from", || {
         json!("bert:x")
     }),
