@@ -10,6 +10,7 @@
 //!
 //! Reference: Davison, Hinkley (1997), "Bootstrap methods and their application", sections 2.4 and 3.8.
 
+mod own;
 mod table;
 
 use std::time::Instant;
@@ -20,6 +21,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use self::own::OwnTexts;
 use super::figures::Figure;
 use super::reviewers::ScoreVariant;
 use super::reviews::{ReviewTrials, ReviewTrialsSettings};
@@ -146,9 +148,15 @@ pub fn embeddings(
     let real = std::mem::take(&mut trials.loaded.set);
     let contents = trials.grid.contents(&real);
     let contents: Vec<&Content> = contents.iter().collect();
-    let (kinds, rounds) = match truth {
+    let (kinds, mut rounds) = match truth {
         Some(truth) => (truth.kinds.clone(), vec![known(&real, truth)]),
         None => planted(&trials, &real)?,
+    };
+    let (scores, seed) = (&settings.trials.scores, settings.trials.seed);
+    let own_texts = if scores.contains(&ScoreVariant::Own) {
+        OwnTexts::plant(&mut rounds, &contents, &real, seed)
+    } else {
+        None
     };
     let points = u32::try_from(settings.embedders.len()).unwrap_or(u32::MAX);
     let grid = TrialGrid { points, repetitions: 1 };
@@ -167,9 +175,13 @@ pub fn embeddings(
         warnings.extend(embedded.warnings);
         let (units, long) = embedded.units;
         let judged = embedded.kind == VectorKind::Judgments;
-        let (scores, seed) = (&settings.trials.scores, settings.trials.seed);
-        let score =
-            |judged: bool| scored(&rounds, &embedded.vectors, scores, judged.then_some(seed));
+        let own = match &own_texts {
+            Some(texts) => texts.scores(&rounds, &embedding, models, observer)?,
+            None => None,
+        };
+        let score = |judged: bool| {
+            scored(&rounds, &embedded.vectors, scores, own.as_deref(), judged.then_some(seed))
+        };
         let one = Made {
             name: spec.to_string(),
             dims: embedded.vectors.dims(),
@@ -191,6 +203,7 @@ pub fn embeddings(
             return Err(Error::new(ErrorKind::Interrupted, message));
         }
     }
+    warnings.extend(without_own(settings, own_texts.is_some()));
     let rows = compared(&made, &rounds, &kinds, &settings.trials, real.papers.len());
     Ok(EmbeddingsRun {
         settings: settings.clone(),
@@ -202,6 +215,20 @@ pub fn embeddings(
         inputs: trials.inputs,
         warnings,
     })
+}
+
+/// Whose row of the score own is missing; `has_texts` says whether there is one for anybody.
+fn without_own(settings: &EmbeddingsSettings, has_texts: bool) -> Option<Warning> {
+    if !settings.trials.scores.contains(&ScoreVariant::Own) {
+        return None;
+    }
+    let unread = settings.embedders.iter().filter(|spec| !(has_texts && spec.is_read_by_own()));
+    let unread: Vec<String> = unread.map(ToString::to_string).collect();
+    let message = format!(
+        "no row of the score own for {}: it reads texts, by tfidf, a static table or an encoder",
+        unread.join(", ")
+    );
+    (!unread.is_empty()).then(|| Warning::new("own_not_read", unread.len(), message))
 }
 
 /// All that decides a result.
@@ -259,22 +286,28 @@ fn planted(trials: &ReviewTrials, real: &ReviewSet) -> Result<(Vec<String>, Vec<
     Ok((kinds, rounds.collect::<Result<_>>()?))
 }
 
-/// Scores of every review, by score and round; with a seed some people's judgments are replaced.
+/// Scores of every review, by score and round; `own` has those of reviewers by the score own, with a
+/// seed some people's judgments are replaced.
 fn scored(
     rounds: &[Round],
     vectors: &Vectors,
     scores: &[ScoreVariant],
+    own: Option<&[Vec<Option<f64>>]>,
     replaced: Option<u64>,
 ) -> Vec<Vec<Vec<Option<f64>>>> {
     let of_round = |(index, round): (usize, &Round)| -> Vec<Vec<Option<f64>>> {
-        let mut own = vectors.select(&round.rows);
+        let mut vectors = vectors.select(&round.rows);
         if let Some(seed) = replaced {
-            own = nobody_wrote(&own, round, seed, index as u64);
+            vectors = nobody_wrote(&vectors, round, seed, index as u64);
         }
-        let scorer = Scorer::new(&round.set, Space::new(own, round.set.reviews.len()));
+        let scorer = Scorer::new(&round.set, Space::new(vectors, round.set.reviews.len()));
         let by_review = |score: &ScoreVariant| {
-            let values = scorer.values(*score);
-            round.set.reviews.iter().map(|review| values[review.reviewer as usize]).collect()
+            let values = match own {
+                Some(own) if *score == ScoreVariant::Own => own[index].clone(),
+                _ => scorer.values(*score),
+            };
+            let value = |review: &Review| values.get(review.reviewer as usize).copied().flatten();
+            round.set.reviews.iter().map(value).collect()
         };
         scores.iter().map(by_review).collect()
     };
@@ -453,7 +486,9 @@ impl EmbeddingsRun {
     /// The page; `caption` says what stands under a figure.
     #[cfg(feature = "html")]
     pub fn page(&self, figures: &[Figure], caption: &dyn Fn(&Figure) -> String) -> Page {
-        super::page::page("Which embedder tells low effort best", &self.report(), figures, caption)
+        let title = "Which embedder tells low effort best";
+        let reading = table::reading(self);
+        Page { reading, ..super::page::page(title, &self.report(), figures, caption) }
     }
 }
 

@@ -11,9 +11,10 @@ pub(super) fn page(
     figures: &[Figure],
     caption: &dyn Fn(&Figure) -> String,
 ) -> Page {
+    let first = report.footer.first().map(String::as_str);
     Page {
         title: title.into(),
-        lead: report.footer.first().cloned().into_iter().collect(),
+        lead: report.table.headline().into_iter().chain(first).map(str::to_owned).collect(),
         reading: reading(),
         figures: figures.iter().map(|figure| (figure.svg.clone(), caption(figure))).collect(),
         table: ShownTable::Open,

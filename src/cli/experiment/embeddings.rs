@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::super::common::{Common, OutputFormat};
 use super::super::embedding::EmbeddingArgs;
-use super::super::exit::{ExitStatus, UsageError};
+use super::super::exit::ExitStatus;
 use super::super::output::emit;
 use super::super::progress::{Terminal, open};
 use super::super::review_input::ReviewInput;
@@ -17,7 +17,6 @@ use super::trials::{TrialArgs, caption};
 use crate::data::own_truth::OwnTruth;
 use crate::embed::settings::EmbedderSpec;
 use crate::experiment::embeddings::{EmbeddingsSettings, ROUNDS, SHARE, embeddings};
-use crate::experiment::reviewers::ScoreVariant;
 use crate::experiment::reviews::ReviewTrialsSettings;
 use crate::report::Input;
 
@@ -41,7 +40,7 @@ pub(super) struct EmbeddingsArgs {
     truth: Option<PathBuf>,
     #[command(flatten)]
     trials: TrialArgs,
-    /// Scores to compare: names, or groups: main, projections, ablation (of the combined score)
+    /// Scores to compare: names, own among them, or groups: main, projections, ablation, all
     #[arg(long, value_delimiter = ',', default_value = "main", value_name = "S")]
     score: Vec<ScoreGroup>,
     #[command(flatten)]
@@ -53,22 +52,12 @@ pub(super) struct EmbeddingsArgs {
     embedding: EmbeddingArgs,
 }
 
-/// The scores that depend on the embedder; `own` weighs words whatever it is.
-fn scores_of_vectors(groups: &[ScoreGroup]) -> Result<Vec<ScoreVariant>> {
-    let scores = distinct(groups);
-    if scores.contains(&ScoreVariant::Own) {
-        let message = "own weighs words in trials, whatever --embedder; leave it out of --score";
-        return Err(UsageError(message.into()).into());
-    }
-    Ok(scores)
-}
-
 /// Runs the command.
 pub(super) fn run(args: &EmbeddingsArgs, common: &Common) -> Result<ExitStatus> {
     args.trials.check(common)?;
     let trials = ReviewTrialsSettings {
         k: vec![1],
-        scores: scores_of_vectors(&args.score)?,
+        scores: distinct(&args.score),
         shares: (SHARE, SHARE),
         half: args.half.into(),
         making: args.reviewers.settings(&args.input)?,

@@ -154,6 +154,21 @@ pub(super) fn footer(run: &EmbeddingsRun) -> Vec<String> {
     footer
 }
 
+/// How to read the page.
+#[cfg(feature = "html")]
+pub(super) fn reading(run: &EmbeddingsRun) -> Vec<String> {
+    let reading = [
+        "AUC is the probability that somebody's own review scores above one that is not: 1 is perfect, 0.5 is \
+         chance, below 0.5 the score rewards low effort.",
+        "Two embedders differ where the interval of their difference has no 0 in it; their own intervals may \
+         overlap all the same, since both read the same papers.",
+        "A row of a kind is of people and that kind of low effort alone; all has every kind.",
+        "Real low effort may be another than was planted here.",
+    ];
+    let all = if run.truth { &reading[..3] } else { &reading[..] };
+    all.iter().copied().map(str::to_owned).collect()
+}
+
 /// Dots with intervals, score by score.
 pub(super) fn figure(run: &EmbeddingsRun) -> Figure {
     let bars = run.rows.iter().filter(|row| row.kind == "all").map(|row| Bar {

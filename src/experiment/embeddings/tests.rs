@@ -78,6 +78,11 @@ fn an_embedder_compared_with_itself_cannot_be_told_from_it() {
     assert!(said.table.headline().unwrap().starts_with("These reviews cannot tell given"));
     let shown = run.shown();
     assert!(shown.footer.len() > 2);
+    #[cfg(feature = "html")]
+    {
+        let page = run.page(&run.figures(), &|figure| figure.name.clone());
+        assert_eq!(Some(page.lead[0].as_str()), shown.table.headline());
+    }
 }
 
 #[test]
@@ -135,4 +140,88 @@ fn papers_are_drawn_as_often_as_there_are_papers() {
     ));
     let mean: f64 = drawn.iter().map(|weights| weights[0]).sum::<f64>() / 1000.0;
     assert!((mean - 1.0).abs() < 0.1, "{mean}");
+}
+
+/// The own score of every reviewer of every round from vectors made round by round, as `caz reviews` makes
+/// them of one venue.
+fn own_alone(rounds: &[Round], spec: &EmbedderSpec, seed: u64) -> Vec<Vec<Option<f64>>> {
+    use crate::data::progress::NoProgress;
+    use crate::text::own::{OwnSettings, check_texts, own_scores, plant, tfidf_vectors};
+    let own = OwnSettings { seed, ..OwnSettings::default() };
+    let embedding =
+        EmbedderSettings { embedder: Some(spec.clone()), ..EmbedderSettings::default() };
+    let of_round = |round: &Round| {
+        let set = &round.set;
+        let planted = plant(set, &check_texts(set, &own), &own);
+        let vectors = if *spec == EmbedderSpec::Tfidf {
+            tfidf_vectors(set, &planted, &NoProgress).unwrap().unwrap()
+        } else {
+            let content =
+                |text: &&str| Content { text: Some((*text).into()), ..Content::default() };
+            let contents: Vec<Content> = planted.texts(set).unwrap().iter().map(content).collect();
+            let contents: Vec<&Content> = contents.iter().collect();
+            let unit = Granularity::Sentence;
+            let made = embed_contents(&contents, &embedding, unit, &LocalModels, &Silent, None);
+            Vectors::clone(&made.unwrap().vectors)
+        };
+        let found = own_scores(set, &planted, vectors, &own, &|_| false, &NoProgress).unwrap();
+        found.reviewers.iter().map(|reviewer| reviewer.score).collect()
+    };
+    rounds.iter().map(of_round).collect()
+}
+
+#[test]
+fn own_is_told_by_the_vectors_of_each_embedder() {
+    let words = |topic: u32, seed: u32| -> String {
+        let sentence = |n: u32| {
+            let word =
+                |k: u32| format!("w{}", (topic * 31 + (seed * 7 + n * 3 + k * k) % 23) % 997);
+            format!("{}.", (0..9).map(word).collect::<Vec<_>>().join(" "))
+        };
+        (0..8).map(sentence).collect::<Vec<_>>().join(" ")
+    };
+    let mut set = real(20, 4);
+    for (number, review) in (0..).zip(&mut set.reviews) {
+        review.content.text = Some(words(review.paper, number));
+    }
+    for (number, z) in (500..).zip(&mut set.z) {
+        z.content.text = Some(words(z.paper + 40, number));
+    }
+    let loaded = LoadedReviews { set: set.clone(), rows: vec![0, 0], warnings: Vec::new() };
+    let mut settings = settings();
+    settings.trials.scores = vec![ScoreVariant::Own];
+    settings.trials.trials = 2;
+    let named = ["tfidf", "static", "aspects"];
+    settings.embedders = named.map(|name| name.parse().unwrap()).to_vec();
+    let run = embeddings(&settings, loaded.clone(), Vec::new(), None, &LocalModels, None, &Silent);
+    let run = run.unwrap();
+    // Aspects have no own.
+    let of: Vec<usize> = run.rows.iter().map(|row| row.embedder).collect();
+    assert_eq!(of, [0, 1, 0, 1, 0, 1, 0, 1]);
+    let warning = run.warnings.iter().find(|warning| warning.code == "own_not_read").unwrap();
+    assert!(warning.message.contains("for aspects:"), "{}", warning.message);
+
+    let trials = ReviewTrials::new(&settings.trials, loaded, Vec::new()).unwrap();
+    let (_, mut rounds) = planted(&trials, &set).unwrap();
+    let contents = trials.grid.contents(&set);
+    let contents: Vec<&Content> = contents.iter().collect();
+    assert!(OwnTexts::plant(&mut rounds, &contents, &set, 7).is_some());
+    for (made, spec) in run.made.iter().zip(&settings.embedders).take(2) {
+        let alone = own_alone(&rounds, spec, settings.trials.seed);
+        assert!(alone.iter().flatten().flatten().count() > 20, "{spec}: hardly anybody was judged");
+        for ((round, found), alone) in rounds.iter().zip(&made.scores[0]).zip(&alone) {
+            let by_review = |review: &Review| alone[review.reviewer as usize];
+            let expected: Vec<_> = round.set.reviews.iter().map(by_review).collect();
+            assert_eq!(found, &expected, "{spec}");
+        }
+    }
+    assert_ne!(run.made[0].scores, run.made[1].scores);
+
+    // Nobody has texts.
+    settings.embedders = vec![EmbedderSpec::Given];
+    let loaded = super::tests::loaded(20);
+    let run = embeddings(&settings, loaded, Vec::new(), None, &LocalModels, None, &Silent).unwrap();
+    assert!(run.rows.is_empty());
+    assert_eq!(run.warnings.last().unwrap().code, "own_not_read");
+    assert!(run.report().table.headline().unwrap().starts_with("No embedder could be judged"));
 }

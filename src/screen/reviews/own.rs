@@ -41,10 +41,8 @@ pub(super) fn scores(
     let planted = plant(set, &checks, &own);
     let Some(texts) = planted.texts(set) else { return Ok(None) };
     let count = texts.len() as u64;
-    let here = |spec: &&EmbedderSpec| {
-        matches!(spec, EmbedderSpec::Tfidf | EmbedderSpec::Static(_) | EmbedderSpec::Bert(_))
-    };
-    let specs = settings.embedding.embedder.iter().chain(&settings.beside).filter(here);
+    let specs = settings.embedding.embedder.iter().chain(&settings.beside);
+    let specs = specs.filter(|spec| spec.is_read_by_own());
     // Of several, word weights: they tell most.
     let spec =
         specs.min_by_key(|spec| **spec != EmbedderSpec::Tfidf).unwrap_or(&EmbedderSpec::Tfidf);

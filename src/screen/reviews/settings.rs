@@ -109,11 +109,8 @@ impl ReviewsSettings {
             let message = format!("the setting fdr is {}, it must be from 0 to 1", self.fdr);
             return Err(Error::usage(message));
         }
-        let here = |spec: &&EmbedderSpec| {
-            matches!(spec, EmbedderSpec::Tfidf | EmbedderSpec::Static(_) | EmbedderSpec::Bert(_))
-        };
-        let all = self.embedding.embedder.iter().chain(&self.beside);
-        if !self.beside.is_empty() && !all.clone().all(|spec| here(&spec)) {
+        let mut all = self.embedding.embedder.iter().chain(&self.beside);
+        if !self.beside.is_empty() && !all.all(EmbedderSpec::is_read_by_own) {
             let message = "several embedders stand side by side only if each is on this machine: \
                            tfidf, static or bert";
             return Err(Error::usage(message));
