@@ -45,12 +45,9 @@ pub(super) struct ExperimentReviewsArgs {
     /// main, projections (every --z-combine, centered or not), ablation (of the combined score), all
     #[arg(long, value_delimiter = ',', default_value = "main", value_name = "S")]
     score: Vec<ScoreGroup>,
-    /// Share of each low-effort kind: uniform from 0 to this
-    #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
-    share: f64,
-    /// Share of each low-effort kind exactly, instead of --share
-    #[arg(long, value_name = "SHARE")]
-    exact_share: Option<f64>,
+    /// Share of each low-effort kind: uniform from 0 to this, or from A to B as A..B
+    #[arg(long, value_name = "SHARE", default_value = "0.1", value_parser = from_to)]
+    share: (f64, f64),
     #[command(flatten)]
     reviewers: ReviewerArgs,
     /// Papers that take part: all, or every second one from the first or from the second
@@ -63,6 +60,14 @@ pub(super) struct ExperimentReviewsArgs {
 /// One score, or several under one name.
 #[derive(Debug, Clone)]
 pub(super) struct ScoreGroup(Vec<ScoreVariant>);
+
+/// `B` is from 0 to B, `A..B` from A.
+fn from_to(text: &str) -> Result<(f64, f64), String> {
+    let (low, high) = text.split_once("..").unwrap_or(("0", text));
+    let number = |text: &str| text.parse::<f64>().map_err(|error| error.to_string());
+    let (low, high) = (number(low)?, number(high)?);
+    if low <= high { Ok((low, high)) } else { Err(format!("{low} is not below {high}")) }
+}
 
 /// Every score once, in the order asked for.
 pub(super) fn distinct(groups: &[ScoreGroup]) -> Vec<ScoreVariant> {
@@ -146,7 +151,7 @@ impl ExperimentReviewsArgs {
         Ok(ReviewTrialsSettings {
             k: self.k.clone(),
             scores: distinct(&self.score),
-            shares: self.exact_share.map_or((0.0, self.share), |share| (share, share)),
+            shares: self.share,
             half: self.half.into(),
             making: self.reviewers.settings(&self.input)?,
             seed,

@@ -105,20 +105,23 @@ pub(super) fn sentence(run: &EmbeddingsRun) -> String {
     let others: Vec<&Row> =
         all.filter(|row| row.score == best.score && row.embedder != best.embedder).collect();
     let is_worse = |row: &&&Row| row.difference.is_some_and(|(_, _, high)| high < 0.0);
-    let worse: Vec<String> = others
+    let worse: Vec<(&str, String)> = others
         .iter()
         .filter(is_worse)
         .filter_map(|row| {
             let (_, low, high) = row.difference?;
-            Some(format!("{} by {} to {}", name(row), short(-high), short(-low)))
+            Some((name(row), format!("by {} to {}", short(-high), short(-low))))
         })
         .collect();
     let level: Vec<&str> =
         others.iter().filter(|row| !is_worse(row)).map(|row| name(row)).collect();
-    let behind = match worse.len() {
-        0 => String::new(),
-        1 => format!("; {} is behind it", worse[0]),
-        _ => format!("; behind it are {}", worse.join(", ")),
+    let behind = match worse.as_slice() {
+        [] => String::new(),
+        [(one, by)] => format!("; {one} is behind it {by}"),
+        several => {
+            let several = several.iter().map(|(name, by)| format!("{name} {by}"));
+            format!("; behind it are {}", several.collect::<Vec<_>>().join(", "))
+        }
     };
     match (others.len(), level.len()) {
         (0, _) => format!("{own}: nothing to compare it with."),

@@ -50,7 +50,7 @@ const fn setting(
     Setting { command, flag, value, with: "", alone: false, key, expected }
 }
 
-pub(super) static SETTINGS: [Setting; 336] = [
+pub(super) static SETTINGS: [Setting; 335] = [
     setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
     setting("labels", ("scale", "a,b,c"), "scale", || json!("a,b,c")).alone(),
     setting("labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
@@ -268,7 +268,6 @@ pub(super) static SETTINGS: [Setting; 336] = [
     setting("experiment reviews", ("trials", "2"), "trials", || json!(2)),
     setting("experiment reviews", ("score", "cosine"), "scores", || json!(["cosine"])),
     setting("experiment reviews", ("share", ".2"), "shares", || json!([0.0, 0.2])),
-    setting("experiment reviews", ("exact-share", ".2"), "shares", || json!([0.2, 0.2])).alone(),
     setting("experiment reviews", ("half", "first"), "half", || json!("first")).alone(),
     setting("experiment reviews", ("z-source", "b"), "z_source", || json!("b")),
     setting("experiment reviews", ("duplicates", "last"), "duplicates", || json!("last")),
