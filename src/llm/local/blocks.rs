@@ -30,19 +30,36 @@ pub(super) trait Block {
 /// Numbers of the largest block.
 const MOST: usize = 256;
 
-/// Scale and smallest of the sub-block `j` of the K types, 6 bits each in 12 bytes, in units of
-/// those of the block.
+/// Scales and smallest values of the eight sub-blocks of a block of the K types that starts with those
+/// of the block in 16 bits each, and then has 6 bits for each sub-block in units of those.
 #[inline(always)]
-fn six_bits(scales: &[u8], j: usize, of_block: (f32, f32)) -> (f32, f32) {
-    let (scale, least) = if j < 4 {
-        (scales[j] & 63, scales[j + 4] & 63)
-    } else {
-        (
-            (scales[j + 4] & 15) | ((scales[j - 4] >> 6) << 4),
-            (scales[j + 4] >> 4) | ((scales[j] >> 6) << 4),
-        )
-    };
-    (of_block.0 * f32::from(scale), of_block.1 * f32::from(least))
+fn six_bits(bytes: &[u8]) -> ([f32; 8], [f32; 8]) {
+    let (scale, least) = (half([bytes[0], bytes[1]]), half([bytes[2], bytes[3]]));
+    // Four bytes at once: the last four sub-blocks have their low bits in the last word.
+    let (scales, leasts) = (word(&bytes[4..8]), word(&bytes[8..12]));
+    let rest = word(&bytes[12..16]);
+    let high_scales = rest & 0x0f0f_0f0f | scales >> 2 & 0x3030_3030;
+    let high_leasts = rest >> 4 & 0x0f0f_0f0f | leasts >> 2 & 0x3030_3030;
+    (
+        in_units_of(scale, scales & 0x3f3f_3f3f, high_scales),
+        in_units_of(least, leasts & 0x3f3f_3f3f, high_leasts),
+    )
+}
+
+#[inline(always)]
+fn word(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+}
+
+/// The bytes of two words, in units of `unit`.
+#[inline(always)]
+fn in_units_of(unit: f32, low: u32, high: u32) -> [f32; 8] {
+    let bytes = (u64::from(low) | u64::from(high) << 32).to_le_bytes();
+    let mut found = [0.0; 8];
+    for (found, byte) in found.iter_mut().zip(bytes) {
+        *found = unit * f32::from(byte);
+    }
+    found
 }
 
 /// Numbers that need nothing but their own bytes.
@@ -219,13 +236,12 @@ impl Block for Q4K {
     const COUNT: usize = 256;
     #[inline(always)]
     fn decode(bytes: &[u8], out: &mut [f32]) {
-        let of_block = (half([bytes[0], bytes[1]]), half([bytes[2], bytes[3]]));
-        let (scales, numbers) = (&bytes[4..16], &bytes[16..144]);
+        let ((scales, leasts), numbers) = (six_bits(bytes), &bytes[16..144]);
         for (pair, (out, bytes)) in
             out.chunks_exact_mut(64).zip(numbers.chunks_exact(32)).enumerate()
         {
-            let (first, first_least) = six_bits(scales, 2 * pair, of_block);
-            let (second, second_least) = six_bits(scales, 2 * pair + 1, of_block);
+            let (first, first_least) = (scales[2 * pair], leasts[2 * pair]);
+            let (second, second_least) = (scales[2 * pair + 1], leasts[2 * pair + 1]);
             let (low, high) = out.split_at_mut(32);
             for ((low, high), byte) in low.iter_mut().zip(high).zip(bytes) {
                 *low = first * i32::from(byte & 15) as f32 - first_least;
@@ -241,13 +257,12 @@ impl Block for Q5K {
     const COUNT: usize = 256;
     #[inline(always)]
     fn decode(bytes: &[u8], out: &mut [f32]) {
-        let of_block = (half([bytes[0], bytes[1]]), half([bytes[2], bytes[3]]));
-        let (scales, bits, numbers) = (&bytes[4..16], &bytes[16..48], &bytes[48..176]);
+        let ((scales, leasts), bits, numbers) = (six_bits(bytes), &bytes[16..48], &bytes[48..176]);
         for (pair, (out, bytes)) in
             out.chunks_exact_mut(64).zip(numbers.chunks_exact(32)).enumerate()
         {
-            let (first, first_least) = six_bits(scales, 2 * pair, of_block);
-            let (second, second_least) = six_bits(scales, 2 * pair + 1, of_block);
+            let (first, first_least) = (scales[2 * pair], leasts[2 * pair]);
+            let (second, second_least) = (scales[2 * pair + 1], leasts[2 * pair + 1]);
             let (low, high) = out.split_at_mut(32);
             for (((low, high), byte), bits) in low.iter_mut().zip(high).zip(bytes).zip(bits) {
                 let bits = bits >> (2 * pair);

@@ -48,21 +48,31 @@ fn dot<B: Block>(bytes: &[u8], x: &[f32], out: &mut [f32]) {
     Arch::new().dispatch(Dot::<B> { bytes, x, out, kind: PhantomData });
 }
 
+/// Rows times a single `x`, in the way that every processor can.
+pub(super) fn dot_of(kind: GgmlDType, bytes: &[u8], x: &[f32], out: &mut [f32]) {
+    of_kind!(kind, dot, (bytes, x, out));
+}
+
 /// Rows times a single `x`.
-fn multiply_one(kind: GgmlDType, bytes: &[u8], x: &[f32], out: &mut [f32]) {
+pub(super) fn multiply_one(kind: GgmlDType, bytes: &[u8], x: &[f32], out: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     {
         let is_done = match kind {
             GgmlDType::Q4_0 => avx2::dot::<Q4_0>(bytes, x, out),
             GgmlDType::Q4_1 => avx2::dot::<Q4_1>(bytes, x, out),
+            GgmlDType::Q5_0 => avx2::dot::<Q5_0>(bytes, x, out),
+            GgmlDType::Q5_1 => avx2::dot::<Q5_1>(bytes, x, out),
             GgmlDType::Q8_0 => avx2::dot::<Q8_0>(bytes, x, out),
+            GgmlDType::Q4K => avx2::dot::<Q4K>(bytes, x, out),
+            GgmlDType::Q5K => avx2::dot::<Q5K>(bytes, x, out),
+            GgmlDType::Q6K => avx2::dot::<Q6K>(bytes, x, out),
             _ => false,
         };
         if is_done {
             return;
         }
     }
-    of_kind!(kind, dot, (bytes, x, out));
+    dot_of(kind, bytes, x, out);
 }
 
 fn numbers_of<B: Block>() -> usize {

@@ -1,6 +1,11 @@
 //! Numbers in blocks and of 16 bits, against candle.
 
+#[cfg(target_arch = "x86_64")]
+use proptest::prelude::*;
+
 use super::*;
+#[cfg(target_arch = "x86_64")]
+use crate::llm::local::matrix::{dot_of, multiply_one};
 
 /// Numbers from -1 to 1, by a linear congruence.
 fn numbers(count: usize) -> Vec<f32> {
@@ -58,6 +63,46 @@ fn every_type_is_decoded_and_multiplied_as_candle_decodes_it() {
                 }
             }
         }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+proptest! {
+    // Scales are powers of two and `x` whole numbers, so that every sum is exact in any order.
+    #[test]
+    fn a_kernel_for_avx2_multiplies_as_the_portable_one(
+        kind in 3..KINDS.len(), blocks in 1_usize..70, rows in 1_usize..4, seed in any::<u32>(),
+    ) {
+        let kind = KINDS[kind];
+        // At most 1024 numbers of up to 63 * 31 times at most 2 are below 2^24.
+        let blocks = blocks.min(1024 / kind.block_size());
+        let (columns, bytes) = (blocks * kind.block_size(), kind.type_size());
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24).to_le_bytes()[0]
+        };
+        let mut held: Vec<u8> = (0..rows * blocks * bytes).map(|_| next()).collect();
+        // Where a block has its scale and its smallest value: 2^-1 to 2^1 in 16 bits.
+        let halves = match kind {
+            GgmlDType::Q2K => vec![80, 82],
+            GgmlDType::Q3K => vec![108],
+            GgmlDType::Q6K => vec![208],
+            GgmlDType::Q4_0 | GgmlDType::Q5_0 | GgmlDType::Q8_0 => vec![0],
+            _ => vec![0, 2],
+        };
+        for block in held.chunks_exact_mut(bytes) {
+            for place in &halves {
+                let sign = u16::from(next() % 2) << 15;
+                let number = u16::from(14 + next() % 3) << 10 | sign;
+                block[*place..place + 2].copy_from_slice(&number.to_le_bytes());
+            }
+        }
+        let x: Vec<f32> = (0..columns).map(|_| f32::from(next() % 5) - 2.0).collect();
+        let (mut found, mut expected) = (vec![f32::NAN; rows], vec![f32::NAN; rows]);
+        multiply_one(kind, &held, &x, &mut found);
+        dot_of(kind, &held, &x, &mut expected);
+        prop_assert_eq!(found, expected, "{:?}", kind);
     }
 }
 
