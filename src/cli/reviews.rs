@@ -300,8 +300,7 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
 fn scores(run: &ReviewsRun) -> Result<Report> {
     let mut report = run.report()?;
     if let Some(last) = report.footer.last_mut() {
-        last.truncate(last.trim_end_matches('.').len());
-        last.push_str(": `--explain REVIEWER` shows the evidence.");
+        last.push_str(" Evidence: --explain REVIEWER.");
     }
     Ok(report)
 }

@@ -8,20 +8,10 @@ use crate::screen::LabelsRun;
 /// One row per worker where `own` judges; else the report as it is.
 pub(super) fn shown(report: Report, run: &LabelsRun) -> Report {
     let Some(judged) = run.scores(MechanismName::Own) else { return report };
-    if run.all_scores().iter().any(|scored| !beside_own(scored.mechanism)) {
+    if !run.is_answer() {
         return report;
     }
-    let mut columns = vec![
-        "worker",
-        "flag",
-        "reads_as",
-        "p_own",
-        "copied",
-        "copied_low",
-        "copied_high",
-        "accuracy",
-        "n_tasks",
-    ];
+    let mut columns = vec!["worker", "flag", "reads_as", "p_own", "copied", "accuracy", "n_tasks"];
     let beside = run.scores(MechanismName::CaZ).map(|scored| {
         let mut values = vec![None; scored.rows.len()];
         for row in &scored.rows {
@@ -33,15 +23,16 @@ pub(super) fn shown(report: Report, run: &LabelsRun) -> Report {
     let mut table = Table::new(&columns);
     for row in &judged.rows {
         let own = row.own;
-        let (low, high) = row.copied_interval.unzip();
+        let copied = row.copied.map(|copied| match row.copied_interval {
+            Some((low, high)) => format!("{copied:.2} ±{:.2}", (high - low) / 2.0),
+            None => format!("{copied:.2}"),
+        });
         let mut cells: Vec<Cell> = vec![
             row.worker.as_str().into(),
             row.flag_word().into(),
             own.and_then(|own| own.reads_as).map(AnswerKind::as_str).into(),
             own.and_then(|own| own.p_own).into(),
-            row.copied.into(),
-            low.into(),
-            high.into(),
+            copied.into(),
             own.and_then(|own| own.accuracy).map(|share| share.value).into(),
             row.n_tasks.into(),
         ];
@@ -52,9 +43,4 @@ pub(super) fn shown(report: Report, run: &LabelsRun) -> Report {
         table.set_headline(headline.to_owned());
     }
     Report { table, ..report }
-}
-
-/// What the table above has room for.
-fn beside_own(name: MechanismName) -> bool {
-    matches!(name, MechanismName::Own | MechanismName::CaZ)
 }

@@ -39,15 +39,13 @@ pub(super) fn shown(report: &Report, run: &ReviewsRun, top: usize) -> Report {
         };
         let flagged = match (with("look"), with("unsure")) {
             (0, 0) => String::new(),
-            (0, unsure) => format!(" ({unsure} of them unsure)"),
-            (look, _) => format!(" ({look} of them to look at)"),
+            (0, unsure) => format!(" ({unsure} unsure)"),
+            (look, _) => format!(" ({look} to look at)"),
         };
         let nouns = set.nouns;
         let what = if by_review { nouns.texts(of_score) } else { nouns.people(of_score) };
-        let note = format!(
-            "{} of {what} are not shown{flagged}: --top N shows more, --output FILE has all.",
-            of_score - top
-        );
+        let note =
+            format!("{} of {what} not shown{flagged}: --top N or --output FILE.", of_score - top);
         let last = report.footer.len().saturating_sub(1);
         report.footer.insert(last, note);
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::report::{Board, Cell, Table, three_decimals};
 use crate::stats::rank::{mean, quantile};
 
 /// The low quantile that tables show: one trial in ten is worse.
@@ -52,6 +53,28 @@ impl AucSummary {
             mean_missing: (n_trials > 0).then(|| missing as f64 / n_trials as f64),
         }
     }
+}
+
+/// What tells best who answers alone, in a sentence: of the rows of a summary that have the cells `only`,
+/// by mean AUC, with the bad day. `place` says which rows these are.
+pub(super) fn answer(
+    table: &Table,
+    name: &'static str,
+    only: &[(&'static str, Cell)],
+    place: &str,
+) -> Option<String> {
+    let board =
+        Board { names: &[name], metrics: None, value: "mean_auc", beside: &["q10_auc"], only };
+    let standings = board.standings(table);
+    let best = standings.first()?;
+    let mut said = format!("Best{place}: {}, mean AUC {}", best.name, three_decimals(best.value));
+    if let Cell::Number(low) = board.table(table, &standings).rows()[0][2] {
+        said.push_str(&format!(", one trial in ten below {}", three_decimals(low)));
+    }
+    if let Some(next) = standings.get(1) {
+        said.push_str(&format!("; then {}, {}", next.name, three_decimals(next.value)));
+    }
+    Some(said + ".")
 }
 
 #[cfg(test)]

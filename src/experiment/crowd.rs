@@ -7,6 +7,7 @@ pub(super) use self::tables::{SUMMARY_COLUMNS, cells};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::auc_summary::answer;
 use super::contenders::{ExperimentData, ExperimentError, Roles};
 use super::detection::{CrowdTrial, DetectionSettings, REPETITIONS, detection};
 use super::figures::Figure;
@@ -20,7 +21,7 @@ use crate::data::observer::Observer;
 use crate::error::Result;
 #[cfg(feature = "html")]
 use crate::report::html::Page;
-use crate::report::{Input, Report, Table, settings_map};
+use crate::report::{Cell, Input, Report, Table, settings_map};
 
 /// Which experiment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -197,15 +198,39 @@ impl CrowdRun {
         let meaning = "AUC: probability that a good worker scores above a low-effort one; 0.5 is \
             chance. q10_auc: one trial in ten is worse. n_undefined: trials in which there was nobody \
             to tell apart. mean_missing: workers without a score per trial; they are left out.";
+        let mut table = tables::summary(self);
+        if let Some(answer) = self.answer(&table) {
+            table.set_headline(answer);
+        }
         let caveat = "Workers left alone count as good, which in a real crowd not all of them are.";
         Report {
             command: experiment.command(),
             inputs: self.inputs.clone(),
             settings: settings_map(&self.settings),
-            table: tables::summary(self),
+            table,
             warnings: self.loaded.warnings.clone(),
             footer: vec![scope, meaning.into(), caveat.into()],
             prose: None,
+        }
+    }
+
+    /// Which mechanism finds most, in a sentence.
+    fn answer(&self, table: &Table) -> Option<String> {
+        let all_shares = ("llm_share", Cell::Missing);
+        match self.settings.experiment {
+            CrowdExperiment::Detection => {
+                answer(table, "mechanism", &[all_shares], " over all shares of cheaters")
+            }
+            CrowdExperiment::SampleSize => {
+                let most = self.settings.coverage.iter().copied().reduce(f64::max)?;
+                let place = format!(" where the LLM labels {:.0} % of the tasks", 100.0 * most);
+                answer(table, "mechanism", &[("coverage", most.into())], &place)
+            }
+            CrowdExperiment::MultiLlm => {
+                let lowest = self.ways().first().map(|way| Cell::from(way.as_str()))?;
+                let place = " by the lowest score over the LLMs";
+                answer(table, "mechanism", &[all_shares, ("z", lowest)], place)
+            }
         }
     }
 

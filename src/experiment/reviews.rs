@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::auc_summary::answer;
 use super::figures::Figure;
 use super::reviewers::{ReviewersSettings, ReviewersTrial, ScoreVariant, reviewers};
 use super::trials::{TrialFile, TrialLog};
@@ -22,7 +23,7 @@ use crate::embed::vectors::Vectors;
 use crate::error::{Error, Result};
 #[cfg(feature = "html")]
 use crate::report::html::Page;
-use crate::report::{Input, Report, Table, settings_map};
+use crate::report::{Board, Cell, Input, Report, Table, settings_map};
 use crate::simulate::making::MakingSettings;
 
 /// The name in results.
@@ -224,15 +225,56 @@ impl ReviewTrialsRun {
     pub fn report(&self) -> Report {
         let mut warnings = self.loaded.warnings.clone();
         warnings.extend(self.embedded.warnings.iter().cloned());
+        let mut table = tables::summary(self);
+        let mixed = |&k: &usize| {
+            let only = [("k", k.into()), ("kind", "mixed".into()), ("z", Cell::Missing)];
+            answer(&table, "score_name", &only, &format!(" with {k} papers each"))
+        };
+        let answers: Vec<String> = self.grid.papers_per_reviewer.iter().filter_map(mixed).collect();
+        if !answers.is_empty() {
+            table.set_headline(answers.join(" "));
+        }
         Report {
             command: COMMAND,
             inputs: self.inputs.clone(),
             settings: provenance(&self.settings, &self.embedded),
-            table: tables::summary(self),
+            table,
             warnings,
             footer: self.footer(),
             prose: None,
         }
+    }
+
+    /// The result for people: a row a score, best first, the kinds side by side.
+    pub fn shown(&self) -> Report {
+        let mut report = self.report();
+        let (all, mut rows) = (report.table.clone(), None);
+        for &k in &self.grid.papers_per_reviewer {
+            let only = [("k", k.into()), ("z", Cell::Missing)];
+            let board = Board {
+                names: &["k", "score_name"],
+                metrics: Some((
+                    "kind",
+                    &["mixed", "llm", "off_topic", "off_topic_llm", "rewritten"],
+                )),
+                value: "mean_auc",
+                beside: &["q10_auc"],
+                only: &only,
+            };
+            let of_k = board.table(&all, &board.standings(&all));
+            match &mut rows {
+                None => rows = Some(of_k),
+                Some(rows) if rows.columns() == of_k.columns() => {
+                    of_k.rows().iter().for_each(|row| rows.push(row.clone()));
+                }
+                Some(_) => return report,
+            }
+        }
+        let Some(mut rows) = rows.filter(|rows| !rows.rows().is_empty()) else { return report };
+        all.headline().into_iter().for_each(|said| rows.set_headline(said.to_owned()));
+        report.table = rows;
+        report.footer.push("By source of Z, and all columns: --output FILE.".into());
+        report
     }
 
     fn footer(&self) -> Vec<String> {

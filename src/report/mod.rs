@@ -10,6 +10,7 @@ mod file;
 pub mod html;
 mod json;
 mod json_lines;
+mod leaderboard;
 mod markdown;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -26,10 +27,12 @@ pub use self::csv::{CsvExporter, guarded};
 pub use self::file::{Readers, check_writable, write_file};
 pub use self::json::JsonExporter;
 pub use self::json_lines::JsonLinesExporter;
+pub use self::leaderboard::{Board, Standing};
 pub use self::markdown::MarkdownExporter;
 #[cfg(feature = "parquet")]
 pub use self::parquet::ParquetExporter;
 pub use self::table::{Cell, Table, estimate_cells};
+pub(crate) use self::text::folded;
 pub use self::text::{TextExporter, printable, printable_lines, three_decimals};
 pub use crate::data::input::Input;
 use crate::data::warning::Warning;

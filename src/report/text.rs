@@ -169,7 +169,7 @@ impl Shown {
 
 /// Ids without what all begin and end with, or else their last `room` characters, which tell them apart;
 /// `None` for sentences, and where what is left would be the same for two.
-fn folded(names: &[&str], room: usize) -> Option<Vec<String>> {
+pub(crate) fn folded(names: &[&str], room: usize) -> Option<Vec<String>> {
     let long: Vec<&&str> = names.iter().filter(|name| name.chars().count() > room).collect();
     if long.is_empty() || names.iter().any(|name| name.contains(' ')) {
         return None;

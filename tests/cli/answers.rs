@@ -416,10 +416,7 @@ fn of_texts_too_short_to_judge_there_is_an_order_and_no_list_of_not_judged() {
         row["text"] = json!(words.join(" "));
     });
     let shown = run(&folder, &[]).succeeded().stdout;
-    assert!(
-        shown.contains("Score combined, chosen because 60 of 60 reviews have fewer than"),
-        "{shown}"
-    );
+    assert!(shown.contains("Score combined, since 60 of 60 reviews have fewer than"), "{shown}");
     assert!(shown.starts_with("28 reviewers in the order of combined, worst first"), "{shown}");
     assert!(!shown.contains("not_judged"), "{shown}");
     assert_eq!(json_of(&folder, &[])["settings"]["score"], json!(["combined"]));

@@ -85,9 +85,9 @@ fn the_table_says_what_was_chosen_and_shows_the_worst() {
     for part in [
         "3 of 28 reviewers to look at",
         "did not hand in their own work",
-        "of texts planted here look finds another LLM's",
-        "look: read these",
-        "24 of 28 reviewers are not shown",
+        "Planted here, found: Z always, another LLM's",
+        "about 5 % of flags are false alarms",
+        "24 of 28 reviewers not shown",
     ] {
         assert!(shown.contains(part), "no `{part}` in {shown}");
     }
@@ -101,8 +101,7 @@ fn the_table_says_what_was_chosen_and_shows_the_worst() {
     assert_eq!(rows.len(), 1 + 5 * 28);
     let six = [sample("reviews.jsonl"), sample("llm-reviews.jsonl")];
     let small = Folder::new().caz(&["reviews", &six[0], "--z", &six[1]]).succeeded().stdout;
-    let why =
-        "Score projected, chosen because the better one, own, needs 20 reviewers (there are 6)";
+    let why = "Score projected, since the better one, own, needs 20 reviewers (here 6)";
     assert!(small.contains(why), "{small}");
     let asked = ["reviews", &six[0], "--z", &six[1], "--score", "own", "--format", "csv"];
     let said = Folder::new().caz(&asked).succeeded().stderr;

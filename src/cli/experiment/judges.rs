@@ -13,7 +13,6 @@ use super::super::exit::ExitStatus;
 use super::super::output::{check_output, emit};
 use super::super::page::PageArgs;
 use super::super::progress::{Terminal, open};
-use super::leaderboard::leaderboard;
 use crate::error::Result;
 use crate::experiment::judges::{Cluster, Files, JudgesSettings, study};
 use crate::metrics::agreement::bootstrap::DRAWS;
@@ -131,11 +130,6 @@ pub(super) fn run(args: &JudgesArgs, common: &Common) -> Result<ExitStatus> {
     }
     args.page.write(common, &report, || Ok(run.page()))?;
     let for_people = common.output.is_none() && common.resolved_format()? == OutputFormat::Table;
-    if for_people {
-        let metrics = ["accuracy", "accuracy_without_ties", "consistency", "kappa"];
-        emit(&leaderboard(&report, metrics), common)?;
-    } else {
-        emit(&report, common)?;
-    }
+    emit(&if for_people { run.shown() } else { report }, common)?;
     Ok(status)
 }

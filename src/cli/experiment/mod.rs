@@ -7,7 +7,6 @@ mod detection;
 mod embeddings;
 mod feedback;
 mod judges;
-mod leaderboard;
 mod multi_llm;
 mod own;
 mod own_labels;

@@ -5,9 +5,10 @@ use std::str::FromStr;
 use crate::error::Result;
 use clap::{Args, ValueEnum};
 
-use super::super::common::Common;
+use super::super::common::{Common, OutputFormat};
 use super::super::embedding::EmbeddingArgs;
 use super::super::exit::ExitStatus;
+use super::super::output::emit;
 use super::super::progress::Terminal;
 use super::super::review_input::ReviewInput;
 use super::super::reviewer_args::ReviewerArgs;
@@ -142,7 +143,9 @@ pub(super) fn run(args: &ExperimentReviewsArgs, common: &Common) -> Result<ExitS
     let report = run.report();
     args.trials.write_raw(&report, run.raw())?;
     let page = |figures: &[_]| run.page(figures, &caption);
-    args.trials.publish(common, &report, || run.figures(), page)?;
+    args.trials.write_figures(common, &report, || run.figures(), page)?;
+    let for_people = common.output.is_none() && common.resolved_format()? == OutputFormat::Table;
+    emit(&if for_people { run.shown() } else { report }, common)?;
     Ok(ExitStatus::Done)
 }
 

@@ -13,7 +13,7 @@ use crate::data::warning::{Warning, first_names};
 use crate::error::{ErrorKind, Kinded, Result};
 use crate::metrics::agreement::bootstrap::{interval, over_draws};
 use crate::metrics::agreement::paired::{holm, mcnemar};
-use crate::report::{Cell, Input, Report, Table};
+use crate::report::{Board, Cell, Input, Report, Table};
 
 /// Columns of the result; before them `task` where tasks are told apart.
 pub const COLUMNS: [&str; 7] =
@@ -435,6 +435,18 @@ impl FeedbackRun {
             ]);
             table.push(cells);
         }
+        let names: &[&str] =
+            if by_task { &["task", "provider", "feedback"] } else { &["provider", "feedback"] };
+        let board = Board {
+            names,
+            metrics: Some(("metric", &["gain"])),
+            value: "value",
+            beside: &[],
+            only: &[],
+        };
+        if let Some(answer) = board.answer(&table) {
+            table.set_headline(answer);
+        }
         let value = serde_json::to_value(&self.settings).ok();
         let FeedbackSettings { draws, seed, .. } = self.settings;
         Report {
@@ -478,11 +490,14 @@ impl FeedbackRun {
             reference: None,
             bars: gains.collect(),
         };
+        let report = self.report();
+        let answer = report.table.headline().map(str::to_owned);
+        let lead = answer.into_iter().chain(report.footer).collect();
         let caption = "On the same items. Below 0: feedback did harm.".to_owned();
         let figure = (!chart.bars.is_empty()).then(|| (chart.svg(), caption));
         crate::report::html::Page {
             title: "What feedback is worth".into(),
-            lead: self.report().footer,
+            lead,
             figures: figure.into_iter().collect(),
             table: crate::report::html::ShownTable::Open,
             ..crate::report::html::Page::default()

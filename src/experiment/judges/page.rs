@@ -31,7 +31,13 @@ impl JudgesRun {
         let report = self.report();
         Page {
             title: "How well judges of pairs judge".into(),
-            lead: report.footer,
+            lead: report
+                .table
+                .headline()
+                .map(str::to_owned)
+                .into_iter()
+                .chain(report.footer)
+                .collect(),
             reading: reading(),
             figures: self.against_tokens().into_iter().chain(bars).collect(),
             sections: self.exchange.iter().map(debate).collect(),

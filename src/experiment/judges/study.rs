@@ -17,7 +17,7 @@ use crate::data::warning::{Warning, first_names};
 use crate::error::Result;
 use crate::metrics::agreement::bootstrap::{interval, over_draws};
 use crate::metrics::agreement::paired::holm;
-use crate::report::{Cell, Input, Report, Table};
+use crate::report::{Board, Cell, Input, Report, Table};
 use crate::stats::interval::sample_variance;
 
 /// Everything that a study found.
@@ -290,7 +290,37 @@ fn warnings(verdicts: &Verdicts) -> Vec<Warning> {
     warnings
 }
 
+/// How judges are held side by side.
+const BOARD: Board = Board {
+    names: &["method"],
+    metrics: Some(("metric", &["accuracy", "accuracy_without_ties", "consistency", "kappa"])),
+    value: "value",
+    beside: &["ci_low", "ci_high", "n_items"],
+    only: &[],
+};
+
+/// Most judges that are shown to people.
+const SHOWN: usize = 20;
+
 impl JudgesRun {
+    /// The result for people: a row a judge, best first.
+    pub fn shown(&self) -> Report {
+        let mut report = self.report();
+        let standings = BOARD.standings(&report.table);
+        if standings.is_empty() {
+            return report;
+        }
+        let mut board = BOARD.table(&report.table, &standings[..standings.len().min(SHOWN)]);
+        report.table.headline().into_iter().for_each(|said| board.set_headline(said.to_owned()));
+        let more = match standings.len().saturating_sub(SHOWN) {
+            0 => "All metrics: --output FILE.".to_owned(),
+            more => format!("{more} more judges and all metrics: --output FILE."),
+        };
+        report.footer.push(more);
+        report.table = board;
+        report
+    }
+
     /// The row of a judge and a metric.
     pub fn row(&self, method: &str, metric: &str) -> Option<&Row> {
         let is = |row: &&Row| row.method.as_deref() == Some(method) && row.metric == metric;
@@ -311,6 +341,9 @@ impl JudgesRun {
                 row.items.into(),
                 row.missing.into(),
             ]);
+        }
+        if let Some(answer) = BOARD.answer(&table) {
+            table.set_headline(answer);
         }
         let JudgesSettings { draws, seed, .. } = self.settings;
         let value = serde_json::to_value(&self.settings).ok();

@@ -144,6 +144,10 @@ pub enum NotJudged {
 }
 
 impl NotJudged {
+    /// All of them.
+    pub const EACH: [Self; 4] =
+        [Self::TooFewTasks, Self::NoCommonLabel, Self::HardlyRepeated, Self::TooFewWorkers];
+
     /// The reason in words.
     pub fn as_words(self) -> &'static str {
         match self {

@@ -2,11 +2,15 @@
 
 use super::run::{AgreementRun, Disagreement, Measured};
 use crate::metrics::agreement::Metric;
+use crate::report::folded;
 use crate::report::html::{Page, ShownTable};
 use crate::report::plot::{Bar, BarChart, MatrixChart};
 
 /// Matrices that are drawn; the table has all.
 const MOST_MATRICES: usize = 6;
+
+/// Names of tasks that are longer are cut to their ends.
+const LONG_TASK: usize = 24;
 
 /// Metrics drawn side by side.
 const CHARTS: [(Metric, &str); 5] = [
@@ -27,7 +31,13 @@ impl AgreementRun {
         let mut lead = vec![self.answer()];
         lead.extend(report.footer);
         lead.extend(self.disagreements.first().map(|_| {
-            let items: Vec<String> = self.disagreements.iter().map(described).collect();
+            let names: Vec<&str> =
+                self.disagreements.iter().map(|item| item.task.as_str()).collect();
+            let short = folded(&names, LONG_TASK);
+            let names = short.unwrap_or_else(|| names.into_iter().map(str::to_owned).collect());
+            let items =
+                self.disagreements.iter().zip(&names).map(|(item, name)| described(name, item));
+            let items: Vec<String> = items.collect();
             format!("Sources disagree most on: {}.", items.join("; "))
         }));
         Page {
@@ -87,11 +97,11 @@ impl AgreementRun {
     }
 }
 
-fn described(item: &Disagreement) -> String {
+fn described(name: &str, item: &Disagreement) -> String {
     let labels: Vec<String> =
         item.labels.iter().map(|(label, count)| format!("{label} x{count}")).collect();
     let gold = item.gold.as_ref().map_or(String::new(), |gold| format!(", gold {gold}"));
-    format!("{} ({}{gold})", item.task, labels.join(", "))
+    format!("{name} ({}{gold})", labels.join(", "))
 }
 
 fn reading() -> Vec<String> {

@@ -30,7 +30,7 @@ use crate::error::Result;
 use crate::metrics::agreement::bootstrap::{ClusterCounts, interval};
 use crate::metrics::agreement::paired::exchangeable;
 use crate::metrics::agreement::{Confusion, Metric};
-use crate::report::{Cell, Input, Report, Table, settings_map};
+use crate::report::{Board, Cell, Input, Report, Table, settings_map};
 use crate::stats::interval::sample_variance;
 use crate::stats::rank::{mean, quantile};
 use crate::stats::seed::stream;
@@ -185,6 +185,16 @@ pub fn study(
         files.sources().zip(&data.rows).map(|(source, &rows)| Input::new(source, rows)).collect();
     inputs.extend(crowd_rows.map(|(source, rows)| Input::new(source, rows)));
     inputs.extend(length_rows.map(|(source, rows)| Input::new(source, rows)));
+    let board = Board {
+        names: &["prompt"],
+        metrics: Some(("metric", &["kappa"])),
+        value: "value",
+        beside: &[],
+        only: &[],
+    };
+    if let Some(answer) = board.answer(&table) {
+        table.set_headline(answer);
+    }
     let mut provenance = settings_map(settings);
     provenance.insert("cluster".into(), files.cluster_column().into());
     Ok(Report {
@@ -550,8 +560,8 @@ pub fn page(report: &Report) -> crate::report::html::Page {
     crate::report::html::Page {
         figures: figure.into_iter().collect(),
         title: "Which prompt labels best".into(),
-        lead: report.footer.first().cloned().into_iter().collect(),
-        reading: report.footer.iter().skip(1).cloned().collect(),
+        lead: report.table.headline().map(str::to_owned).into_iter().collect(),
+        reading: report.footer.clone(),
         table: crate::report::html::ShownTable::Open,
         ..crate::report::html::Page::default()
     }

@@ -8,7 +8,7 @@ use super::panel::MOST_CLASSES;
 use super::run::{AgreementRun, Measured};
 use super::work::Row;
 use crate::data::warning::first_names;
-use crate::report::{Cell, Exporter, Report, Table, TextExporter, settings_map};
+use crate::report::{Board, Cell, Exporter, Report, Table, TextExporter, settings_map};
 
 /// Columns of the result, a contract with scripts.
 pub const COLUMNS: [&str; 10] = [
@@ -110,8 +110,12 @@ impl AgreementRun {
         self.report_of(&self.rows())
     }
 
-    /// The report for people: base rates and matrices, then a dozen metrics.
+    /// The report for people: of several sources a row each, best first; of one or two base rates and
+    /// matrices, then a dozen metrics.
     pub fn summary(&self) -> Report {
+        if let Some(report) = self.leaderboard() {
+            return report;
+        }
         let mut rows: Vec<Row> = Vec::new();
         for measured in &self.measured {
             rows.extend(self.metrics(measured).filter(|row| SHOWN.contains(&row.metric.as_str())));
@@ -123,9 +127,47 @@ impl AgreementRun {
         if self.measured.len() <= WRITTEN_OUT && self.are_classes() {
             self.measured.iter().for_each(|measured| prose.push_str(&self.matrix(measured)));
         }
-        prose.push_str(&grid(&report.table));
+        prose.push_str(&grid(&without_repetition(&report.table)));
         report.prose = Some(prose);
         report
+    }
+
+    /// A row a source, where there are several with the same gold.
+    fn leaderboard(&self) -> Option<Report> {
+        let (best, gold) = (self.best.as_ref()?, &self.measured.first()?.against);
+        if self.measured.len() <= WRITTEN_OUT
+            || !self.changes.is_empty()
+            || self.measured.iter().any(|measured| measured.against != *gold)
+        {
+            return None;
+        }
+        let mut metrics: Vec<&'static str> =
+            ["kappa_quadratic", "kappa", "accuracy", "mae", "bias"]
+                .into_iter()
+                .filter(|metric| self.are_labels || *metric != "kappa")
+                .collect();
+        metrics.sort_by_key(|metric| *metric != best.metric);
+        let only = [("against", gold.as_str().into())];
+        let board = Board {
+            names: &["source"],
+            metrics: Some(("metric", &metrics)),
+            value: "value",
+            beside: &["ci_low", "ci_high", "n_items"],
+            only: &only,
+        };
+        let mut report = self.report();
+        let standings = board.standings(&report.table);
+        if standings.is_empty() {
+            return None;
+        }
+        let mut table = board.table(&report.table, &standings);
+        table.set_headline(self.answer());
+        report.table = table;
+        report.footer.push(
+            "Base rates, matrices, comparisons and all metrics: --output FILE, --report PAGE."
+                .into(),
+        );
+        Some(report)
     }
 
     fn report_of(&self, rows: &[Row]) -> Report {
@@ -440,6 +482,22 @@ fn aligned(lines: &[Vec<String>]) -> String {
     }
     text.push('\n');
     text
+}
+
+/// The table without columns that say one thing throughout: what all are held against, and bounds where
+/// no label is missing.
+fn without_repetition(table: &Table) -> Table {
+    let rows = table.rows();
+    let one_gold = rows.windows(2).all(|pair| pair[0][1] == pair[1][1]);
+    let none_missing = rows.iter().all(|row| matches!(row[7], Cell::Missing | Cell::Integer(0)));
+    let columns = table.columns().iter().enumerate();
+    let kept = columns.filter(|&(at, _)| !(at == 1 && one_gold || at > 6 && none_missing));
+    let (places, names): (Vec<usize>, Vec<&'static str>) = kept.unzip();
+    let mut narrow = Table::new(&names);
+    for row in rows {
+        narrow.push(places.iter().map(|&place| row[place].clone()).collect());
+    }
+    narrow
 }
 
 /// The table as text, without footer and warnings.

@@ -7,6 +7,7 @@ use crate::data::progress::{NoProgress, Progress};
 use crate::data::scale::ScaleChoice;
 use crate::data::source::Source;
 use crate::error::ErrorKind;
+use crate::report::Cell;
 
 fn source(name: &str, text: &str) -> Source {
     Source::from_reader(Path::new(name), text.as_bytes()).unwrap()
@@ -227,8 +228,10 @@ fn the_first_line_says_who_is_best_and_whether_by_more_than_chance() {
     // 2 and 4 of 40 wrong (0, 13, 26, 39): kappas .9 and .8, as gold is half and half.
     assert_eq!((best.source.as_str(), next.source.as_str()), ("good", "near"));
     assert!((best.value - 0.9).abs() < 1e-12 && !next.is_clearly_behind());
-    let prose = run.summary().prose.unwrap();
-    let first = prose.lines().next().unwrap();
+    let shown = run.summary().table;
+    let first = shown.headline().unwrap();
+    let sources: Vec<&Cell> = shown.rows().iter().map(|row| &row[0]).collect();
+    assert_eq!(sources, [&Cell::from("good"), &"near".into(), &"bad".into()]);
     assert!(first.starts_with("Best: good, kappa_quadratic 0.900 ("), "{first}");
     assert!(first.contains("next near, 0.800") && first.contains("could be chance"), "{first}");
     // A third of the labels wrong is worse by more than chance.

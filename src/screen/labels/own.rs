@@ -2,13 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{MechanismScores, WorkerRow};
-use crate::data::warning::{Warning, first_names, first_of};
-use crate::mechanism::{AnswerKind, OwnCrowd, OwnFlag, OwnScore};
+use super::MechanismScores;
+use crate::data::warning::{Warning, first_names};
+use crate::mechanism::{AnswerKind, NotJudged, OwnCrowd, OwnFlag, OwnScore};
 use crate::stats::flag::MAJORITY;
-
-/// Workers whose reasons are given; the table has the others.
-const SHOWN: usize = 20;
 
 /// That people and copiers can change places, where so many seem to copy or the crowd says what an LLM says.
 pub(super) fn near_majority(scored: &MechanismScores) -> Option<Warning> {
@@ -51,7 +48,7 @@ pub(super) fn answer(scored: &MechanismScores) -> Option<(String, Map<String, Va
     Some((headline, numbers))
 }
 
-/// Sentences under the table: what was found, who is flagged and why, what could be seen.
+/// Sentences under the table: what was found and could be seen, and why people are unsure or not judged.
 pub(super) fn footer(scored: &MechanismScores) -> Vec<String> {
     let Some(crowd) = scored.own else { return Vec::new() };
     let mut footer = vec![found(&crowd)];
@@ -59,52 +56,42 @@ pub(super) fn footer(scored: &MechanismScores) -> Vec<String> {
         let rows = scored.rows.iter().filter_map(|row| Some((row, row.own?)));
         rows.filter(move |(_, own)| own.flag == flag)
     };
-    let looked: Vec<String> = of(OwnFlag::Look).map(|(row, own)| reason(row, &own)).collect();
-    if !looked.is_empty() {
-        footer.push(format!("look: {}.", first_of(looked.into_iter(), SHOWN)));
-    }
     // Who is unsure because of the answers comes before those of whom nothing could be seen.
     let (doubtful, others): (Vec<_>, Vec<_>) =
         of(OwnFlag::Unsure).partition(|(_, own)| own.stands_out);
-    if !doubtful.is_empty() {
-        let reasons = doubtful.iter().map(|(row, own)| reason(row, own));
-        footer.push(format!("unsure: {}.", first_of(reasons, SHOWN)));
-    }
     let hidden = others.iter().filter(|(_, own)| own.visible != [true; 2]).count();
+    let mut unsure = Vec::new();
+    if !doubtful.is_empty() {
+        let names: Vec<&str> = doubtful.iter().map(|(row, _)| row.worker.as_str()).collect();
+        unsure.push(format!("{} stand out, not surely enough", first_names(&names)));
+    }
     if hidden > 0 {
-        footer.push(format!(
-            "unsure, since a copy or a guess could not be told from people in so few or such easy tasks: \
-             {hidden} workers."
-        ));
+        unsure.push(format!("{hidden} since a copy or a guess could not be seen in their tasks"));
     }
     if others.len() > hidden {
         let why = if crowd.says_all_of_z {
             "the crowd says what an LLM says on nearly all tasks"
         } else {
-            "there are too few workers to call one of them clear"
+            "there are too few workers to call one clear"
         };
-        footer.push(format!("unsure, since {why}: {} workers.", others.len() - hidden));
+        unsure.push(format!("{} since {why}", others.len() - hidden));
     }
-    let not_judged: Vec<String> =
-        of(OwnFlag::NotJudged).map(|(row, own)| reason(row, &own)).collect();
-    if !not_judged.is_empty() {
-        footer.push(format!("not_judged: {}.", first_names(&not_judged)));
+    if !unsure.is_empty() {
+        footer.push(format!("Unsure: {}.", unsure.join("; ")));
+    }
+    let not_judged: Vec<NotJudged> =
+        of(OwnFlag::NotJudged).filter_map(|(_, own)| own.not_judged).collect();
+    let reasons: Vec<String> = NotJudged::EACH
+        .into_iter()
+        .filter_map(|why| {
+            let count = not_judged.iter().filter(|found| **found == why).count();
+            (count > 0).then(|| format!("{count} ({})", why.as_words()))
+        })
+        .collect();
+    if !reasons.is_empty() {
+        footer.push(format!("Not judged: {}.", reasons.join(", ")));
     }
     footer
-}
-
-/// What the flags mean.
-pub(super) const FLAGS: &str = "look: read these answers; unsure: stands out, but not surely enough, or nothing \
-    could be seen; clear: nothing stands out where it could. Who knows more than the crowd says what a \
-    good LLM says, too: look at the tasks on which the others say something else. accuracy is by the \
-    other workers, not by a known truth.";
-
-/// What the answers of a worker read as, and by how much; or why nobody can say.
-fn reason(row: &WorkerRow, own: &OwnScore) -> String {
-    match own.not_judged {
-        Some(why) => format!("{} ({})", row.worker, why.as_words()),
-        None => format!("{} {} ({})", row.worker, reads_as(own), measured(own)),
-    }
 }
 
 fn reads_as(own: &OwnScore) -> &'static str {
@@ -145,9 +132,7 @@ pub(super) fn found(crowd: &OwnCrowd) -> String {
     let [copies, guesses] = crowd.visible;
     let judged = crowd.judged;
     format!(
-        "About {:.0} % of the {judged} workers judged do not read as answering alone. Somebody who copies \
-         everything could be seen in the tasks of {copies} of them, somebody who guesses in those of \
-         {guesses}.",
+        "About {:.0} % do not answer alone. Of {judged} a copy could be seen in {copies}, a guess in {guesses}.",
         share * 100.0
     )
 }

@@ -62,19 +62,23 @@ impl LabelsRun {
     /// The result for people and programs.
     pub fn report(&self) -> Report {
         // What was read, what was found, how to read it: few lines, since few are read.
+        let is_answer = self.is_answer();
         let mut scope = scope(&self.set);
-        if let Some(choice) = &self.choice {
+        // Own is what is expected; that it cannot be had needs a word.
+        if let Some(choice) = self.choice.as_ref().filter(|_| !is_answer) {
             scope = format!("{scope} {choice}");
         }
         let (mut footer, mut meanings) = (vec![scope], Vec::new());
         for scored in &self.scored {
             footer.extend(consensus(scored));
             footer.extend(own::footer(scored));
-            // Who is not judged by own stands with a reason already.
-            if scored.mechanism == MechanismName::Own {
-                meanings.push(own::FLAGS.to_owned());
-            } else {
-                meanings.push(scored.mechanism.meaning());
+            // Who is not judged by own stands with a reason already; the paper's score beside it is
+            // for whoever knows it.
+            if is_answer {
+                continue;
+            }
+            meanings.push(scored.mechanism.meaning());
+            if scored.mechanism != MechanismName::Own {
                 footer.extend(left_out(self.set.table.workers().names(), scored));
             }
         }
@@ -107,25 +111,27 @@ impl LabelsRun {
         table
     }
 
+    /// Whether the flags of own are what is read, with the paper's score beside them at most.
+    pub(crate) fn is_answer(&self) -> bool {
+        let beside = |name| matches!(name, MechanismName::Own | MechanismName::CaZ);
+        self.scored.iter().any(|scored| scored.own.is_some())
+            && self.scored.iter().all(|scored| beside(scored.mechanism))
+    }
+
     fn closing(&self) -> String {
+        if self.is_answer() {
+            return "A flag is a reason to look, never a verdict: experts can read like a good LLM."
+                .into();
+        }
         let interval = if self.scored.iter().any(|scored| scored.zero_is_chance) {
-            "ci_low to ci_high is a 95 % interval over tasks. "
-        } else {
-            ""
-        };
-        let too_few = if self.scored.iter().any(|scored| scored.own.is_none()) {
-            format!("Flag too_few: fewer than {} tasks behind the score. ", self.settings.min_tasks)
-        } else {
-            String::new()
-        };
-        let own = if self.scored.iter().any(|scored| scored.own.is_some()) {
-            "of own only who is not clear has one: its order says nothing of quality, which accuracy \
-             estimates. "
+            "ci_low to ci_high: 95 % over tasks. "
         } else {
             ""
         };
         format!(
-            "Worst first; rank 1 is the best. {own}{interval}{too_few}A flag is a reason to look, never a verdict."
+            "Worst first; rank 1 is the best. {interval}too_few: fewer than {} tasks behind the score. A flag \
+             is a reason to look, never a verdict.",
+            self.settings.min_tasks
         )
     }
 }
@@ -210,16 +216,12 @@ pub(super) fn scope(set: &Labels) -> String {
 /// The same of so many workers, labels, tasks and different labels, and of LLMs of these names.
 pub fn scope_of([workers, reports, tasks, different]: [u64; 4], names: &[&str]) -> String {
     let crowd = format!(
-        "Scored {workers} workers by {reports} labels of {tasks} tasks, {different} different labels"
+        "{workers} workers, {reports} labels of {tasks} tasks, {different} different labels"
     );
     match names.len() {
-        0 => format!("{crowd}, without labels of an LLM."),
-        1 => format!("{crowd}, given the labels of the LLM {}.", names[0]),
-        count => format!(
-            "{crowd}, given the labels of {count} LLMs ({}); own takes them together, others give \
-             each worker the lowest score over them.",
-            first_names(names)
-        ),
+        0 => format!("{crowd}; no labels of an LLM."),
+        1 => format!("{crowd}; the LLM: {}.", names[0]),
+        count => format!("{crowd}; {count} LLMs: {}.", first_names(names)),
     }
 }
 

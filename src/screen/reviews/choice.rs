@@ -97,25 +97,25 @@ fn fitting(
         missing.push(set.nouns.said("texts of all reviews and LLM reviews"));
     }
     if reviewers < ENOUGH_REVIEWERS {
-        missing.push(format!("{} (there are {reviewers})", set.nouns.people(ENOUGH_REVIEWERS)));
+        missing.push(format!("{} (here {reviewers})", set.nouns.people(ENOUGH_REVIEWERS)));
     }
     if papers < ENOUGH_PAPERS {
-        missing.push(format!("{} (there are {papers})", set.nouns.things(ENOUGH_PAPERS)));
+        missing.push(format!("{} (here {papers})", set.nouns.things(ENOUGH_PAPERS)));
     }
     if 2 * with_z <= papers {
         let usable = format!("a usable LLM review of most papers ({with_z} of {papers} have one)");
         missing.push(set.nouns.said(&usable));
     }
     if let Err(size::PaperTooLarge::Own { paper, reviews, .. }) = size::check_own(set) {
-        missing.push(format!("fewer reviews of a paper (there are {reviews} of {paper})"));
+        missing.push(format!("fewer reviews of a paper ({reviews} of {paper})"));
     }
     let nouns = set.nouns;
     if missing.is_empty()
         && let Some(short) = mostly_short(set, min_words)
     {
         let sentence = format!(
-            "Score combined, chosen because {short} of {} have fewer than {min_words} words, too few to \
-             say whose work each is: it puts people in order and flags nobody.",
+            "Score combined, since {short} of {} have fewer than {min_words} words, too few to say whose \
+             work each is: it puts people in order and flags nobody.",
             nouns.texts(set.reviews.len())
         );
         return (ScoreName::Combined, sentence);
@@ -137,10 +137,8 @@ fn fitting(
         }
         (ScoreName::Own, sentence)
     } else {
-        let sentence = format!(
-            "Score projected, chosen because the better one, own, needs {}: add what is missing.",
-            missing.join(", ")
-        );
+        let sentence =
+            format!("Score projected, since the better one, own, needs {}.", missing.join(", "));
         (ScoreName::Projected, sentence)
     }
 }
@@ -191,8 +189,8 @@ mod tests {
         assert_eq!(name, ScoreName::Own);
         assert!(sentence.contains("A second LLM review"), "{sentence}");
         for (set, words) in [
-            (venue(19, 10, 10, true), "20 reviewers (there are 19)"),
-            (venue(20, 9, 9, true), "10 papers (there are 9)"),
+            (venue(19, 10, 10, true), "20 reviewers (here 19)"),
+            (venue(20, 9, 9, true), "10 papers (here 9)"),
             (venue(20, 10, 5, true), "a usable LLM review of most papers (5 of 10 have one)"),
             (venue(20, 10, 10, false), "needs texts of all"),
         ] {
@@ -224,7 +222,7 @@ mod tests {
         set.reviews.iter_mut().skip(900).for_each(|review| review.paper = 3);
         let (name, sentence) = chosen(&set);
         assert_eq!(name, ScoreName::Projected);
-        assert!(sentence.contains("fewer reviews of a paper (there are 2190 of p3)"), "{sentence}");
+        assert!(sentence.contains("fewer reviews of a paper (2190 of p3)"), "{sentence}");
         let score = Some(vec![ScoreName::Projected, ScoreName::Own]);
         let error = choose(&set, &ReviewsSettings { score, ..ReviewsSettings::default() });
         let error = error.unwrap_err().to_string();

@@ -189,6 +189,9 @@ pub(super) fn headline(set: &ReviewSet, own: &OwnScores) -> String {
         look => format!("{look} of {of} to look at"),
     };
     said.push_str(&format!(", {} unsure", people(OwnFlag::Unsure)));
+    if own.unseen > 0 {
+        said.push_str(&format!(" (of {} nothing could be seen)", own.unseen));
+    }
     said.push_str(&format!("; {} clear", people(OwnFlag::Clear)));
     if not_judged > 0 {
         said.push_str(&format!(", {not_judged} not judged"));
@@ -270,25 +273,35 @@ pub(super) fn kind_in_words(class: Class) -> &'static str {
     }
 }
 
-/// Sentences under the table: what was found in this venue, and what the flags mean.
-pub(super) fn footer(set: &ReviewSet, own: &OwnScores, settings: &OwnSettings) -> Vec<String> {
-    let nouns = set.nouns;
-    let mut footer: Vec<String> = planted(own).map(|said| nouns.said(&said)).into_iter().collect();
-    if own.unseen > 0 {
-        footer.push(format!(
-            "{} of {} unsure are so because nothing could be seen of them: another LLM's text in their \
-             place would not stand out.",
-            own.unseen,
-            count(own, OwnFlag::Unsure)
-        ));
+/// The same in two lines of a terminal, each kind from one of several texts to all of them.
+pub(super) fn found_if_planted(own: &OwnScores, settings: &OwnSettings) -> Option<String> {
+    let of = |classes: &[Class]| {
+        let rates: Vec<f64> = (own.planted.by_model())
+            .filter(|rate| classes.contains(&rate.class))
+            .flat_map(|rate| [rate.on_one, rate.on_all])
+            .collect();
+        let low = rates.iter().copied().reduce(f64::min)?;
+        let high = rates.iter().copied().reduce(f64::max)?;
+        let [low, high] = [low, high].map(|share| format!("{:.0}", 100.0 * share));
+        Some(if low == high { format!("{high} %") } else { format!("{low} to {high} %") })
+    };
+    if own.planted.by_class.is_empty() {
+        return None;
     }
-    footer.push(nouns.said(&format!(
-        "look: read these; about {:.0} % of those flagged are expected to be false alarms. {} p_own: the \
-         chance that every review is own work; share: of reviews that are not.",
-        100.0 * settings.fdr,
-        unsure_and_clear(set)
-    )));
-    footer
+    let varies = own.planted.by_class.iter().any(|rate| rate.on_one != rate.on_all);
+    let mut said = "Planted here, found: Z always".to_owned();
+    if let Some(rates) = of(&[Class::Llm]) {
+        let of_several = if varies { " (one text of several, or all)" } else { "" };
+        said.push_str(&format!(", another LLM's {rates}{of_several}"));
+    }
+    if let Some(rates) = of(&[Class::OffTopic, Class::OffTopicLlm]) {
+        said.push_str(&format!(", off topic {rates}"));
+    }
+    if let Some(people) = own.planted.people {
+        said.push_str(&format!(", people {:.1} %", 100.0 * people));
+    }
+    let fdr = 100.0 * settings.fdr;
+    Some(format!("{said}; about {fdr:.0} % of flags are false alarms."))
 }
 
 /// Columns of the table of reviews, a contract with scripts.

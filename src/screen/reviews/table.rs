@@ -4,7 +4,7 @@ use serde_json::{Map, json};
 
 use super::rows::{OWN_COLUMNS, RowDetail};
 use super::settings::By;
-use super::words::{left_out, meaning, scope};
+use super::words::{in_short, left_out, scope};
 use super::{ReviewsRun, own};
 use crate::data::warning::Warning;
 use crate::error::{Error, Result};
@@ -50,10 +50,10 @@ pub(super) fn report(run: &ReviewsRun) -> Result<Report> {
             ScoreDetail::Own(found) => {
                 table.set_headline(own::headline(run.set(), found));
                 table.set_summary(own::summary(run.set(), found));
-                footer.extend(own::footer(run.set(), found, &run.asked().own()));
+                footer.extend(own::found_if_planted(found, &run.asked().own()));
             }
             ScoreDetail::None | ScoreDetail::Combined { .. } => {
-                footer.push(run.set().nouns.said(meaning(name, run.centered())));
+                footer.push(run.set().nouns.said(in_short(name)));
             }
         }
         footer.extend(left_out(run.set(), name, &run.scored(name).scores));
@@ -61,12 +61,12 @@ pub(super) fn report(run: &ReviewsRun) -> Result<Report> {
     if own.is_none() {
         table.set_headline(headline(run));
     }
-    let interval = if run.score_names() == [ScoreName::Own] {
+    let intervals = if run.score_names() == [ScoreName::Own] {
         ""
     } else {
-        " rank 1 is the best; ci_low to ci_high is a 95 % interval over papers."
+        "Worst first; ci_low to ci_high: 95 % over papers. "
     };
-    footer.push(format!("Worst first.{interval} A flag is a reason to look, never a verdict."));
+    footer.push(format!("{intervals}A flag is a reason to look, never a verdict."));
     Ok(Report {
         command: "reviews",
         inputs: run.inputs.clone(),

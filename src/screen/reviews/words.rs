@@ -3,26 +3,20 @@
 use super::ReviewsRun;
 use crate::data::reviews::ReviewSet;
 use crate::data::warning::first_names;
-use crate::embed::settings::Granularity;
 use crate::text::score::{ReviewerScore, ScoreName};
 
 /// What was scored, in a sentence.
 pub(super) fn scope(run: &ReviewsRun) -> String {
     let set = run.set();
-    let units = match run.embedded.granularity {
-        Some(Granularity::Sentence) => ", sentence by sentence",
-        _ => "",
-    };
-    let all = format!("{}{units}", run.embedder());
     let names = run.score_names();
-    let others = names.iter().filter(|name| run.embedder_of(**name) != run.embedder());
+    // Own has words of its own choice; the settings name them.
     let embedders = if names == [ScoreName::Own] {
-        run.embedder_of(ScoreName::Own).to_owned()
+        String::new()
     } else {
-        let others: Vec<String> = others
-            .map(|name| format!("{} for {}", run.embedder_of(*name), name.as_str()))
-            .collect();
-        [&[all], &others[..]].concat().join(", ")
+        let others = names.iter().filter(|name| run.embedder_of(**name) != run.embedder());
+        let others =
+            others.map(|name| format!(", {} for {}", run.embedder_of(*name), name.as_str()));
+        format!("; embedder {}{}", run.embedder(), others.collect::<String>())
     };
     let sources = match set.sources.len() {
         1 => "one source".to_owned(),
@@ -30,7 +24,7 @@ pub(super) fn scope(run: &ReviewsRun) -> String {
     };
     let nouns = set.nouns;
     format!(
-        "{}, {} of {}; {} LLM {}s from {sources}; embedder {embedders}.",
+        "{}, {} of {}; {} LLM {}s from {sources}{embedders}.",
         nouns.people(set.reviewers.len()),
         nouns.texts(set.reviews.len()),
         nouns.things(set.papers.len()),
@@ -69,6 +63,25 @@ pub(super) fn meaning(name: ScoreName, centered: bool) -> &'static str {
              paper (p_off_topic), by where such texts stand when they are planted in this venue. 0 \
              is even odds."
         }
+    }
+}
+
+/// The same in a line of a terminal.
+pub(super) fn in_short(name: ScoreName) -> &'static str {
+    match name {
+        ScoreName::Projected => {
+            "projected: agreement with the paper's other reviews beyond the LLM's; 0 is none."
+        }
+        ScoreName::Cosine => {
+            "cosine: agreement with the paper's other reviews, the LLM's share included."
+        }
+        ScoreName::Negative => {
+            "negative: minus the similarity with the LLM's reviews of the paper."
+        }
+        ScoreName::Combined => {
+            "combined: about the paper and unlike the LLM's review. Somebody is always last."
+        }
+        ScoreName::Own => "own: the log odds of p_own; 0 is even odds.",
     }
 }
 

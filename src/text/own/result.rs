@@ -292,9 +292,13 @@ impl OwnWarning {
                 "own_one_z",
                 double_papers,
                 format!(
-                    "{double_papers} papers have two different Z: how close another LLM comes to Z is \
-                     assumed (.45 of a copy's closeness, standard deviation .12); a second Z per \
-                     paper shows it"
+                    "{} two different Z: how close another LLM comes to Z is assumed (.45 of a copy's \
+                     closeness, standard deviation .12); a second Z per paper shows it",
+                    match double_papers {
+                        0 => "no paper has".to_owned(),
+                        1 => "one paper has".to_owned(),
+                        count => format!("{count} papers have"),
+                    }
                 ),
             ),
             Self::AlikeZ { cosine } => Warning::new(
