@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::common::{Common, ending_of};
+use super::common::{Common, ending_of, pdfs_of};
 use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
 use super::output::{check_output, emit, say, write_output};
@@ -26,6 +26,7 @@ use crate::data::rows::{Column, NamedColumn};
 use crate::data::source::{Format, Source};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::report::{Cell, CsvExporter, Exporter, Input, Report, Table, settings_map};
+use crate::screen::reviews::small;
 use crate::text::canary::{
     Dictionary, Instruction, MOST_PHRASES, Plan, PlannedPaper, check, hidden_in_pdf,
     hidden_in_text, instruction,
@@ -61,7 +62,7 @@ enum CanaryCommand {
 #[command(after_help = "\
 Example: caz canary make papers/*.pdf --output plan.csv")]
 struct MakeArgs {
-    /// PDF files, named like the papers, or a table with a column `paper`
+    /// PDF files, named like the papers, folders of them, or a table with a column `paper`
     #[arg(required = true, value_name = "PAPERS")]
     papers: Vec<PathBuf>,
     /// Phrases of each paper
@@ -80,7 +81,7 @@ struct MakeArgs {
 #[command(after_help = "\
 Example: caz canary insert papers/*.pdf --plan plan.csv --output hidden/")]
 struct InsertArgs {
-    /// PDF files, named like the papers of the plan, or tables: columns `task` and `text`
+    /// PDF files, named like the papers of the plan, folders of them, or tables: columns `task` and `text`
     #[arg(value_name = "PAPERS")]
     papers: Vec<PathBuf>,
     #[command(flatten)]
@@ -190,7 +191,7 @@ fn make(args: &MakeArgs, common: &Common) -> Result<()> {
     };
     check_output(Some(output))?;
     let mut papers = BTreeSet::new();
-    for path in &args.papers {
+    for path in &with_folders(&args.papers)? {
         let names = if is_pdf(path) {
             fs::metadata(path).with_context(|| format!("cannot read `{}`", path.display()))?;
             vec![paper_of(path)]
@@ -246,7 +247,8 @@ fn insert(args: &InsertArgs, common: &Common) -> Result<()> {
     let folder_itself = fs::canonicalize(folder)?;
     let mut failed: Option<Error> = None;
     let mut written = 0_usize;
-    for path in &args.papers {
+    let papers = with_folders(&args.papers)?;
+    for path in &papers {
         let inserted = if is_pdf(path) {
             insert_one(path, &plan, &folder_itself)
         } else {
@@ -262,7 +264,7 @@ fn insert(args: &InsertArgs, common: &Common) -> Result<()> {
             }
         }
     }
-    let all = args.papers.len();
+    let all = papers.len();
     say(common, &format!("Wrote {written} of {all} papers to `{}`.", folder.display()));
     match failed {
         Some(error) => {
@@ -275,6 +277,14 @@ fn insert(args: &InsertArgs, common: &Common) -> Result<()> {
 fn planned<'a>(plan: &'a Plan, paper: &str) -> Result<&'a PlannedPaper> {
     let message = || format!("the plan has no paper `{paper}`");
     plan.of(paper).ok_or_else(|| Error::new(ErrorKind::Input, message()))
+}
+
+/// The files named, with those of folders in their place.
+fn with_folders(papers: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let files = papers.iter().map(|path| {
+        if path.is_dir() { pdfs_of(path) } else { Ok(vec![path.clone()]) }
+    });
+    Ok(files.collect::<Result<Vec<_>>>()?.concat())
 }
 
 fn insert_one(path: &Path, plan: &Plan, folder: &Path) -> Result<()> {
@@ -457,11 +467,6 @@ fn checked(args: &CheckArgs, common: &Common) -> Result<Report> {
         "look: the paper's file went through a language model on the way to this review. That the model wrote the review does not follow: ask, and read it.".into(),
     ];
     Ok(report)
-}
-
-/// A small expected number for people.
-pub(super) fn small(value: f64) -> String {
-    if value == 0.0 || value >= 0.001 { format!("{value:.3}") } else { format!("{value:.0e}") }
 }
 
 fn report(

@@ -85,6 +85,21 @@ pub struct Common {
     pub spending: Spending,
 }
 
+/// The PDF files in a folder, by name.
+pub(super) fn pdfs_of(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder)
+        .with_context(|| format!("cannot read the folder `{}`", folder.display()))?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths = paths.collect::<std::io::Result<Vec<PathBuf>>>()?;
+    paths.retain(|path| ending_of(path).as_deref() == Some("pdf"));
+    paths.sort();
+    if paths.is_empty() {
+        let message = format!("the folder `{}` has no PDF file", folder.display());
+        return Err(Error::new(ErrorKind::Input, message));
+    }
+    Ok(paths)
+}
+
 /// The ending of a file in lower case, without the dot.
 pub(super) fn ending_of(path: &Path) -> Option<String> {
     path.extension().map(|ending| ending.to_string_lossy().to_lowercase())

@@ -10,7 +10,6 @@ mod bert;
 #[cfg(feature = "llm")]
 mod cache;
 mod canary;
-mod canary_column;
 mod common;
 mod completions;
 mod doctor;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::error::{Error, Remedy, Result};
 use clap::{Args, ValueEnum};
 
-use super::canary_column::CanaryColumnArgs;
+use super::canary::read_plan;
 use super::common::{Common, OutputFormat, check_read_once};
 use super::embedding::EmbeddingArgs;
 use super::exit::{ExitStatus, UsageError};
@@ -18,10 +18,10 @@ use super::workers::WorkersArgs;
 use crate::data::duplicates::Duplicates;
 use crate::data::review_names::{Names, ReviewReading};
 use crate::data::{ReviewFiles, Reviews};
-use crate::report::Report;
+use crate::report::Input;
 use crate::report::html::ReviewText;
 use crate::screen::reviews::{By, Centering};
-use crate::screen::{Asking, ReviewsRun, ReviewsSettings, ScoreName, Sentences, reviews_with};
+use crate::screen::{Asking, ReviewsSettings, ScoreName, Sentences, reviews_with};
 use crate::stats::flag::FALSE_DISCOVERY_RATE;
 use crate::text::own::OwnSettings;
 use crate::text::pairs::ZCombine;
@@ -87,8 +87,9 @@ pub(super) struct ReviewsArgs {
     /// Say what these LLM reviews could find here, by kind of text, and flag nobody
     #[arg(long, conflicts_with_all = ["explain", "report"])]
     dry_run: bool,
-    #[command(flatten)]
-    canaries: CanaryColumnArgs,
+    /// The plan of `caz canary make`: flag look who repeats a paper's phrases
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+    canaries: Option<PathBuf>,
     #[command(flatten)]
     workers: WorkersArgs,
     /// Reviewers that a table on a terminal shows by each score, worst first; files have all
@@ -267,6 +268,7 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
     settings.check()?;
     args.page.check(common)?;
     args.workers.check()?;
+    let plan = args.canaries.as_ref().map(|path| read_plan(path, common)).transpose()?;
     let reviews = args.read(common)?;
     let asking = Asking {
         models: &args.embedding.models(common),
@@ -274,13 +276,15 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
         sentences: args.sentences(),
         other_papers: args.explain.is_some() || args.page.wanted(),
     };
-    let run = args.embedding.waiting(common, || reviews_with(reviews, &settings, &asking))?;
+    let mut run = args.embedding.waiting(common, || reviews_with(reviews, &settings, &asking))?;
+    if let Some((plan, source)) = plan {
+        run = run.with_canaries(&plan, Input::new(&source, plan.papers.len() as u64))?;
+    }
     let report = match &args.explain {
         Some(reviewer) => doing(common, "comparing", || run.explain(reviewer))?,
         None if args.dry_run => doing(common, "planting", || run.what_could_be_found())?,
-        None => doing(common, "scoring", || scores(&run))?,
+        None => doing(common, "scoring", || run.report())?,
     };
-    let report = args.canaries.joined(report, &run, common)?;
     if args.workers.wanted() {
         args.workers.write(&report, || run.workers())?;
     }
@@ -296,15 +300,6 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
     Ok(ExitStatus::Done)
 }
 
-/// The scores, with a word on where to look next.
-fn scores(run: &ReviewsRun) -> Result<Report> {
-    let mut report = run.report()?;
-    if let Some(last) = report.footer.last_mut() {
-        last.push_str(" Evidence: --explain REVIEWER.");
-    }
-    Ok(report)
-}
-
 impl ReviewsArgs {
     fn check(&self) -> Result<()> {
         if self.score.len() > 1 && self.score.contains(&ScoreChoice::Auto) {
@@ -316,7 +311,7 @@ impl ReviewsArgs {
                 .chain([&self.reviews])
                 .chain(&self.people)
                 .chain(&self.tasks_file)
-                .chain(&self.canaries.canaries),
+                .chain(&self.canaries),
         )?;
         Ok(())
     }

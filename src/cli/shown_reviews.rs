@@ -30,6 +30,9 @@ pub(super) fn shown(report: &Report, run: &ReviewsRun, top: usize) -> Report {
         table.set_headline(headline.to_owned());
     }
     report.table = table;
+    if let Some(last) = report.footer.last_mut() {
+        last.push_str(" Evidence: --explain REVIEWER.");
+    }
     if top < of_score {
         let hidden = all.rows().chunks(of_score).flat_map(|rows| &rows[top.min(rows.len())..]);
         let place = all.columns().iter().position(|column| *column == "flag");

@@ -13,7 +13,7 @@ pub struct TextExporter {
     /// Whether to colour flags; only for a terminal, and only with the feature `cli`.
     pub color: bool,
     /// Columns of the terminal: sentences break between words, ids are cut to their ends, and columns from
-    /// the right are left out until rows fit. `None` leaves lines as long as they are.
+    /// the right, numbers first, are left out until rows fit. `None` leaves lines as long as they are.
     pub width: Option<usize>,
 }
 
@@ -157,10 +157,17 @@ impl Shown {
             }
         }
         let mut left_out = Vec::new();
+        // Numbers go before words, which say more in little room, where that is enough.
+        let numbers = (KEPT_COLUMNS..self.columns.len()).filter(|&column| !self.is_text[column]);
+        let room: usize = numbers.map(|column| self.column_width(column) + 2).sum();
+        let numbers_are_enough = self.width() <= width + room;
         while self.width() > width && self.columns.len() > KEPT_COLUMNS {
-            left_out.extend(self.columns.pop());
-            self.is_text.pop();
-            self.rows.iter_mut().for_each(|row| drop(row.pop()));
+            let last = self.columns.len() - 1;
+            let number = (KEPT_COLUMNS..=last).rev().find(|&column| !self.is_text[column]);
+            let column = number.filter(|_| numbers_are_enough).unwrap_or(last);
+            left_out.push(self.columns.remove(column));
+            self.is_text.remove(column);
+            self.rows.iter_mut().for_each(|row| drop(row.remove(column)));
         }
         left_out.reverse();
         left_out

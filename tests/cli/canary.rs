@@ -165,4 +165,21 @@ fn reviews_by_own_have_a_column_of_canaries_and_a_word_on_how_own_does() {
         table.contains("Canaries: 1 of ") && table.contains("How the score own does here"),
         "{table}"
     );
+    // Whoever repeats phrases is counted, explained, and first on the page.
+    let plain = folder.caz(&["reviews", "reviews.jsonl", "--z", &z]).succeeded().stdout;
+    let looked = |text: &str| text.split(' ').next().unwrap().parse::<usize>().unwrap();
+    assert_eq!(looked(&table), looked(&plain) + 1, "{table}");
+    assert!(table.contains("phrases hidden in the paper"), "{table}");
+    let page = ["table", "--report", "page.html"];
+    folder.caz(&[&arguments[..], &page].concat()).succeeded();
+    let page = std::fs::read_to_string(folder.path("page.html")).unwrap();
+    assert!(page.contains("repeats every phrase that was hidden in the paper"));
+    let why =
+        folder.caz(&[&arguments[..], &["table", "--explain", who]].concat()).succeeded().stdout;
+    assert!(why.contains(one) && why.contains("the file went through an LLM"), "{why}");
+    // So it is by scores that know no own work.
+    let projected = [&arguments[..], &["csv", "--score", "projected"]].concat();
+    let projected = folder.caz(&projected).succeeded().csv();
+    let place = |name: &str| projected[0].iter().position(|column| column == name).unwrap();
+    assert_eq!([&projected[1][place("reviewer")], &projected[1][place("flag")]], [who, "look"]);
 }

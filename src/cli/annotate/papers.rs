@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::output::row_format_of;
 use crate::annotate::reviews::PdfSettings;
 use crate::annotate::{Failed, Row, RowFormat};
-use crate::cli::common::{Common, ending_of};
+use crate::cli::common::{Common, ending_of, pdfs_of};
 use crate::cli::exit::UsageError;
 use crate::cli::exports::ExportArgs;
 use crate::cli::output::{check_output, say, write_output};
@@ -206,21 +206,6 @@ impl PaperArgs {
         say(common, &format!("{found} abstracts are in `{}`", path.display()));
         Ok(())
     }
-}
-
-/// The PDF files in a folder, by name.
-fn pdfs_of(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(folder)
-        .with_context(|| format!("cannot read the folder `{}`", folder.display()))?;
-    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
-    let mut paths = paths.collect::<std::io::Result<Vec<PathBuf>>>()?;
-    paths.retain(|path| ending_of(path).as_deref() == Some("pdf"));
-    paths.sort();
-    if paths.is_empty() {
-        let message = format!("the folder `{}` has no PDF file", folder.display());
-        return Err(Error::new(ErrorKind::Input, message));
-    }
-    Ok(paths)
 }
 
 fn row_of(value: Value) -> Row {

@@ -243,6 +243,9 @@ fn other_papers(text: &mut String, run: &ReviewsRun, reviewer: u32) {
 
 /// What speaks most for the flag of somebody, in about five words.
 pub(super) fn in_words(run: &ReviewsRun, reviewer: u32) -> String {
+    if run.canaries().is_some_and(|canaries| canaries.is_person_hit(reviewer as usize)) {
+        return "phrases hidden in the paper".into();
+    }
     let doubtful = |flag| matches!(flag, OwnFlag::Look | OwnFlag::Unsure);
     if !run.own().is_some_and(|own| doubtful(own.reviewers[reviewer as usize].flag)) {
         return String::new();

@@ -1,5 +1,6 @@
 //! Screening reviewers by the text of their reviews.
 
+mod canaries;
 mod cautions;
 mod choice;
 mod explain;
@@ -17,6 +18,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::canaries::small;
 pub use self::explain::UnknownReviewer;
 pub use self::rows::{ReviewerRow, RowDetail};
 pub use self::run::ReviewsRun;

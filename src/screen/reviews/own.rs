@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::explain::number_of;
 use super::rows::urgency;
-use super::{Asking, ReviewsSettings, Sentences};
+use super::table::CANARIES;
+use super::{Asking, ReviewsRun, ReviewsSettings, Sentences};
 use crate::data::content::Content;
 use crate::data::reviews::ReviewSet;
 use crate::data::warning::{Warning, by_reason, first_of};
@@ -334,13 +335,14 @@ pub(super) fn worst_reviews_first(own: &OwnScores) -> Vec<usize> {
 }
 
 /// One row a review, worst first.
-pub(super) fn table_of_reviews(
-    set: &ReviewSet,
-    own: &OwnScores,
-    closeness: &[Option<f64>],
-) -> Table {
-    let mut table = Table::new(&REVIEW_COLUMNS);
-    for place in worst_reviews_first(own) {
+pub(super) fn table_of_reviews(run: &ReviewsRun, own: &OwnScores) -> Table {
+    let (set, closeness, canaries) = (run.set(), run.closeness(), run.canaries());
+    let mut columns = REVIEW_COLUMNS.to_vec();
+    columns.extend(canaries.map(|_| CANARIES));
+    let mut table = Table::new(&columns);
+    let mut order = worst_reviews_first(own);
+    order.sort_by_key(|&place| !canaries.is_some_and(|canaries| canaries.is_hit(place)));
+    for place in order {
         let (review, found) = (&set.reviews[place], &own.reviews[place]);
         let (closest, kind): (Cell, Cell) = match found.closest() {
             Some(Closest::Z(z)) => (set.sources.name(set.z[z.index].source).into(), "z".into()),
@@ -353,7 +355,7 @@ pub(super) fn table_of_reviews(
             None => (Cell::Missing, Cell::Missing),
         };
         let why = (found.flag == OwnFlag::NotJudged).then(|| reason(found.reason));
-        table.push(vec![
+        let mut cells = vec![
             set.papers.name(review.paper).into(),
             set.reviewers.name(review.reviewer).into(),
             found.flag.as_str().into(),
@@ -364,7 +366,9 @@ pub(super) fn table_of_reviews(
             kind,
             closeness[place].into(),
             why.into(),
-        ]);
+        ];
+        cells.extend(canaries.map(|canaries| Cell::from(canaries.told(place))));
+        table.push(cells);
     }
     table
 }

@@ -33,6 +33,10 @@ pub struct ReviewerRow {
     /// Whether the score is worth a look; `None` for scores whose 0 means nothing, and for
     /// [`ScoreName::Own`], whose flag is in `detail`.
     pub flag: Option<Flag>,
+    /// What their reviews repeat of phrases hidden in their papers, if anything.
+    pub canaries: Option<String>,
+    /// Whether a review repeats every phrase of its paper.
+    pub is_canary: bool,
     /// What only this score has.
     pub detail: RowDetail,
 }
@@ -166,6 +170,7 @@ impl ReviewerRow {
     /// The flag in a word, whichever score has it.
     pub fn flag_word(&self) -> Option<&'static str> {
         match &self.detail {
+            _ if self.is_canary => Some(OwnFlag::Look.as_str()),
             RowDetail::Own { flag, .. } => Some(flag.as_str()),
             RowDetail::None | RowDetail::Combined { .. } => self.flag.map(Flag::as_str),
         }
@@ -230,6 +235,8 @@ pub(super) fn rows(
             n_zero: score.n_zero,
             rank: ranks[number],
             flag: flagged.then_some(flags[number]),
+            canaries: None,
+            is_canary: false,
             detail: RowDetail::of(&scored.detail, number),
         }
     };

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
+use super::canaries::Canaries;
 use super::choice::Choice;
 use super::rows::{ReviewerRow, RowDetail, rows};
 use super::{ReviewsSettings, cautions, explain, own, size, table};
@@ -16,12 +17,13 @@ use crate::embed::catalogue::Embedded;
 use crate::error::Result;
 use crate::report::{Report, Table, settings_map};
 use crate::stats::rank::mean;
+use crate::text::canary::Plan;
 use crate::text::explain::{Evidence, PaperEvidence};
 use crate::text::forms::Forms;
 use crate::text::own::OwnScores;
 use crate::text::pairs::{Paper, z_similarities};
 use crate::text::score::ScoreName;
-use crate::text::scorer::{Projection, Scored, Scorer};
+use crate::text::scorer::{Projection, ScoreDetail, Scored, Scorer};
 use crate::text::sentence_evidence::SentenceTable;
 
 /// What computes the scores.
@@ -51,6 +53,10 @@ pub struct ReviewsRun {
     forms: OnceLock<Forms>,
     /// See [`Self::closeness`], once it is asked for.
     closeness: OnceLock<Vec<Option<f64>>>,
+    /// What reviews repeat of phrases hidden in papers, where a plan was given.
+    canaries: Option<Canaries>,
+    /// Own with the flags of the phrases.
+    flagged: Option<Arc<OwnScores>>,
     /// Scores by [`ScoreName`], once they are asked for.
     scored: [OnceLock<Scored>; ScoreName::EACH.len()],
 }
@@ -84,6 +90,8 @@ impl ReviewsRun {
             warnings,
             forms: OnceLock::new(),
             closeness: OnceLock::new(),
+            canaries: None,
+            flagged: None,
             scored,
         }
     }
@@ -112,9 +120,29 @@ impl ReviewsRun {
         }
     }
 
+    /// The run with a plan of phrases hidden in the papers, read from `input`: whoever repeats every phrase
+    /// of a paper has the flag look, whatever else is found.
+    ///
+    /// # Errors
+    ///
+    /// [`CanaryError::ForeignPhrase`](crate::text::canary::CanaryError::ForeignPhrase) for a phrase that
+    /// was not drawn from the bundled dictionary.
+    pub fn with_canaries(mut self, plan: &Plan, input: Input) -> Result<Self> {
+        let (canaries, flagged) = Canaries::find(plan, self.set(), self.scorers.scorer.own())?;
+        self.canaries = Some(canaries);
+        self.flagged = flagged.map(Arc::new);
+        self.inputs.push(input);
+        self.scored = Default::default();
+        Ok(self)
+    }
+
+    pub(super) fn canaries(&self) -> Option<&Canaries> {
+        self.canaries.as_ref()
+    }
+
     /// What the score own says beyond its rows; `None` unless it is among [`Self::score_names`].
     pub fn own(&self) -> Option<&OwnScores> {
-        self.scorers.scorer.own()
+        self.flagged.as_deref().or_else(|| self.scorers.scorer.own())
     }
 
     /// Which score was chosen for the venue and why; `None` where one was asked for.
@@ -139,7 +167,13 @@ impl ReviewsRun {
             (Some(combined), ScoreName::Combined) => combined,
             _ => &self.scorers.scorer,
         };
-        self.scored[name as usize].get_or_init(|| scorer.scores(name, self.projection))
+        self.scored[name as usize].get_or_init(|| {
+            let mut scored = scorer.scores(name, self.projection);
+            if let (ScoreDetail::Own(own), Some(flagged)) = (&mut scored.detail, &self.flagged) {
+                *own = Arc::clone(flagged);
+            }
+            scored
+        })
     }
 
     /// The scores of all reviewers by a name with ranks and flags, worst first, reviewers without
@@ -157,6 +191,13 @@ impl ReviewsRun {
                     *closeness = mean(&of_person[row.number]);
                 }
             }
+        }
+        if let Some(canaries) = &self.canaries {
+            for row in &mut rows {
+                row.canaries = canaries.told_of(row.number);
+                row.is_canary = canaries.is_person_hit(row.number);
+            }
+            rows.sort_by_key(|row| !row.is_canary);
         }
         rows
     }

@@ -31,11 +31,14 @@ const COLUMNS: [&str; 12] = [
     "flag",
 ];
 
+/// The column of phrases hidden in papers, where a plan is given.
+pub(super) const CANARIES: &str = "canaries";
+
 pub(super) fn report(run: &ReviewsRun) -> Result<Report> {
     let own = run.own();
     let mut table = match (run.asked().by, own) {
         (By::Reviewer, _) => of_people(run),
-        (By::Review, Some(own)) => own::table_of_reviews(run.set(), own, run.closeness()),
+        (By::Review, Some(own)) => own::table_of_reviews(run, own),
         (By::Review, None) => {
             let why = run.choice().map_or(String::new(), |choice| format!(": {choice}"));
             let message =
@@ -60,6 +63,17 @@ pub(super) fn report(run: &ReviewsRun) -> Result<Report> {
     }
     if own.is_none() {
         table.set_headline(headline(run));
+    }
+    if let Some(canaries) = run.canaries() {
+        let said = table.headline().into_iter().map(str::to_owned);
+        let said: Vec<String> = said.chain([canaries.headline(run.set())]).collect();
+        table.set_headline(said.join(" "));
+        footer.splice(1..1, canaries.sentence());
+        if let Some(numbers) = canaries.summary() {
+            let mut summary = table.summary().clone();
+            summary.insert("canaries".into(), numbers);
+            table.set_summary(summary);
+        }
     }
     let intervals = if run.score_names() == [ScoreName::Own] {
         ""
@@ -150,6 +164,8 @@ fn of_people(run: &ReviewsRun) -> Table {
     let names = run.score_names();
     let mut columns = [&COLUMNS[..], &OWN_COLUMNS].concat();
     columns.extend(names.iter().flat_map(|name| RowDetail::columns(*name)));
+    let details = columns.len();
+    columns.extend(run.canaries().map(|_| CANARIES));
     let mut table = Table::new(&columns);
     for &name in &names {
         for row in run.scores(name) {
@@ -160,6 +176,8 @@ fn of_people(run: &ReviewsRun) -> Table {
                 cells.extend(its);
                 cells.extend(std::iter::repeat_n(Cell::Missing, missing));
             }
+            debug_assert_eq!(cells.len(), details);
+            cells.extend(run.canaries().map(|_| Cell::from(row.canaries.clone())));
             table.push(cells);
         }
     }

@@ -36,10 +36,23 @@ impl<'a> Verdicts<'a> {
         let nouns = self.run.set().nouns;
         let of = nouns.things(found.n_papers);
         let like = nouns.said(found.reads_as.map_or("", kind_of));
+        if let Some(canaries) = self.run.canaries().filter(|all| all.is_person_hit(person)) {
+            let hits = canaries.hits_of(person, self.run.set()).len();
+            return nouns.said(&format!(
+                "look; every phrase that was hidden in the paper stands in {hits} of {of}: the file went \
+                 through an LLM"
+            ));
+        }
         match found.flag {
             OwnFlag::NotJudged => format!("not judged, {}", own::reason(found.reason)),
             OwnFlag::Look if found.n_look > 0 => {
-                format!("look; reads as {like} on {} of {of}", found.n_look)
+                let doubtful = self.doubtful(person).len().max(found.n_look);
+                let alone = if doubtful > found.n_look {
+                    format!(", {} flagged by itself", found.n_look)
+                } else {
+                    String::new()
+                };
+                format!("look; reads as {like} on {doubtful} of {of}{alone}")
             }
             OwnFlag::Look => format!("look; reads as {like} on {of} taken together"),
             OwnFlag::Unsure if found.is_unseen => {
@@ -56,18 +69,22 @@ impl<'a> Verdicts<'a> {
     pub(super) fn reasons(&self, person: usize) -> Vec<(&'static str, String)> {
         let found = &self.own.reviewers[person];
         let mut said = Vec::new();
+        if let Some(canaries) = self.run.canaries() {
+            let hits = canaries.hits_of(person, self.run.set());
+            said.extend((!hits.is_empty()).then(|| ("hidden phrases", hits.join("; "))));
+        }
         if let Some(posterior) = found.posterior {
             said.push(("chance that all is their own work", in_percent(posterior.own)));
         }
         said.extend(self.which(person).map(|which| ("which", which)));
+        said.extend(self.same_text(person).map(|pairs| ("nearly the same text", pairs)));
         said.push(("compared", self.compared(person)));
         said.push(("against it", self.run.set().nouns.said(&self.against(person, found))));
         said
     }
 
-    /// The reviews of somebody that do not read as own work, worst first.
-    fn which(&self, person: usize) -> Option<String> {
-        let set = self.run.set();
+    /// Places of the reviews of somebody that do not read as own work, worst first.
+    pub(super) fn doubtful(&self, person: usize) -> Vec<usize> {
         let doubtful = |review: &OwnReview| {
             review.flag == OwnFlag::Look
                 || is_copied(review.copied)
@@ -78,6 +95,12 @@ impl<'a> Verdicts<'a> {
             places.copied().filter(|&place| doubtful(&self.own.reviews[place])).collect();
         let worst = |place: usize| self.own.reviews[place].p_own.unwrap_or(1.0);
         places.sort_by(|&a, &b| worst(a).total_cmp(&worst(b)));
+        places
+    }
+
+    /// The same in words.
+    fn which(&self, person: usize) -> Option<String> {
+        let (set, places) = (self.run.set(), self.doubtful(person));
         let phrase = |&place: &usize| {
             let review = &self.own.reviews[place];
             let like = review.reads_as.filter(|class| *class != Class::Own);
@@ -94,6 +117,33 @@ impl<'a> Verdicts<'a> {
             named.push(format!("{} more", places.len() - NAMED));
         }
         (!named.is_empty()).then(|| named.join("; "))
+    }
+
+    /// Reviews by others, or of other papers, that are nearly the same text as one of theirs.
+    fn same_text(&self, person: usize) -> Option<String> {
+        let set = self.run.set();
+        let of = |place: usize| set.reviews[place].reviewer as usize;
+        let named = |place: usize| {
+            let review = &set.reviews[place];
+            (set.papers.name(review.paper), set.reviewers.name(review.reviewer))
+        };
+        let pairs = self.own.near_duplicates.iter().filter_map(|pair| {
+            let [mine, other] = match (of(pair.reviews.0), of(pair.reviews.1)) {
+                (first, _) if first == person => [pair.reviews.0, pair.reviews.1],
+                (_, second) if second == person => [pair.reviews.1, pair.reviews.0],
+                _ => return None,
+            };
+            let ((here, _), (there, who)) = (named(mine), named(other));
+            Some(format!("{here} and that of {there} by {who}"))
+        });
+        let mut pairs: Vec<String> = pairs.collect();
+        if pairs.is_empty() {
+            return None;
+        }
+        let more = pairs.len().saturating_sub(NAMED);
+        pairs.truncate(NAMED);
+        let more = if more > 0 { format!("; {more} more") } else { String::new() };
+        Some(format!("{}{more}; whose it was first, the texts do not say", pairs.join("; ")))
     }
 
     fn compared(&self, person: usize) -> String {
@@ -123,6 +173,11 @@ impl<'a> Verdicts<'a> {
                     said.push("it is one review, and several tell more".into());
                 }
                 said.push(match found.reads_as {
+                    _ if self.run.canaries().is_some_and(|all| all.is_person_hit(person)) => {
+                        "the phrases say that the paper's file went through an LLM, not that the review is the \
+                         LLM's"
+                            .into()
+                    }
                     _ if is_copied(found.copied) => {
                         "a form or a quote would stand there word for word, too; or the LLM's text is \
                          theirs, filed as Z or given to the LLM".into()

@@ -29,7 +29,7 @@ pub struct ReviewFindings {
 
 impl ReviewFindings {
     /// Findings of which nothing more is known.
-    #[cfg(all(test, feature = "cli"))]
+    #[cfg(test)]
     pub(crate) fn of(found: Vec<String>, near: Vec<String>, planned: usize) -> Self {
         Self { found, near, planned, p: None, of_other_papers: 0, chance: (0.0, 0.0) }
     }

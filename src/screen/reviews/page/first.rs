@@ -3,7 +3,7 @@
 use super::super::ReviewsRun;
 use super::super::own;
 use super::super::rows::{ReviewerRow, RowDetail};
-use super::super::verdict::{in_percent, kind_of};
+use super::super::verdict::{Verdicts, in_percent, kind_of};
 use crate::data::excerpt::excerpt;
 use crate::report::html::{First, FirstPerson, ReviewText, SentencePair};
 use crate::screen::nobody;
@@ -48,7 +48,13 @@ pub(super) fn first(run: &ReviewsRun, text: ReviewText) -> First {
     unsure.sort_by_key(|row| unseen(row));
     let in_doubt = |row: &&ReviewerRow| FirstPerson { pair: None, ..person(row) };
     First {
-        answer: run.own().map(|own| own::headline(run.set(), own)).unwrap_or_default(),
+        answer: run
+            .own()
+            .map(|own| own::headline(run.set(), own))
+            .into_iter()
+            .chain(run.canaries().map(|canaries| canaries.headline(run.set())))
+            .collect::<Vec<_>>()
+            .join(" "),
         people: flagged.iter().take(NAMED).map(person).collect(),
         more: flagged.len().saturating_sub(NAMED),
         unsure: unsure.iter().take(NAMED_UNSURE).map(in_doubt).collect(),
@@ -72,6 +78,10 @@ fn reads_as(row: &ReviewerRow) -> Option<Class> {
 
 /// What follows the name.
 fn says(run: &ReviewsRun, row: &ReviewerRow) -> String {
+    if let Some(canaries) = run.canaries().filter(|_| row.is_canary) {
+        let hits = canaries.hits_of(row.number, run.set()).join("; ");
+        return format!("repeats every phrase that was hidden in the paper ({hits})");
+    }
     let RowDetail::Own { posterior, n_look, .. } = &row.detail else {
         let on = run.set().nouns.things(row.n_papers);
         return format!("nothing found beyond what the LLM says, on {on}");
@@ -84,7 +94,8 @@ fn says(run: &ReviewsRun, row: &ReviewerRow) -> String {
         Some(class) => format!("reads as {}", nouns.said(kind_of(class))),
         None => "does not read as their own work".to_owned(),
     };
-    let on = match *n_look {
+    let doubtful = Verdicts::of(run).map_or(0, |all| all.doubtful(row.number).len());
+    let on = match doubtful.max(*n_look) {
         like if (1..row.n_papers).contains(&like) => {
             format!("on {like} of {}", nouns.things(row.n_papers))
         }
