@@ -281,9 +281,9 @@ fn planned<'a>(plan: &'a Plan, paper: &str) -> Result<&'a PlannedPaper> {
 
 /// The files named, with those of folders in their place.
 fn with_folders(papers: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let files = papers.iter().map(|path| {
-        if path.is_dir() { pdfs_of(path) } else { Ok(vec![path.clone()]) }
-    });
+    let files = papers
+        .iter()
+        .map(|path| if path.is_dir() { pdfs_of(path) } else { Ok(vec![path.clone()]) });
     Ok(files.collect::<Result<Vec<_>>>()?.concat())
 }
 

@@ -1,7 +1,6 @@
 //! Papers as they are: PDF files, folders of them, a list that names them, or a table of texts.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -23,7 +22,7 @@ use crate::data::observer::Observer;
 use crate::data::pdf::Paper;
 use crate::data::rows::Column;
 use crate::data::source::{Format, Source};
-use crate::error::{Context, Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Which papers, and what is made of PDF files.
 #[derive(Debug, Args)]
