@@ -71,10 +71,10 @@ def packages(*crates):
 
 def main():
     if "--check" not in sys.argv[1:]:
-        for name, version, licence in packages("caz"):
+        for name, version, licence in packages("caz", "caz-gguf"):
             print(f"{name} {version}: {licence or 'see the file that the crate names'}")
         return 0
-    rows = packages("caz", "caz-sql")
+    rows = packages("caz", "caz-gguf", "caz-sql")
     wrong = [
         row for row in rows
         if row[2] is None or not any(choice <= ALLOWED for choice in alternatives(row[2]))

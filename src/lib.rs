@@ -35,7 +35,7 @@
 //! | `bert` | transformer encoders from a folder |
 //! | `hub` | downloads from the Hugging Face hub, and its cache; turns on `bert` |
 //! | `http` | chat and embedding models behind a server |
-//! | `local` | language models in GGUF and safetensors files, run by candle on this machine |
+//! | `local` | language models in GGUF and safetensors files, run on this machine by `caz-gguf` |
 //! | `cache` | the cache of answers, one `SQLite` file |
 //! | `llm` | `http` and `cache` |
 //! | `html` | the report as one HTML file |

@@ -46,8 +46,6 @@ pub mod side;
 pub mod source;
 mod strict_json;
 mod task_texts;
-#[cfg(any(feature = "bert", feature = "local"))]
-pub(crate) mod tensors;
 pub mod texts;
 pub mod times;
 pub mod warning;

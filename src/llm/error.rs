@@ -167,7 +167,7 @@ pub enum ChatError {
     /// A model on this machine has no answer.
     #[cfg(feature = "local")]
     #[error(transparent)]
-    Local(#[from] super::local::LocalError),
+    Local(#[from] super::local::ModelError),
     /// What stands around the model, a cache or a log, cannot be used.
     #[error(transparent)]
     Store(#[from] crate::Error),

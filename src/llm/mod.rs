@@ -16,8 +16,6 @@ pub mod chat;
 pub mod choice;
 pub mod embedding_model;
 pub mod error;
-#[cfg(any(feature = "hub", feature = "local"))]
-pub(crate) mod families;
 pub mod fence;
 pub mod form;
 pub mod paste;
@@ -63,6 +61,6 @@ pub use self::http::{
     ApiKey, OpenAiEmbeddings, OpenAiModel, OpenAiSettings, RetryPolicy, TokenPooling,
 };
 #[cfg(feature = "local")]
-pub use self::local::{LocalError, LocalModel, LocalSettings};
+pub use self::local::{LocalModel, LocalSettings, ModelError};
 #[cfg(any(feature = "http", feature = "hub"))]
 pub use self::trust::{Trust, TrustError};

@@ -10,11 +10,11 @@
     reason = "a kernel must be inlined into the function that carries the target features"
 )]
 
+use caz_gguf::kernels::exponential::{multiply_add, polynomial};
+use caz_gguf::kernels::lanes::{LANES, fold, softmax_row};
 use pulp::{Simd, WithSimd};
 
 use super::config::Activation;
-use crate::stats::exponential::{multiply_add, polynomial};
-use crate::stats::lanes::{LANES, fold, softmax_row};
 
 /// Runs the kernels with the widest vectors this processor has.
 #[derive(Debug, Clone, Copy)]
@@ -304,7 +304,7 @@ mod tests {
     use statrs::function::erf::erf as reference_erf;
 
     use super::*;
-    use crate::stats::exponential::exp_not_positive;
+    use caz_gguf::kernels::exponential::exp_not_positive;
 
     /// Values in [-limit, limit], evenly spaced.
     fn grid(limit: f32) -> impl Iterator<Item = f32> {

@@ -7,11 +7,12 @@
 //! that applies GELU or layer norm, and weights are stored so that gemm need not repack them.
 //! Attention runs per text, so no mask is needed and a vector cannot depend on its batch.
 
+use caz_gguf::kernels::matmul::{Matrix, MatrixMut, multiply};
+
 use super::config::{Layout, PostNormConfig};
 use super::error::BertError;
 use super::kernels::{Kernels, LayerNorm};
 use super::weights::Weights;
-use crate::stats::matmul::{Matrix, MatrixMut, multiply};
 
 /// `x W + b`; the weight is stored with shape `(inputs, outputs)`.
 struct Linear {

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use candle_core::pickle::PthTensors;
 use candle_core::{DType, Device, Tensor};
+use caz_gguf::tensors::{self, Unreadable, contents};
 use safetensors::Dtype;
 
 use super::error::BertError;
 use super::json::JsonFile;
-use crate::data::tensors::{self, Unreadable, contents};
 
 /// Weight files in the order they are looked for; an index names the shards of a split model.
 const SAFETENSORS: &str = "model.safetensors";

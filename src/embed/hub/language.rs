@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use caz_gguf::FAMILIES;
 use serde_json::Value;
 
 use super::cache::{self, ModelSnapshot, Snapshot, is_complete};
@@ -9,7 +10,6 @@ use super::error::HubError;
 use super::gguf::files_below;
 use super::settings::HubSettings;
 use crate::embed::bert;
-use crate::llm::families::FAMILIES;
 
 /// The family that a config.json names, if it is one of language models that run on this machine.
 pub(super) fn family_of(config: &str) -> Option<&'static str> {

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::PoisonError;
 
-use super::error::LocalError;
-use super::forward::{CHUNK, Memory};
-use super::{LocalModel, Tokenizer};
+use caz_gguf::{CHUNK, Memory, Model, ModelError};
+
+use super::LocalModel;
 use crate::llm::chat::{ChatAnswer, ChatRequest, FinishReason, Message, Usage};
 use crate::llm::choice::{Choices, spellings};
 use crate::llm::error::ChatError;
@@ -13,13 +13,13 @@ use crate::llm::question::Question;
 
 /// The tokens of each option of a question: all spellings that are one token, and whatever it takes
 /// the option as it is or, behind an opening, with the space that stands there.
-fn sequences(question: &Question, tokenizer: &Tokenizer) -> Result<Vec<Vec<Vec<u32>>>, LocalError> {
+fn sequences(question: &Question, model: &Model) -> Result<Vec<Vec<Vec<u32>>>, ModelError> {
     let of_option = |option: &String| {
         let in_place =
             if question.opening.is_empty() { option.clone() } else { format!(" {option}") };
         let mut sequences: Vec<Vec<u32>> = Vec::new();
         for spelling in spellings(option) {
-            let ids = tokenizer.encode_plain(&spelling)?;
+            let ids = model.encode_plain(&spelling)?;
             if (ids.len() == 1 || spelling == in_place) && !sequences.contains(&ids) {
                 sequences.push(ids);
             }
@@ -89,7 +89,7 @@ impl TokenizedChoices {
                 let tokens = sequence.iter().enumerate();
                 tokens.map(|(at, id)| (branch(&sequence[..at]), *id)).collect()
             };
-            let sequences = sequences(question, &model.tokenizer)?;
+            let sequences = sequences(question, &model.model)?;
             let of_option =
                 |spellings: Vec<Vec<u32>>| spellings.into_iter().map(&mut placed).collect();
             options.push(sequences.into_iter().map(of_option).collect());
@@ -135,11 +135,11 @@ impl LocalModel {
         asked: &TokenizedChoices,
         kept: &mut Kept,
     ) -> Result<BTreeMap<(usize, u32), f64>, ChatError> {
-        let context = self.network.config.context;
+        let context = self.model.context();
         let longest = asked.branches.iter().map(Vec::len).max().unwrap_or(0);
         let tokens = asked.shared.len() + longest;
         if tokens >= context || longest == 0 {
-            return Err(LocalError::TooLong { tokens, context }.into());
+            return Err(ModelError::TooLong { tokens, context }.into());
         }
         self.read_shared(&asked.shared, kept)?;
         let mut wanted = vec![BTreeSet::new(); asked.branches.len()];
@@ -152,10 +152,9 @@ impl LocalModel {
             self.look()?;
             let log_probabilities = if first.len() > CHUNK {
                 let mut memory = kept.memory.clone();
-                let states = self.read(first, &mut memory)?;
-                let (network, wanted) = (&self.network, &wanted[done..=done]);
+                let states = self.model.read(first, &mut memory, || self.look())?;
                 let place = [states.last()];
-                self.pool.install(|| network.log_probabilities(&states, &place, wanted))
+                self.model.log_probabilities(&states, &place, &wanted[done..=done])
             } else {
                 // As many as are read together.
                 let mut tokens = 0;
@@ -170,10 +169,8 @@ impl LocalModel {
                 let together = done..done + places.len();
                 let parts: Vec<&[u32]> =
                     asked.branches[together.clone()].iter().map(Vec::as_slice).collect();
-                self.pool.install(|| {
-                    let states = self.network.peek(&parts, &mut kept.memory);
-                    self.network.log_probabilities(&states, &places, &wanted[together])
-                })
+                let states = self.model.peek(&parts, &mut kept.memory);
+                self.model.log_probabilities(&states, &places, &wanted[together])
             };
             for of_branch in log_probabilities? {
                 found.extend(of_branch.into_iter().map(|(id, log)| ((done, id), log)));
@@ -192,7 +189,7 @@ impl LocalModel {
         kept.memory.forget_behind(known);
         kept.ids.clear();
         if known < ids.len() {
-            self.read(&ids[known..], &mut kept.memory)?;
+            self.model.read(&ids[known..], &mut kept.memory, || self.look())?;
         }
         kept.ids.extend_from_slice(ids);
         Ok(())

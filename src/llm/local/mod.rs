@@ -1,58 +1,30 @@
-//! Models that run on this machine, from GGUF files and from folders with safetensors files as the
-//! Hugging Face hub has them. Nothing is sent anywhere.
+//! Models that run on this machine, from GGUF files and from folders with safetensors files: what
+//! [`caz_gguf`] reads, as a [`ChatModel`] and a [`ChoiceModel`](crate::llm::ChoiceModel). Nothing is sent
+//! anywhere.
 //!
-//! The families llama, qwen2 and qwen3 with byte-level tokenizers; whatever would be computed
-//! differently is refused by name. One request at a time: each uses all threads. Answers depend on
-//! the files, the request and the processor's kind, not on the number of threads, and no answer
-//! depends on another.
+//! One request at a time: each uses all threads. Answers depend on the files, the request and the
+//! processor's kind, not on the number of threads, and no answer depends on another.
 //!
 //! A form ([`ResponseFormat::JsonSchema`](crate::llm::ResponseFormat)) is not enforced; prompts say
 //! it in words.
 
-mod blocks;
 mod choice;
-mod config;
-mod elements;
-mod error;
-mod folder;
-mod forward;
-mod gguf;
-mod gguf_file;
-mod gguf_tokenizer;
-mod halves;
-mod matrix;
-mod sample;
-mod source;
-mod template;
-mod tokenizer;
-mod weights;
 
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
-use sha2::{Digest, Sha256};
+use caz_gguf::{Description, Memory, Model, Sampler, Speed, Turn};
 
-pub use self::error::{LocalError, ModelFault};
+pub use caz_gguf::{ModelError, ModelFault};
 
 use self::choice::Kept;
-use self::forward::{CHUNK, Memory, Network, States};
-use self::gguf_file::GgufFile;
-use self::halves::Half;
-use self::sample::Sampler;
-use self::source::Parts;
-use self::template::ChatTemplate;
-use self::tokenizer::Tokenizer;
-use crate::data::hexadecimal::hexadecimal;
 use crate::data::interruption::Interruption;
+use crate::error::{ErrorKind, Kinded};
 use crate::llm::budget::{Budget, Reservation};
-use crate::llm::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason, Message, Usage};
+use crate::llm::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason, Message, Role, Usage};
 use crate::llm::error::ChatError;
 
 /// How the name of a model on this machine begins: `local:FILE.gguf`, `local:FOLDER`.
@@ -60,9 +32,6 @@ pub const PREFIX: &str = "local:";
 
 /// Digits of a file's hash in a model's name: 64 bits.
 const NAME_DIGITS: usize = 16;
-
-/// Bytes of a file that are read at once.
-const READ_BYTES: usize = 1 << 20;
 
 /// What a model needs besides itself.
 #[derive(Debug, Clone, Default)]
@@ -82,36 +51,9 @@ pub struct LocalSettings {
 pub struct LocalModel {
     name: String,
     settings: LocalSettings,
-    tokenizer: Tokenizer,
-    template: ChatTemplate,
-    network: Network,
-    pool: ThreadPool,
+    model: Model,
     /// Held while a request is worked on.
     turn: Mutex<Kept>,
-}
-
-/// What a model says about itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Description {
-    /// Family, e.g. `llama`.
-    pub architecture: String,
-    /// Bytes of the file, or of the files with weights.
-    pub bytes: u64,
-    /// Tokens that the model reads at most.
-    pub context: usize,
-    /// Bytes of memory that each token takes while it is remembered.
-    pub bytes_per_token: usize,
-    /// The licence, if a file names one; those of folders do not.
-    pub license: Option<String>,
-}
-
-/// Tokens a second.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Speed {
-    /// Of a text that is read.
-    pub read: f64,
-    /// Of an answer that is written.
-    pub written: f64,
 }
 
 impl LocalModel {
@@ -119,28 +61,11 @@ impl LocalModel {
     ///
     /// # Errors
     ///
-    /// [`LocalError::File`] if the file cannot be read, [`LocalError::Model`] if it cannot be run.
-    pub fn open(settings: LocalSettings) -> Result<Self, LocalError> {
-        let path = settings.path.clone();
-        let name = name_of(&path)?;
-        let Parts { config, tokenizer, template, weights } = Parts::read(&path)?;
-        let network = Network { config, weights };
-        // Weights that are no numbers are found out before any text is read.
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(settings.threads.unwrap_or(0))
-            .thread_name(|index| format!("model-{index}"))
-            .build()?;
-        let checked = pool.install(|| {
-            let states = network.read(&[0], &mut Memory::<Half>::default());
-            network.logits(&states, 0)
-        });
-        match checked {
-            Err(LocalError::NotFinite) => {
-                return Err(LocalError::Model { path, fault: ModelFault::NotFinite });
-            }
-            checked => checked.map(drop)?,
-        }
-        Ok(Self { name, settings, tokenizer, template, network, pool, turn: Mutex::default() })
+    /// [`ModelError::File`] if the file cannot be read, [`ModelError::Model`] if it cannot be run.
+    pub fn open(settings: LocalSettings) -> Result<Self, ModelError> {
+        let name = name_of(&settings.path)?;
+        let model = Model::open(&settings.path, settings.threads)?;
+        Ok(Self { name, settings, model, turn: Mutex::default() })
     }
 
     /// What the model says about itself.
@@ -148,27 +73,16 @@ impl LocalModel {
     /// # Errors
     ///
     /// As [`Self::open`].
-    pub fn describe(path: &Path) -> Result<Description, LocalError> {
-        if path.is_dir() {
-            return folder::describe(path);
-        }
-        let file = GgufFile::open(path)?;
-        let config = file.config()?;
-        Ok(Description {
-            architecture: config.family.name().to_owned(),
-            bytes: file.bytes,
-            context: config.context,
-            bytes_per_token: config.bytes_per_token(),
-            license: file.header.text("general.license").ok().map(str::to_owned),
-        })
+    pub fn describe(path: &Path) -> Result<Description, ModelError> {
+        Model::describe(path)
     }
 
     /// Tokens of a conversation as the model reads it, the opening of its answer included.
     ///
     /// # Errors
     ///
-    /// [`LocalError::Template`], [`LocalError::Tokens`].
-    pub fn tokens(&self, messages: &[Message]) -> Result<Vec<u32>, LocalError> {
+    /// [`ModelError::Template`], [`ModelError::Tokens`].
+    pub fn tokens(&self, messages: &[Message]) -> Result<Vec<u32>, ModelError> {
         self.tokens_of_answer(messages, "")
     }
 
@@ -177,13 +91,17 @@ impl LocalModel {
         &self,
         messages: &[Message],
         beginning: &str,
-    ) -> Result<Vec<u32>, LocalError> {
-        let guarded: Vec<Message> = messages
-            .iter()
-            .map(|message| Message::new(message.role, self.tokenizer.guarded(&message.content)))
-            .collect();
-        let rendered = self.template.render(&guarded)?;
-        self.tokenizer.encode(&(rendered + &self.tokenizer.guarded(beginning)))
+    ) -> Result<Vec<u32>, ModelError> {
+        let turns = messages.iter().map(|message| Turn {
+            role: match message.role {
+                Role::System => "system",
+                Role::User => "user",
+                Role::Assistant => "assistant",
+            },
+            content: &message.content,
+        });
+        let conversation: Vec<Turn<'_>> = turns.collect();
+        self.model.tokens(&conversation, beginning)
     }
 
     /// How fast it is on this machine now: some hundred tokens read, then some written.
@@ -192,43 +110,7 @@ impl LocalModel {
     ///
     /// As [`ChatModel::complete`].
     pub fn speed(&self) -> Result<Speed, ChatError> {
-        const READ: usize = 512;
-        const WRITTEN: usize = 32;
-        let room = (self.network.config.context - 1).saturating_sub(WRITTEN).clamp(1, READ);
-        let known = u32::try_from(self.tokenizer.vocabulary()).unwrap_or(u32::MAX);
-        let ids: Vec<u32> = (0..known).cycle().take(room).collect();
-        let mut memory: Memory = Memory::default();
-        let start = Instant::now();
-        self.read(&ids, &mut memory)?;
-        let read = room as f64 / start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        let mut written = 0;
-        while written < WRITTEN && memory.tokens() < self.network.config.context {
-            self.look()?;
-            self.pool.install(|| {
-                let states = self.network.read(&ids[..1], &mut memory);
-                self.network.logits(&states, 0)
-            })?;
-            written += 1;
-        }
-        Ok(Speed { read, written: written as f64 / start.elapsed().as_secs_f64() })
-    }
-
-    /// Reads a prompt in pieces and returns the states of the last piece.
-    fn read(&self, ids: &[u32], memory: &mut Memory) -> Result<States, ChatError> {
-        let context = self.network.config.context;
-        let tokens = memory.tokens() + ids.len();
-        if tokens >= context || ids.is_empty() {
-            return Err(LocalError::TooLong { tokens, context }.into());
-        }
-        let mut last = None;
-        for chunk in ids.chunks(CHUNK) {
-            self.look()?;
-            // Before there are others.
-            drop(last.take());
-            last = Some(self.pool.install(|| self.network.read(chunk, memory)));
-        }
-        Ok(last.expect("there is at least one token"))
+        self.model.speed(|| self.look())
     }
 
     /// Whether to go on.
@@ -244,22 +126,21 @@ impl LocalModel {
         sampler: &mut Sampler,
         reservation: &mut Reservation<'_>,
     ) -> Result<(Vec<u32>, bool), ChatError> {
-        let mut memory: Memory = Memory::default();
-        let mut states = self.read(prompt, &mut memory)?;
+        let mut memory = Memory::default();
+        let mut states = self.model.read(prompt, &mut memory, || self.look())?;
         let mut written = Vec::new();
         loop {
             reservation.so_far((prompt.len() + written.len()) as u64);
-            let logits = self.pool.install(|| self.network.logits(&states, states.last()))?;
+            let logits = self.model.logits(&states, states.last())?;
             let next = sampler.choose(&logits);
-            if self.tokenizer.is_end(next) {
+            if self.model.is_end(next) {
                 return Ok((written, true));
             }
             written.push(next);
-            if written.len() >= most || memory.tokens() + 1 >= self.network.config.context {
+            if written.len() >= most || memory.tokens() + 1 >= self.model.context() {
                 return Ok((written, false));
             }
-            self.look()?;
-            states = self.pool.install(|| self.network.read(&[next], &mut memory));
+            states = self.model.read(&[next], &mut memory, || self.look())?;
         }
     }
 }
@@ -291,7 +172,7 @@ impl ChatModel for LocalModel {
         };
         reservation.cost(usage);
         let finish = if done { FinishReason::Stop } else { FinishReason::Length };
-        Ok(ChatAnswer { text: self.tokenizer.decode(&written), finish, usage })
+        Ok(ChatAnswer { text: self.model.decode(&written), finish, usage })
     }
 }
 
@@ -301,30 +182,18 @@ impl ChatModel for LocalModel {
 ///
 /// # Errors
 ///
-/// [`LocalError::File`] if a file cannot be read, [`LocalError::Model`] if a folder does not say which
+/// [`ModelError::File`] if a file cannot be read, [`ModelError::Model`] if a folder does not say which
 /// files are read.
-pub fn name_of(path: &Path) -> Result<String, LocalError> {
-    let (name, digits) =
-        if path.is_dir() { folder::identity(path)? } else { (file_name(path), sha256_of(path)?) };
+pub fn name_of(path: &Path) -> Result<String, ModelError> {
+    let (name, digits) = caz_gguf::identity(path)?;
     Ok(format!("{PREFIX}{name}@{}", &digits[..NAME_DIGITS]))
 }
 
-/// The SHA-256 of a file.
-fn sha256_of(path: &Path) -> Result<String, LocalError> {
-    let failed = |source| LocalError::File { path: path.to_owned(), source };
-    let mut file = File::open(path).map_err(failed)?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; READ_BYTES];
-    loop {
-        match file.read(&mut buffer).map_err(failed)? {
-            0 => break,
-            length => hash.update(&buffer[..length]),
+impl Kinded for ModelError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::File { .. } => ErrorKind::Missing,
+            _ => ErrorKind::Input,
         }
     }
-    Ok(hexadecimal(&hash.finalize()))
-}
-
-/// The last part of a path.
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

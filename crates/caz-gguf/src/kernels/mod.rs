@@ -1,0 +1,5 @@
+//! Products of matrices, sums and the exponential function in 32 bits, for caz's encoders, too.
+
+pub mod exponential;
+pub mod lanes;
+pub mod matmul;
