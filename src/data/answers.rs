@@ -232,8 +232,13 @@ fn python(cell: &str) -> Option<Value> {
 
 /// Whether a label or a text says that there is none.
 pub(crate) fn says_nothing(text: &str) -> bool {
-    // Long texts are no words of programs; the test is made for every row of a slow file.
-    text.len() <= 16 && (is_empty(text) || NOTHING.contains(&alike(text).as_str()))
+    // Long texts are no words of programs; the test is made for every row of a slow file, and few texts
+    // begin like one.
+    let may_be_word = || {
+        let first = text.trim_start().bytes().next().map(|first| first.to_ascii_lowercase());
+        first.is_some_and(|first| matches!(first, b'n' | b'#' | b'<' | b'\\') || !first.is_ascii())
+    };
+    text.len() <= 16 && (is_empty(text) || may_be_word() && NOTHING.contains(&alike(text).as_str()))
 }
 
 /// Whether there is nothing but brackets, quotes and white space.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
+use rayon::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 
 /// A list of distinct names in order of first appearance.
@@ -13,6 +14,18 @@ pub struct Ids {
     /// Numbers by the hash of their name; the names themselves are stored once.
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
+}
+
+/// The name that was found last, and how far it was from the one before.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Place {
+    id: u32,
+    step: u32,
+}
+
+impl Place {
+    /// Names farther than this are in another order; a look at them takes longer than the index.
+    const NEAR: u32 = 64;
 }
 
 impl PartialEq for Ids {
@@ -27,6 +40,18 @@ impl Ids {
     /// No names yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Names that are all different.
+    pub(super) fn of_distinct(names: Vec<String>) -> Self {
+        let mut ids = Self { names, index: HashTable::new(), ..Self::default() };
+        let (names, hasher) = (&ids.names, &ids.hasher);
+        let hash = |&id: &u32| hasher.hash_one(names[id as usize].as_str());
+        ids.index.reserve(names.len(), hash);
+        for id in (0..).take(names.len()) {
+            ids.index.insert_unique(hash(&id), id, hash);
+        }
+        ids
     }
 
     /// The number of `name`, a new one if it was not seen before.
@@ -53,6 +78,17 @@ impl Ids {
         self.index.find(self.hasher.hash_one(name), same).copied()
     }
 
+    /// The same of one name after another: in files of the same tasks the next name is often as far on as
+    /// the last one was.
+    pub(super) fn get_after(&self, name: &str, last: &mut Place) -> Option<u32> {
+        let guess = last.id.wrapping_add(last.step);
+        let is_near = last.step <= Place::NEAR;
+        let hit = is_near && self.names.get(guess as usize).is_some_and(|known| known == name);
+        let id = if hit { guess } else { self.get(name)? };
+        *last = Place { id, step: id.wrapping_sub(last.id) };
+        Some(id)
+    }
+
     /// The name with number `id`.
     ///
     /// # Panics
@@ -70,20 +106,20 @@ impl Ids {
     /// The same names in ascending order (by code points), and the new number of each old one.
     ///
     /// Numbers by first appearance depend on the order of the rows; these do not.
-    pub fn sorted(self) -> (Self, Vec<u32>) {
+    pub fn sorted(mut self) -> (Self, Vec<u32>) {
         if self.names.is_sorted() {
             let same = (0..).take(self.names.len()).collect();
             return (self, same);
         }
-        let mut order: Vec<u32> = (0..).take(self.names.len()).collect();
-        order.sort_unstable_by(|&a, &b| self.name(a).cmp(self.name(b)));
+        let order = ascending(&self.names);
         let mut new = vec![0; order.len()];
-        let mut sorted = Self { hasher: self.hasher.clone(), ..Self::default() };
         for (number, &old) in (0..).zip(&order) {
             new[old as usize] = number;
-            sorted.intern(self.name(old));
         }
-        (sorted, new)
+        self.names =
+            order.iter().map(|&old| std::mem::take(&mut self.names[old as usize])).collect();
+        self.index.iter_mut().for_each(|id| *id = new[*id as usize]);
+        (self, new)
     }
 
     /// Names that differ only in case, width, white space inside, another form of the same letters, or
@@ -91,8 +127,14 @@ impl Ids {
     /// their first members.
     pub fn look_alikes(&self) -> Vec<Vec<&str>> {
         let mut groups: BTreeMap<String, Vec<u32>> = BTreeMap::new();
-        for (number, name) in (0..).zip(&self.names) {
+        // Of names that are as people would write them no two are alike.
+        let odd = self.names.iter().zip(0..).filter(|(name, _)| !is_as_written(name));
+        for (name, number) in odd {
             groups.entry(same_to_people(name)).or_default().push(number);
+        }
+        for (name, group) in &mut groups {
+            group.extend(self.get(name).filter(|_| is_as_written(name)));
+            group.sort_unstable();
         }
         let mut groups: Vec<Vec<u32>> =
             groups.into_values().filter(|group| group.len() > 1).collect();
@@ -112,6 +154,25 @@ impl Ids {
     }
 }
 
+/// The places of names in ascending order (by code points); equal ones in any order.
+///
+/// Sorted by eight bytes, after those that all have in common: few pairs need a look at the rest.
+pub(super) fn ascending<T: AsRef<[u8]> + Sync>(names: &[T]) -> Vec<u32> {
+    let Some(first) = names.first().map(AsRef::as_ref) else { return Vec::new() };
+    let common = |name: &T| first.iter().zip(name.as_ref()).take_while(|(a, b)| a == b).count();
+    let common = names.iter().map(common).min().unwrap_or(0);
+    let rest = |place: u32| &names[place as usize].as_ref()[common..];
+    let prefix = |place: u32| {
+        let mut bytes = [0; 8];
+        bytes.iter_mut().zip(rest(place)).for_each(|(byte, of_name)| *byte = *of_name);
+        (u64::from_be_bytes(bytes), place)
+    };
+    let places = 0..u32::try_from(names.len()).expect("fewer than 2^32 names");
+    let mut keys: Vec<(u64, u32)> = places.into_par_iter().map(prefix).collect();
+    keys.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(rest(b.1))));
+    keys.into_iter().map(|(_, place)| place).collect()
+}
+
 /// What names that look alike have in common.
 pub fn alike(name: &str) -> String {
     if name.is_ascii() {
@@ -124,6 +185,15 @@ pub fn alike(name: &str) -> String {
 /// What names have in common that people take for one: see [`Ids::look_alikes`].
 pub(super) fn same_to_people(name: &str) -> String {
     without_zeros(alike(name))
+}
+
+/// Whether a name is certainly the one that [`same_to_people`] gives for all that look like it.
+pub(super) fn is_as_written(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase() && byte != b'.';
+    let is_padded = || {
+        name.len() > 1 && name.starts_with('0') && name.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    name.bytes().all(is_plain) && !is_padded()
 }
 
 /// `7` for `007`, `7.0` and `7.`; another name as it is.
@@ -173,6 +243,49 @@ mod tests {
             assert_eq!(sorted.get(name), Some(new[old]));
         }
         assert_eq!(sorted.clone().sorted(), (sorted, vec![0, 1, 2]));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn names_are_sorted_by_their_bytes(
+            names in proptest::collection::vec("(task )?[a-cé\0]{0,11}", 0..30),
+        ) {
+            let ids: Ids = names.iter().collect();
+            let mut want = ids.names().to_vec();
+            want.sort();
+            let (sorted, new) = ids.clone().sorted();
+            proptest::prop_assert_eq!(sorted.names(), &want[..]);
+            for (old, name) in ids.names().iter().enumerate() {
+                proptest::prop_assert_eq!(sorted.get(name), Some(new[old]));
+            }
+            let mut last = Place::default();
+            for name in names.iter().chain(&want) {
+                proptest::prop_assert_eq!(sorted.get_after(name, &mut last), sorted.get(name));
+                proptest::prop_assert_eq!(sorted.get_after("none", &mut last), None);
+            }
+            let order = ascending(&names);
+            let in_order: Vec<&String> = order.iter().map(|&place| &names[place as usize]).collect();
+            proptest::prop_assert!(in_order.is_sorted());
+            proptest::prop_assert!(in_order.len() == names.len());
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn look_alikes_are_the_groups_of_one_form(
+            names in proptest::collection::hash_set("[aA0１. 7]{0,3}|0?7(\\.0)?", 0..25),
+        ) {
+            let ids: Ids = names.iter().collect();
+            let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+            for name in ids.names() {
+                groups.entry(same_to_people(name)).or_default().push(name);
+                proptest::prop_assert!(!is_as_written(name) || same_to_people(name) == *name);
+            }
+            let mut want: Vec<Vec<&str>> =
+                groups.into_values().filter(|group| group.len() > 1).collect();
+            want.sort_by_key(|group| ids.get(group[0]));
+            proptest::prop_assert_eq!(ids.look_alikes(), want);
+        }
     }
 
     #[test]

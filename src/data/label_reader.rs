@@ -5,12 +5,14 @@
     reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
 )]
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::duplicates::{Duplicates, second};
-use super::ids::Ids;
+use super::ids::{Ids, Place};
 use super::label_spelling::Spelling;
 use super::labels::{Label, LabelNames, LabelReport, LabelTable, MAX_LABELS};
 use super::near::quotable;
@@ -158,17 +160,18 @@ fn read_crowd(
     spelling: &mut Spelling,
     problems: &mut Problems,
 ) -> (LabelTable, ReadCrowd) {
-    let mut plain = read_plain_reports(source, &[TASK, WORKER, LABEL]);
-    if let Some((mut names, mut reports)) = plain.take() {
-        let rows = reports.len();
+    if let Some((mut names, mut parts)) = read_plain_reports(source, &[TASK, WORKER, LABEL]) {
+        let count = |parts: &[Vec<LabelReport>]| parts.iter().map(Vec::len).sum::<usize>();
+        let rows = count(&parts);
         let mut folding = Spelling::new(spelling.exact());
-        folding.fold_reports(&mut names.labels, &mut reports);
-        let labelled = reports.len();
+        folding.fold_reports(&mut names.labels, &mut parts);
+        let labelled = count(&parts);
         if duplicates == Duplicates::First {
             // The table keeps the last.
-            reports.reverse();
+            parts.reverse();
+            parts.iter_mut().for_each(|reports| reports.reverse());
         }
-        let table = table_by_name(names, reports);
+        let table = table_by_name(names, parts);
         let dropped = labelled - table.report_count();
         if labelled > 0 && (dropped == 0 || duplicates != Duplicates::Error) {
             *spelling = folding;
@@ -219,22 +222,25 @@ fn read_crowd_by_row(
     if rows > 0 && reports.is_empty() && spelling.has_missing() {
         problems.report(None, Some(LABEL.name), "every label says that there is none");
     }
+    let mut reports = vec![reports];
     spelling.fold_reports(&mut names.labels, &mut reports);
     (table_by_name(names, reports), ReadCrowd { rows, dropped })
 }
 
 /// The table with tasks, workers and labels numbered in the order of their names, so that sums,
 /// ties and random numbers do not depend on the order of the rows.
-fn table_by_name(names: LabelNames, mut reports: Vec<LabelReport>) -> LabelTable {
+fn table_by_name(names: LabelNames, mut parts: Vec<Vec<LabelReport>>) -> LabelTable {
     let (tasks, new_tasks) = names.tasks.sorted();
     let (workers, new_workers) = names.workers.sorted();
     let (labels, new_labels) = names.labels.sorted();
-    for report in &mut reports {
-        report.task = new_tasks[report.task as usize];
-        report.worker = new_workers[report.worker as usize];
-        report.label = new_labels[usize::from(report.label)] as Label;
+    if ![&new_tasks, &new_workers, &new_labels].iter().all(|new| new.is_sorted()) {
+        parts.par_iter_mut().flatten().for_each(|report| {
+            report.task = new_tasks[report.task as usize];
+            report.worker = new_workers[report.worker as usize];
+            report.label = new_labels[usize::from(report.label)] as Label;
+        });
     }
-    LabelTable::new(LabelNames { tasks, workers, labels }, &reports)
+    LabelTable::of_parts(LabelNames { tasks, workers, labels }, parts)
 }
 
 fn intern_label(
@@ -282,14 +288,15 @@ impl Loader<'_> {
         let stem = source.stem();
         let file = self.sources.iter().map(|source| source.file + 1).max().unwrap_or(0);
         let schema = [TASK, LABEL, SOURCE, SAMPLE];
+        let mut last = Place::default();
         read_rows(source, &schema, &mut problems, &mut |row, problems| {
             let Some(task) = row.name(0, &TASK, problems) else { return };
             let Some(label) = row.label(1, &LABEL, problems) else { return };
-            let origin = row.fields[2].as_name().map_or_else(|| stem.clone(), Into::into);
-            let sample = row.fields[3].as_name().map(String::from).unwrap_or_default();
+            let origin = row.fields[2].as_name().unwrap_or(Cow::Borrowed(&stem));
+            let sample = row.fields[3].as_name().unwrap_or_default();
             // Before the task is looked up: a source without any known task is a source, too.
             let (index, sample_index) = self.position(&origin, &sample, file);
-            let Some(task_id) = self.table.tasks().get(&task) else {
+            let Some(task_id) = self.table.tasks().get_after(&task, &mut last) else {
                 self.unknown_tasks.intern(&task);
                 self.unknown_rows += 1;
                 return;

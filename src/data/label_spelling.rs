@@ -56,15 +56,17 @@ impl Spelling {
     }
 
     /// Drops reports without a label, and gives every other label one spelling.
-    pub(super) fn fold_reports(&mut self, labels: &mut Ids, reports: &mut Vec<LabelReport>) {
+    pub(super) fn fold_reports(&mut self, labels: &mut Ids, parts: &mut [Vec<LabelReport>]) {
         if self.exact {
             return;
         }
         let nothing: Vec<bool> = labels.names().iter().map(|name| says_nothing(name)).collect();
         if nothing.contains(&true) {
             let mut rows = vec![0; nothing.len()];
-            reports.iter().for_each(|report| rows[usize::from(report.label)] += 1);
-            reports.retain(|report| !nothing[usize::from(report.label)]);
+            for reports in &mut *parts {
+                reports.iter().for_each(|report| rows[usize::from(report.label)] += 1);
+                reports.retain(|report| !nothing[usize::from(report.label)]);
+            }
             let missing = labels.names().iter().zip(rows).zip(&nothing);
             missing
                 .filter(|(_, nothing)| **nothing)
@@ -83,7 +85,7 @@ impl Spelling {
         for (old, new) in kept.into_iter().zip(new) {
             numbers[old as usize] = new;
         }
-        for report in reports {
+        for report in parts.iter_mut().flatten() {
             report.label = numbers[usize::from(report.label)];
         }
         *labels = folded;

@@ -5,6 +5,8 @@
     reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
 )]
 
+use rayon::prelude::*;
+
 use super::ids::Ids;
 
 /// Number of a label: below [`LabelTable::label_count`] for labels that people gave, at or above
@@ -53,10 +55,21 @@ impl Rows {
         Reports { others: &self.others[range.clone()], labels: &self.labels[range] }
     }
 
-    /// Whether every row is sorted and free of repeats.
-    fn ascending(&self) -> bool {
-        (0..self.offsets.len() as u32 - 1)
-            .all(|row| self.row(row).others.is_sorted_by(|a, b| a < b))
+    /// The offsets of every `size` rows, with the next one, and their entries.
+    fn split(&mut self, size: usize) -> Vec<(&[u32], &mut [u32], &mut [Label])> {
+        let rows = self.offsets.len() - 1;
+        let (mut others, mut labels) = (&mut self.others[..], &mut self.labels[..]);
+        let mut parts = Vec::new();
+        for first in (0..rows).step_by(size.max(1)) {
+            let offsets = &self.offsets[first..=(first + size).min(rows)];
+            let count = (offsets[offsets.len() - 1] - offsets[0]) as usize;
+            let (others_of_part, rest) = others.split_at_mut(count);
+            others = rest;
+            let (labels_of_part, rest) = labels.split_at_mut(count);
+            labels = rest;
+            parts.push((offsets, others_of_part, labels_of_part));
+        }
+        parts
     }
 }
 
@@ -118,17 +131,20 @@ impl LabelTable {
     ///
     /// If a number in a report has no name, or there are 2^32 reports or more.
     pub fn new(names: LabelNames, reports: &[LabelReport]) -> Self {
+        let by_task = by_task(&names, &[reports]);
+        Self::of_tasks(names, by_task)
+    }
+
+    /// The same of reports in parts, one after another; they are gone before the second index is made.
+    pub(super) fn of_parts(names: LabelNames, parts: Vec<Vec<LabelReport>>) -> Self {
+        let by_task = by_task(&names, &parts);
+        drop(parts);
+        Self::of_tasks(names, by_task)
+    }
+
+    fn of_tasks(names: LabelNames, by_task: Rows) -> Self {
         let LabelNames { tasks, workers, labels } = names;
-        assert!(u32::try_from(reports.len()).is_ok(), "fewer than 2^32 reports");
-        assert!(
-            reports.iter().all(|report| usize::from(report.label) < labels.len()),
-            "every label has a name"
-        );
-        let by_worker = sorted(reports.iter().map(|r| (r.worker, r.task, r.label)), workers.len());
-        let by_task = without_repeats(transposed(&by_worker, tasks.len()));
-        // A file sorted by task already has the tasks of every worker in order.
-        let by_worker =
-            if by_worker.ascending() { by_worker } else { transposed(&by_task, workers.len()) };
+        let by_worker = transposed(&by_task, workers.len());
         Self { tasks, workers, labels, by_task, by_worker }
     }
 
@@ -186,6 +202,16 @@ impl LabelTable {
     /// As [`Self::task_start`] for the reports of worker 0, of worker 1, and so on.
     pub fn worker_start(&self, worker: u32) -> usize {
         self.by_worker.offsets[worker as usize] as usize
+    }
+
+    /// By worker: how many of the tasks that they answered are such.
+    pub fn count_of_workers(&self, is_such: impl Fn(u32) -> bool) -> Vec<usize> {
+        let mut counts = vec![0; self.worker_count()];
+        // By task, since what is asked of them then lies side by side.
+        for task in (0..self.task_count() as u32).filter(|&task| is_such(task)) {
+            self.of_task(task).others.iter().for_each(|&worker| counts[worker as usize] += 1);
+        }
+        counts
     }
 
     /// All reports by task, then by worker.
@@ -263,34 +289,90 @@ impl LabelTable {
     }
 }
 
-/// Stable counting sort of `(row, other, label)` by row.
-fn sorted(entries: impl Iterator<Item = (u32, u32, Label)> + Clone, rows: usize) -> Rows {
+/// The reports of each task by worker; of several of one worker the last.
+fn by_task<P: AsRef<[LabelReport]> + Sync>(names: &LabelNames, parts: &[P]) -> Rows {
+    let all = || parts.iter().flat_map(AsRef::as_ref);
+    let (count, tasks) = (parts.iter().map(|part| part.as_ref().len()).sum(), names.tasks.len());
+    assert!(u32::try_from(count).is_ok(), "fewer than 2^32 reports");
+    let has_names = |report: &LabelReport| {
+        (report.task as usize) < tasks
+            && (report.worker as usize) < names.workers.len()
+            && usize::from(report.label) < names.labels.len()
+    };
+    assert!(all().all(has_names), "every number has a name");
+    let mut rows = sorted(|| all().map(|r| (r.task, r.worker, r.label)), (tasks, count));
+    let size = rows_per_thread(tasks, count);
+    rows.split(size).into_par_iter().for_each(|(offsets, others, labels)| {
+        let mut pairs: Vec<(u32, Label)> = Vec::new();
+        for ends in offsets.windows(2) {
+            let row = (ends[0] - offsets[0]) as usize..(ends[1] - offsets[0]) as usize;
+            let (others, labels) = (&mut others[row.clone()], &mut labels[row]);
+            if others.is_sorted() {
+                continue;
+            }
+            pairs.clear();
+            pairs.extend(others.iter().copied().zip(labels.iter().copied()));
+            // Stable, so that the last one stays the last.
+            pairs.sort_by_key(|(worker, _)| *worker);
+            for ((other, label), pair) in others.iter_mut().zip(labels).zip(&pairs) {
+                (*other, *label) = *pair;
+            }
+        }
+    });
+    without_repeats(rows)
+}
+
+/// How many rows a thread takes where every one goes through all entries: few entries are not worth a second.
+pub(crate) fn rows_per_thread(rows: usize, entries: usize) -> usize {
+    const WORTH_A_THREAD: usize = 1 << 16;
+    rows.div_ceil(rayon::current_num_threads().min(1 + entries / WORTH_A_THREAD)).max(1)
+}
+
+/// Stable counting sort of `(row, other, label)` by row. Every thread looks at all entries, and takes those
+/// of its rows.
+fn sorted<I: Iterator<Item = (u32, u32, Label)>>(
+    entries: impl Fn() -> I + Sync,
+    (rows, count): (usize, usize),
+) -> Rows {
+    let size = rows_per_thread(rows, count);
     let mut offsets = vec![0_u32; rows + 1];
-    let mut count = 0;
-    for (row, _, _) in entries.clone() {
-        offsets[row as usize + 1] += 1;
-        count += 1;
-    }
+    let counts = offsets[1..].par_chunks_mut(size).enumerate();
+    counts.for_each(|(chunk, counts)| {
+        let first = chunk * size;
+        entries().for_each(|(row, ..)| {
+            if let Some(count) = counts.get_mut((row as usize).wrapping_sub(first)) {
+                *count += 1;
+            }
+        });
+    });
     for row in 0..rows {
         offsets[row + 1] += offsets[row];
     }
-    let mut next = offsets.clone();
-    let mut others = vec![0_u32; count];
-    let mut labels = vec![0; count];
-    for (row, other, label) in entries {
-        let position = next[row as usize] as usize;
-        next[row as usize] += 1;
-        others[position] = other;
-        labels[position] = label;
-    }
-    Rows { offsets, others, labels }
+    let mut sorted = Rows { offsets, others: vec![0; count], labels: vec![0; count] };
+    sorted.split(size).into_par_iter().enumerate().for_each(
+        |(chunk, (offsets, others, labels))| {
+            let first = chunk * size;
+            let mut next: Vec<u32> =
+                offsets[..offsets.len() - 1].iter().map(|o| o - offsets[0]).collect();
+            entries().for_each(|(row, other, label)| {
+                if let Some(next) = next.get_mut((row as usize).wrapping_sub(first)) {
+                    others[*next as usize] = other;
+                    labels[*next as usize] = label;
+                    *next += 1;
+                }
+            });
+        },
+    );
+    sorted
 }
 
 /// The same entries by the other index; inside a row they are in the order of the old rows.
 fn transposed(rows: &Rows, others: usize) -> Rows {
-    let entries = (0..rows.offsets.len() as u32 - 1)
-        .flat_map(|row| rows.row(row).iter().map(move |(other, label)| (other, row, label)));
-    sorted(entries, others)
+    let entries = || {
+        (0..rows.offsets.len() as u32 - 1)
+            .flat_map(|row| rows.row(row).iter().map(move |(other, label)| (other, row, label)))
+    };
+    sorted(entries, (others, rows.others.len()))
 }
 
 /// Keeps the last of equal neighbours of each row.
@@ -362,6 +444,34 @@ pub(crate) mod tests {
         assert_eq!(table.report_count(), 3);
         assert_eq!(table.of_worker(0).labels, [1, 1]);
         assert_eq!(table.of_task(0).labels, [1, 0]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_table_is_the_last_report_of_each_pair_whatever_the_parts(
+            reports in proptest::collection::vec((0..5_u32, 0..6_u32, 0..3_u16), 0..40),
+            cut in 0..40_usize,
+        ) {
+            let names = LabelNames {
+                tasks: ["q", "r", "s", "t", "u"].iter().collect(),
+                workers: ["a", "b", "c", "d", "e", "f"].iter().collect(),
+                labels: ["x", "y", "z"].iter().collect(),
+            };
+            let report = |&(task, worker, label): &(u32, u32, Label)| LabelReport { task, worker, label };
+            let last: std::collections::BTreeMap<(u32, u32), Label> =
+                reports.iter().map(|&(task, worker, label)| ((task, worker), label)).collect();
+            let all: Vec<LabelReport> = reports.iter().map(report).collect();
+            let (first, second) = all.split_at(cut.min(all.len()));
+            let table = LabelTable::of_parts(names.clone(), vec![first.to_vec(), second.to_vec()]);
+            let want = last.iter().map(|(&(task, worker), &label)| LabelReport { task, worker, label });
+            proptest::prop_assert!(table.reports().eq(want));
+            for worker in 0..6 {
+                let of_worker = last.iter().filter(|((_, other), _)| *other == worker);
+                let want = of_worker.map(|(&(task, _), &label)| (task, label));
+                proptest::prop_assert!(table.of_worker(worker).iter().eq(want));
+            }
+            proptest::prop_assert_eq!(LabelTable::new(names, &all), table);
+        }
     }
 
     #[test]

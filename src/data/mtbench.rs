@@ -101,8 +101,9 @@ pub fn read(source: &Source) -> Result<Vec<Judgment>, DataError> {
 }
 
 fn judgment(row: &Row<'_>, both: bool, problems: &mut FileProblems<'_>) -> Option<Judgment> {
-    let question = row.name(0, &SCHEMA[0], problems)?;
+    let question = row.name(0, &SCHEMA[0], problems)?.into_owned();
     let models = [row.name(2, &SCHEMA[2], problems)?, row.name(3, &SCHEMA[3], problems)?];
+    let models = models.map(Into::<String>::into);
     if models[0] == models[1] {
         problems.report(Some(row.line), Some("model_b"), "is the model of the other side");
         return None;

@@ -45,7 +45,7 @@ impl OwnTruth {
                     |index: usize| row.fields[index].as_name().filter(|text| !text.is_empty());
                 let Some(reviewer) = row.name(0, &COLUMNS[0], problems) else { return };
                 let Some(own) = row.name(1, &COLUMNS[1], problems) else { return };
-                let kind = match own.as_str() {
+                let kind = match &*own {
                     "1" => None,
                     "0" => Some(text(3).map_or_else(|| "other".to_owned(), Into::into)),
                     other => {

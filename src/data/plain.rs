@@ -1,8 +1,8 @@
 //! A fast way through large separated files that use nothing but separators and line ends.
 //!
-//! Ten million rows are read on all cores, names being numbered as they are met. Whatever is
-//! unusual (a quote, a row of another width, an empty field, bad UTF-8, a lone carriage return)
-//! makes the whole file go through [`super::rows`] instead, which is slower and can say what is
+//! Ten million rows are read on all cores, names being numbered as they are met and then in their
+//! order. Whatever is unusual (a quote, a row of another width, an empty field, bad UTF-8, a lone
+//! carriage return) makes the whole file go through [`super::rows`] instead, which is slower and can say what is
 //! wrong where. Both give the same rows.
 
 #![expect(
@@ -16,6 +16,8 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use memchr::{memchr, memchr2_iter};
 use rayon::prelude::*;
 
+use super::formula::unguarded;
+use super::ids::{Ids, ascending};
 use super::labels::{Label, LabelNames, LabelReport, MAX_LABELS};
 use super::progress::Progress;
 use super::reading::Reader;
@@ -23,16 +25,25 @@ use super::rows::{Column, MAX_RECORD_BYTES};
 use super::source::{Format, Source};
 
 /// Fewest bytes that are worth a thread.
-const LEAST_PART_BYTES: usize = 1 << 18;
+pub(super) const LEAST_PART_BYTES: usize = 1 << 18;
 
 /// Columns of a report, in this order: task, worker, label.
 const COLUMNS: usize = 3;
 
-/// Reads reports; `None` if the file is not plain.
+/// Reads reports, in the order of the file, in parts; tasks, workers and labels are numbered in the order
+/// of their names. `None` if the file is not plain.
 pub(super) fn read_plain_reports(
     source: &Source,
     schema: &[Column; COLUMNS],
-) -> Option<(LabelNames, Vec<LabelReport>)> {
+) -> Option<(LabelNames, Vec<Vec<LabelReport>>)> {
+    read_in_parts(source, schema, (rayon::current_num_threads(), LEAST_PART_BYTES))
+}
+
+fn read_in_parts(
+    source: &Source,
+    schema: &[Column; COLUMNS],
+    (count, least_bytes): (usize, usize),
+) -> Option<(LabelNames, Vec<Vec<LabelReport>>)> {
     let delimiter = match source.format {
         Format::Csv => b',',
         Format::Tsv => b'\t',
@@ -40,7 +51,7 @@ pub(super) fn read_plain_reports(
     };
     let (header, body) = source.bytes.split_at(memchr(b'\n', &source.bytes)? + 1);
     let layout = Layout::of_header(header, delimiter, schema)?;
-    let parts = split_at_lines(body, rayon::current_num_threads());
+    let parts = split_at_lines(body, count, least_bytes);
     let progress = source.listener.reading(source.bytes.len());
     let parts: Vec<Part> =
         parts.into_par_iter().map(|part| layout.read(part, &*progress)).collect::<Option<_>>()?;
@@ -109,7 +120,7 @@ impl Layout {
                 }
                 let [task, worker, label] =
                     self.positions.map(|position| trimmed(fields[position]));
-                part.push(task?, worker?, label?);
+                part.push(task?, worker?, label?)?;
             }
             (line_start, field) = (start, 0);
             reading.at(start);
@@ -130,11 +141,12 @@ fn without_carriage_return(fields: &mut [&[u8]]) -> bool {
 fn trimmed(field: &[u8]) -> Option<&[u8]> {
     if let [first, .., last] | [first @ last] = field
         && first.is_ascii_graphic()
+        && *first != b'\''
         && last.is_ascii_graphic()
     {
         return Some(field);
     }
-    let text = std::str::from_utf8(field).ok()?.trim();
+    let text = unguarded(std::str::from_utf8(field).ok()?).trim();
     (!text.is_empty()).then_some(text.as_bytes())
 }
 
@@ -144,15 +156,18 @@ struct Part<'a> {
     tasks: Numbers<'a>,
     workers: Numbers<'a>,
     labels: Numbers<'a>,
-    /// Task, worker and label.
-    reports: Vec<[u32; COLUMNS]>,
+    reports: Vec<LabelReport>,
 }
 
 impl<'a> Part<'a> {
-    fn push(&mut self, task: &'a [u8], worker: &'a [u8], label: &'a [u8]) {
-        let report =
-            [self.tasks.number(task), self.workers.number(worker), self.labels.number(label)];
-        self.reports.push(report);
+    /// `None` where there are too many labels.
+    fn push(&mut self, task: &'a [u8], worker: &'a [u8], label: &'a [u8]) -> Option<()> {
+        self.reports.push(LabelReport {
+            task: self.tasks.number(task),
+            worker: self.workers.number(worker),
+            label: Label::try_from(self.labels.number(label)).ok()?,
+        });
+        Some(())
     }
 }
 
@@ -160,57 +175,113 @@ impl<'a> Part<'a> {
 #[derive(Default)]
 struct Numbers<'a> {
     names: Vec<&'a [u8]>,
+    /// Of each name [`short`], or its hash: most names are compared without a look into the file.
+    keys: Vec<u64>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
     last: u32,
 }
 
+/// Keys from here on are hashes of names that are too long for [`short`].
+const LONG: u64 = 0xff << 56;
+
 impl<'a> Numbers<'a> {
     fn number(&mut self, name: &'a [u8]) -> u32 {
+        let key = short(name).unwrap_or_else(|| self.hasher.hash_one(name) | LONG);
+        let same = |&id: &u32| {
+            self.keys[id as usize] == key && (key < LONG || self.names[id as usize] == name)
+        };
         // Files are often sorted, so the name is often that of the row before.
-        if self.names.get(self.last as usize) == Some(&name) {
+        if (self.last as usize) < self.keys.len() && same(&self.last) {
             return self.last;
         }
-        let hash = self.hasher.hash_one(name);
-        let found = self.index.find(hash, |&id| self.names[id as usize] == name);
+        let hash = self.hasher.hash_one(key);
+        let found = self.index.find(hash, same);
         self.last = found.copied().unwrap_or_else(|| {
             let id = u32::try_from(self.names.len()).expect("a part has fewer than 2^32 names");
             self.names.push(name);
-            let (names, hasher) = (&self.names, &self.hasher);
-            self.index.insert_unique(hash, id, |&id| hasher.hash_one(names[id as usize]));
+            self.keys.push(key);
+            let (keys, hasher) = (&self.keys, &self.hasher);
+            self.index.insert_unique(hash, id, |&id| hasher.hash_one(keys[id as usize]));
             id
         });
         self.last
     }
 }
 
-/// Joins the parts in file order, so that names are numbered by first appearance in the file.
-fn merge(parts: Vec<Part<'_>>) -> Option<(LabelNames, Vec<LabelReport>)> {
-    let mut names = LabelNames::default();
-    let mut reports = Vec::with_capacity(parts.iter().map(|part| part.reports.len()).sum());
-    for part in parts {
-        let tasks = global(&part.tasks, |name| names.tasks.intern(name))?;
-        let workers = global(&part.workers, |name| names.workers.intern(name))?;
-        let labels = global(&part.labels, |name| names.labels.intern(name))?;
-        if names.labels.len() > MAX_LABELS {
-            return None;
-        }
-        reports.extend(part.reports.into_iter().map(|[task, worker, label]| LabelReport {
-            task: tasks[task as usize],
-            worker: workers[worker as usize],
-            label: labels[label as usize] as Label,
-        }));
-    }
-    (!reports.is_empty() && u32::try_from(reports.len()).is_ok()).then_some((names, reports))
+/// A name of at most seven bytes as a number that no other name has, with its length in the highest byte.
+fn short(name: &[u8]) -> Option<u64> {
+    let value = match *name {
+        [] => 0,
+        [a] => u64::from(a),
+        [a, b] => u64::from(u16::from_le_bytes([a, b])),
+        [a, b, c] => u64::from(u32::from_le_bytes([a, b, c, 0])),
+        [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
+        [a, b, c, d, e] => u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]),
+        [a, b, c, d, e, f] => u64::from_le_bytes([a, b, c, d, e, f, 0, 0]),
+        [a, b, c, d, e, f, g] => u64::from_le_bytes([a, b, c, d, e, f, g, 0]),
+        _ => return None,
+    };
+    Some(value | (name.len() as u64) << 56)
 }
 
-fn global(numbers: &Numbers<'_>, mut intern: impl FnMut(&str) -> u32) -> Option<Vec<u32>> {
-    numbers.names.iter().map(|name| std::str::from_utf8(name).ok().map(&mut intern)).collect()
+/// Gives the names of all parts numbers in their order.
+fn merge(parts: Vec<Part<'_>>) -> Option<(LabelNames, Vec<Vec<LabelReport>>)> {
+    let (mut names, mut reports) = ([const { Vec::new() }; COLUMNS], Vec::new());
+    for part in parts {
+        let of_part = [part.tasks, part.workers, part.labels].map(|numbers| numbers.names);
+        names.iter_mut().zip(of_part).for_each(|(all, of_part)| all.push(of_part));
+        reports.push(part.reports);
+    }
+    let count: usize = reports.iter().map(Vec::len).sum();
+    if count == 0 || u32::try_from(count).is_err() {
+        return None;
+    }
+    let [tasks, workers, labels] = names;
+    let ((tasks, of_tasks), (workers, of_workers)) =
+        rayon::join(|| joined(tasks), || joined(workers));
+    let (labels, of_labels) = joined(labels);
+    if labels.len() > MAX_LABELS {
+        return None;
+    }
+    reports.par_iter_mut().enumerate().for_each(|(part, reports)| {
+        let (tasks, workers, labels) = (&of_tasks[part], &of_workers[part], &of_labels[part]);
+        for report in reports {
+            report.task = tasks[report.task as usize];
+            report.worker = workers[report.worker as usize];
+            report.label = labels[usize::from(report.label)] as Label;
+        }
+    });
+    Some((LabelNames { tasks, workers, labels }, reports))
+}
+
+/// All names of all parts in their order, and the new number of each, by part.
+fn joined(parts: Vec<Vec<&[u8]>>) -> (Ids, Vec<Vec<u32>>) {
+    let names: Vec<&[u8]> = parts.iter().flatten().copied().collect();
+    let mut new = vec![0; names.len()];
+    let mut distinct: Vec<&[u8]> = Vec::with_capacity(names.len());
+    for place in ascending(&names) {
+        let name = names[place as usize];
+        if distinct.last() != Some(&name) {
+            distinct.push(name);
+        }
+        new[place as usize] = distinct.len() as u32 - 1;
+    }
+    let mut rest = new.as_slice();
+    let of_parts = parts.iter().map(|part| {
+        let (of_part, others) = rest.split_at(part.len());
+        rest = others;
+        of_part.to_vec()
+    });
+    let of_parts = of_parts.collect();
+    drop((names, parts));
+    let as_text = |name: &&[u8]| std::str::from_utf8(name).expect("the part is UTF-8").to_owned();
+    (Ids::of_distinct(distinct.iter().map(as_text).collect()), of_parts)
 }
 
 /// Splits a file into about `count` parts of whole lines.
-fn split_at_lines(mut bytes: &[u8], count: usize) -> Vec<&[u8]> {
-    let size = (bytes.len() / count.max(1)).max(LEAST_PART_BYTES);
+pub(super) fn split_at_lines(mut bytes: &[u8], count: usize, least_bytes: usize) -> Vec<&[u8]> {
+    let size = (bytes.len() / count.max(1)).max(least_bytes);
     let mut parts = Vec::with_capacity(count + 1);
     while bytes.len() > size {
         let Some(end) = memchr(b'\n', &bytes[size..]) else { break };
@@ -226,12 +297,55 @@ fn split_at_lines(mut bytes: &[u8], count: usize) -> Vec<&[u8]> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use proptest::prelude::*;
+
+    use super::super::label_reader::{LABEL, TASK, WORKER};
     use super::*;
+
+    proptest! {
+        #[test]
+        fn however_many_parts_there_are_the_reports_are_those_of_the_lines(
+            rows in prop::collection::vec(
+                ("[ab]{1,9}|task [0-9]{1,2}", "[a-c]{1,3}|worker-of-a-long-name-[0-9]", "[x-z]|é"),
+                1..40,
+            ),
+            parts in 1..6_usize,
+        ) {
+            let lines = rows.iter().map(|(q, w, l)| format!("{q},{w},{l}\n"));
+            let text = format!("task,worker,label\n{}", lines.collect::<String>());
+            let source = Source::from_reader(Path::new("l.csv"), text.as_bytes()).unwrap();
+            let (names, reports) =
+                read_in_parts(&source, &[TASK, WORKER, LABEL], (parts, 16)).unwrap();
+            let distinct: BTreeSet<&String> = rows.iter().map(|row| &row.0).collect();
+            prop_assert!(distinct.iter().copied().eq(names.tasks.names()));
+            let got = reports.iter().flatten().map(|report| {
+                let label = names.labels.name(u32::from(report.label));
+                (names.tasks.name(report.task), names.workers.name(report.worker), label)
+            });
+            let want = rows.iter().map(|(q, w, l)| (q.as_str(), w.as_str(), l.as_str()));
+            prop_assert!(got.eq(want));
+            for (number, name) in (0..).zip(names.tasks.names()) {
+                prop_assert_eq!(names.tasks.get(name), Some(number));
+            }
+        }
+    }
+
+    #[test]
+    fn short_names_have_different_keys_and_long_ones_none() {
+        let names = ["", "\0", "a", "a\0", "ab", "aba", "abab", "ababa", "ababab", "abababa", "é"];
+        let keys: BTreeSet<Option<u64>> = names.iter().map(|name| short(name.as_bytes())).collect();
+        assert_eq!(keys.len(), names.len());
+        assert!(keys.iter().all(|key| key.is_some_and(|key| key < LONG)));
+        assert_eq!(short(b"abababab"), None);
+    }
 
     #[test]
     fn parts_are_whole_lines_and_nothing_is_lost() {
         let bytes: Vec<u8> = (0..200_000).flat_map(|n| format!("{n}\n").into_bytes()).collect();
-        let parts = split_at_lines(&bytes, 4);
+        let parts = split_at_lines(&bytes, 4, LEAST_PART_BYTES);
         assert_eq!(parts.len(), 4);
         assert!(parts.iter().all(|part| part.ends_with(b"\n")));
         assert_eq!(parts.concat(), bytes);

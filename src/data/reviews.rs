@@ -287,13 +287,13 @@ impl Loader<'_> {
             let Some(paper) = row.name(0, &PAPER, problems) else { return };
             let Some(reviewer) = row.name(1, &REVIEWER, problems) else { return };
             if self.people.rows > 0 && !self.people.knows(&reviewer) {
-                self.unknown_people.insert(reviewer.clone());
+                self.unknown_people.insert(reviewer.to_string());
             }
             if let Some(chair) = self.people.chair(&reviewer) {
                 let first =
-                    self.set.chairs.entry(paper.clone()).or_insert_with(|| chair.to_owned());
+                    self.set.chairs.entry(paper.to_string()).or_insert_with(|| chair.to_owned());
                 if first != chair {
-                    self.torn.insert(paper.clone());
+                    self.torn.insert(paper.to_string());
                 }
             }
             let reviewer = self.people.person(&reviewer).to_owned();
@@ -397,7 +397,7 @@ impl Loader<'_> {
             let Some(paper) = row.name(0, &PAPER, problems) else { return };
             let Some(content) = self.contents.read(row, 3, problems) else { return };
             let Some(paper_id) = self.set.papers.get(&paper) else {
-                self.unknown_papers.push(paper);
+                self.unknown_papers.push(paper.into());
                 return;
             };
             let origin = row.fields[1].as_name().map_or_else(|| stem.clone(), Into::into);

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr_iter};
 use serde_json::Value;
 
 use super::answers::Answered;
@@ -136,13 +137,13 @@ impl Row<'_> {
         index: usize,
         column: &NamedColumn<'_>,
         problems: &mut FileProblems<'_>,
-    ) -> Option<String> {
+    ) -> Option<Cow<'_, str>> {
         let name = self.fields[index].as_name();
         if name.is_none() {
             let message = self.fields[index].no_name();
             problems.report(Some(self.line), Some(column.name), message);
         }
-        name.map(Into::into)
+        name
     }
 
     /// The field `index`, which is `column`, as a label; lists of choices are one, too, and `[]`
@@ -152,10 +153,10 @@ impl Row<'_> {
         index: usize,
         column: &NamedColumn<'_>,
         problems: &mut FileProblems<'_>,
-    ) -> Option<String> {
+    ) -> Option<Cow<'_, str>> {
         if let Field::Json(value @ (Value::Array(_) | Value::Object(_))) = &self.fields[index] {
             match Answered::of(value) {
-                Answered::Label(label) => return Some(label),
+                Answered::Label(label) => return Some(label.into()),
                 Answered::Nothing | Answered::Word(_) => return Some("[]".into()),
                 Answered::Spans | Answered::Structure => {}
             }
@@ -289,6 +290,9 @@ fn read_delimited(
     problems: &mut FileProblems<'_>,
     visit: &mut dyn FnMut(&Row<'_>, &mut FileProblems<'_>),
 ) -> u64 {
+    if is_plain(&source.bytes) {
+        return read_plain(source, delimiter, schema, problems, visit);
+    }
     let mut reader = csv::ReaderBuilder::new()
         .delimiter(delimiter)
         .flexible(true)
@@ -300,9 +304,8 @@ fn read_delimited(
     if !matches!(reader.read_byte_record(&mut record), Ok(true)) {
         return 0;
     }
-    let headless = || seems_headless(&source.bytes, delimiter);
-    let Some(positions) = header_positions(&record, schema, problems, headless) else { return 0 };
-    let width = record.len();
+    let names: Vec<&[u8]> = record.iter().collect();
+    let Some(header) = Header::of(&names, (source, delimiter), schema, problems) else { return 0 };
 
     let mut rows = 0;
     let mut lines = LineCounter::default();
@@ -325,19 +328,58 @@ fn read_delimited(
             );
             continue;
         }
-        if record.len() == 1 && record[0].iter().all(u8::is_ascii_whitespace) {
+        let cells: Vec<&[u8]> = record.iter().collect();
+        let mut fields = Vec::with_capacity(schema.len());
+        if header.decode(&cells, line, problems, &mut fields) {
+            rows += 1;
+            visit(&Row { line, fields: &fields }, problems);
+        }
+    }
+    rows
+}
+
+/// Whether records are lines and cells what is between separators: no quote, no lone carriage return.
+fn is_plain(bytes: &[u8]) -> bool {
+    memchr(b'"', bytes).is_none()
+        && memchr_iter(b'\r', bytes).all(|place| bytes.get(place + 1) == Some(&b'\n'))
+}
+
+/// Reads what [`is_plain`] as the `csv` crate would.
+fn read_plain(
+    source: &Source,
+    delimiter: u8,
+    schema: &[NamedColumn<'_>],
+    problems: &mut FileProblems<'_>,
+    visit: &mut dyn FnMut(&Row<'_>, &mut FileProblems<'_>),
+) -> u64 {
+    let progress = source.listener.reading(source.bytes.len());
+    let mut reading = Reader::new(&*progress);
+    let (mut header, mut start, mut rows) = (None, 0, 0);
+    let (mut cells, mut fields) = (Vec::new(), Vec::new());
+    let ends = memchr_iter(b'\n', &source.bytes).chain([source.bytes.len()]);
+    for (line, end) in (1..).zip(ends) {
+        // Nothing follows the last line end.
+        let bytes = &source.bytes[start.min(end)..end];
+        start = end + 1;
+        let text = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        if text.is_empty() {
             continue;
         }
-        if record.len() != width {
-            let found = record.len();
-            let message = format!(
-                "the row has {found} fields, the header has {width}; \
-                 put fields that contain the separator in double quotes"
-            );
-            problems.report(Some(line), None, message);
+        cells.clear();
+        cells.extend(text.split(|&byte| byte == delimiter));
+        let Some(header) = &header else {
+            header = Some(Header::of(&cells, (source, delimiter), schema, problems));
+            continue;
+        };
+        let Some(header) = header else { return 0 };
+        let line = source.place(line);
+        reading.at(end);
+        if bytes.len() >= MAX_RECORD_BYTES {
+            problems.report(Some(line), None, too_long(bytes.len() + 1));
             continue;
         }
-        if let Some(fields) = decode_fields(&record, &positions, schema, line, problems) {
+        fields.clear();
+        if header.decode(&cells, line, problems, &mut fields) {
             rows += 1;
             visit(&Row { line, fields: &fields }, problems);
         }
@@ -385,37 +427,87 @@ fn too_long(bytes: usize) -> String {
     )
 }
 
-/// Position in the record of each column of the schema; `None` if the header is unusable.
-fn header_positions(
-    header: &csv::ByteRecord,
-    schema: &[NamedColumn<'_>],
-    problems: &mut FileProblems<'_>,
-    headless: impl Fn() -> bool,
-) -> Option<Vec<Option<usize>>> {
-    let names: Vec<Cow<'_, str>> = header.iter().map(String::from_utf8_lossy).collect();
-    let mut usable = true;
-    let mut positions = Vec::with_capacity(schema.len());
-    for column in schema {
-        let found: Vec<usize> =
-            (0..names.len()).filter(|&index| column.matches(&names[index])).collect();
-        if found.len() > 1 {
-            let candidates: Vec<String> =
-                found.iter().map(|&index| format!("`{}`", quotable(names[index].trim()))).collect();
-            problems.report_ambiguous(1, column, &candidates);
-            usable = false;
-        }
-        if found.is_empty() && column.required {
-            if headless() {
-                // The other columns are missing for the same reason.
-                problems.report_missing(column, &format!(", and {HEADLESS}"), &names);
-                return None;
+/// Where the columns of a schema are.
+struct Header<'a> {
+    width: usize,
+    positions: Vec<Option<usize>>,
+    schema: &'a [NamedColumn<'a>],
+}
+
+impl<'s> Header<'s> {
+    /// `None` if the header is unusable.
+    fn of(
+        header: &[&[u8]],
+        (source, delimiter): (&Source, u8),
+        schema: &'s [NamedColumn<'s>],
+        problems: &mut FileProblems<'_>,
+    ) -> Option<Self> {
+        let names: Vec<Cow<'_, str>> =
+            header.iter().map(|name| String::from_utf8_lossy(name)).collect();
+        let mut usable = true;
+        let mut positions = Vec::with_capacity(schema.len());
+        for column in schema {
+            let found: Vec<usize> =
+                (0..names.len()).filter(|&index| column.matches(&names[index])).collect();
+            if found.len() > 1 {
+                let quoted = |&index: &usize| format!("`{}`", quotable(names[index].trim()));
+                let candidates: Vec<String> = found.iter().map(quoted).collect();
+                problems.report_ambiguous(1, column, &candidates);
+                usable = false;
             }
-            problems.report_missing(column, "", &names);
-            usable = false;
+            if found.is_empty() && column.required {
+                if seems_headless(&source.bytes, delimiter) {
+                    // The other columns are missing for the same reason.
+                    problems.report_missing(column, &format!(", and {HEADLESS}"), &names);
+                    return None;
+                }
+                problems.report_missing(column, "", &names);
+                usable = false;
+            }
+            positions.push(found.first().copied());
         }
-        positions.push(found.first().copied());
+        usable.then_some(Self { width: names.len(), positions, schema })
     }
-    usable.then_some(positions)
+
+    /// The fields of a record; `false` if it is blank or unusable.
+    fn decode<'a>(
+        &self,
+        cells: &[&'a [u8]],
+        line: u64,
+        problems: &mut FileProblems<'_>,
+        fields: &mut Vec<Field<'a>>,
+    ) -> bool {
+        if let [cell] = cells
+            && cell.iter().all(u8::is_ascii_whitespace)
+        {
+            return false;
+        }
+        if cells.len() != self.width {
+            let message = format!(
+                "the row has {} fields, the header has {}; \
+                 put fields that contain the separator in double quotes",
+                cells.len(),
+                self.width
+            );
+            problems.report(Some(line), None, message);
+            return false;
+        }
+        for (position, column) in self.positions.iter().zip(self.schema) {
+            let Some(position) = *position else {
+                fields.push(Field::Missing);
+                continue;
+            };
+            match std::str::from_utf8(cells[position]) {
+                Ok("") => fields.push(Field::Missing),
+                Ok(text) => fields.push(Field::Text(Cow::Borrowed(unguarded(text)))),
+                Err(error) => {
+                    problems.report(Some(line), Some(column.name), bad_utf8(error.valid_up_to()));
+                    return false;
+                }
+            }
+        }
+        true
+    }
 }
 
 /// What is said of a file without a header.
@@ -441,31 +533,6 @@ pub(super) fn seems_headless(bytes: &[u8], delimiter: u8) -> bool {
     }
     let count = again.iter().filter(|again| **again).count();
     count > 1 && 2 * count > first.len()
-}
-
-fn decode_fields<'a>(
-    record: &'a csv::ByteRecord,
-    positions: &[Option<usize>],
-    schema: &[NamedColumn<'_>],
-    line: u64,
-    problems: &mut FileProblems<'_>,
-) -> Option<Vec<Field<'a>>> {
-    let mut fields = Vec::with_capacity(positions.len());
-    for (position, column) in positions.iter().zip(schema) {
-        let Some(position) = *position else {
-            fields.push(Field::Missing);
-            continue;
-        };
-        match std::str::from_utf8(&record[position]) {
-            Ok("") => fields.push(Field::Missing),
-            Ok(text) => fields.push(Field::Text(Cow::Borrowed(unguarded(text)))),
-            Err(error) => {
-                problems.report(Some(line), Some(column.name), bad_utf8(error.valid_up_to()));
-                return None;
-            }
-        }
-    }
-    Some(fields)
 }
 
 fn bad_utf8(byte: usize) -> String {

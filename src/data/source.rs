@@ -74,14 +74,19 @@ impl Source {
     /// [`MAX_INPUT_BYTES`].
     pub fn read(path: &Path) -> Result<Self, DataError> {
         if path == Path::new("-") {
-            return Self::limited(path, io::stdin().lock(), limit_of(standard_input().as_ref()));
+            return Self::limited(
+                path,
+                io::stdin().lock(),
+                (limit_of(standard_input().as_ref()), 0),
+            );
         }
         let file = File::open(path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => DataError::Missing { path: path.to_owned() },
             _ => DataError::Unreadable { path: path.to_owned(), source },
         })?;
         let limit = limit_of(Some(&file));
-        Self::limited(path, file, limit)
+        let bytes = file.metadata().map_or(0, |about| about.len().min(limit));
+        Self::limited(path, file, (limit, bytes))
     }
 
     /// Reads everything from `reader`; `path` is only for messages and for the format.
@@ -90,11 +95,17 @@ impl Source {
     ///
     /// As [`Self::read`].
     pub fn from_reader(path: &Path, reader: impl Read) -> Result<Self, DataError> {
-        Self::limited(path, reader, MAX_INPUT_BYTES)
+        Self::limited(path, reader, (MAX_INPUT_BYTES, 0))
     }
 
-    fn limited(path: &Path, reader: impl Read, limit: u64) -> Result<Self, DataError> {
-        let mut stored = Vec::new();
+    /// `bytes` is how many are expected.
+    fn limited(
+        path: &Path,
+        reader: impl Read,
+        (limit, bytes): (u64, u64),
+    ) -> Result<Self, DataError> {
+        // One more, so that the end is found without room for more.
+        let mut stored = Vec::with_capacity(usize::try_from(bytes).unwrap_or(0).saturating_add(1));
         let too_large = |limit| DataError::TooLarge { path: path.to_owned(), limit };
         reader
             .take(limit + 1)

@@ -121,7 +121,7 @@ impl TaskTexts {
         read_rows(source, &schema, &mut problems, &mut |row, problems| {
             let Some(paper) = row.name(0, &name, problems) else { return };
             let Some(number) = papers.get(&paper) else {
-                self.unknown.insert(paper);
+                self.unknown.insert(paper.into());
                 return;
             };
             let cells = &row.fields[1..];

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::ids::{Ids, same_to_people};
+use super::ids::{Ids, is_as_written, same_to_people};
 use super::near::some_of;
 use crate::error::Remedy;
 
@@ -74,11 +74,20 @@ pub fn names_alike_between<'a>(
     if others.is_empty() {
         return None;
     }
-    let like: BTreeMap<String, &str> =
-        known.names().iter().map(|name| (same_to_people(name), name.as_str())).collect();
+    let odd = known.names().iter().filter(|name| !is_as_written(name));
+    let odd: BTreeMap<String, &str> =
+        odd.map(|name| (same_to_people(name), name.as_str())).collect();
     let pairs: Vec<String> = others
         .iter()
-        .filter_map(|name| Some(format!("`{name}` and `{}`", like.get(&same_to_people(name))?)))
+        .filter_map(|name| {
+            let form = same_to_people(name);
+            let written = || known.get(&form).filter(|_| is_as_written(&form));
+            let last = odd.get(&form).copied();
+            let like = written().map(|number| known.name(number)).into_iter().chain(last);
+            // Of several the last one of the file.
+            let like = like.max_by_key(|name| known.get(name))?;
+            Some(format!("`{name}` and `{like}`"))
+        })
         .collect();
     let message = format!(
         "{} {what} are named as others only but for case, width, white space or the zeros of a number, \

@@ -35,9 +35,9 @@ pub fn read_people(source: &Source) -> Result<People, DataError> {
         let Some(id) = row.name(0, &ID, problems) else { return };
         let Some(person) = row.name(1, &PERSON, problems) else { return };
         if let Some(chair) = row.fields[2].as_name() {
-            people.chairs.insert(id.clone(), chair.into());
+            people.chairs.insert(id.to_string(), chair.into());
         }
-        if let Some(known) = people.persons.insert(id.clone(), person.clone())
+        if let Some(known) = people.persons.insert(id.to_string(), person.to_string())
             && known != person
         {
             let message = format!("`{}` is two persons; keep one", quotable(&id));

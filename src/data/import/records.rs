@@ -4,6 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
+use rayon::prelude::*;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -16,6 +17,7 @@ use super::text_fields::TextFields;
 use crate::data::answers::{Answered, says_nothing, structure, text_of};
 use crate::data::formula::unguarded;
 use crate::data::near::{did_you_mean, folded, listed, quotable};
+use crate::data::plain::{LEAST_PART_BYTES, split_at_lines};
 use crate::data::rows::{LineCounter, seems_headless};
 
 /// The rows of a file.
@@ -418,11 +420,8 @@ pub(super) fn is_time(cell: &str) -> bool {
 pub(super) fn ends_early(peek: &Peek<'_>) -> bool {
     let Root::Table { header, delimiter } = &peek.root else { return false };
     if memchr::memchr(b'"', peek.bytes).is_none() {
-        let short = |line: &[u8]| {
-            let is_blank = line.iter().all(u8::is_ascii_whitespace);
-            !is_blank && bytecount::count(line, *delimiter) + 1 < header.len()
-        };
-        return peek.bytes.split(|&byte| byte == b'\n').any(short);
+        let parts = split_at_lines(peek.bytes, rayon::current_num_threads(), LEAST_PART_BYTES);
+        return parts.into_par_iter().any(|part| has_short_line(part, *delimiter, header.len()));
     }
     let mut reader = csv::ReaderBuilder::new()
         .delimiter(*delimiter)
@@ -437,6 +436,21 @@ pub(super) fn ends_early(peek: &Peek<'_>) -> bool {
         }
     }
     false
+}
+
+/// Whether a line that is not blank has fewer cells, where no cell is quoted.
+fn has_short_line(bytes: &[u8], delimiter: u8, width: usize) -> bool {
+    let (mut start, mut cells) = (0, 1);
+    let ends = memchr::memchr2_iter(delimiter, b'\n', bytes);
+    ends.chain([bytes.len()]).any(|end| {
+        if bytes.get(end) == Some(&delimiter) {
+            cells += 1;
+            return false;
+        }
+        let is_short = cells < width && !bytes[start..end].iter().all(u8::is_ascii_whitespace);
+        (start, cells) = (end + 1, 1);
+        is_short
+    })
 }
 
 /// Rows whose widths are not that of the header.

@@ -218,7 +218,7 @@ proptest! {
     #[test]
     fn the_fast_way_and_the_slow_way_agree(
         rows in prop::collection::vec(
-            ("[ a-cé]{1,2}", "[a-c]", "[x-zXY]|\u{a0}x|NaN|\u{ff58}"),
+            ("[ a-cé]{1,2}|'=1", "[a-c]", "[x-zXY]|\u{a0}x|NaN|\u{ff58}"),
             1..20,
         ),
         end in prop::sample::select(vec!["\n", "\r\n"]),
@@ -237,10 +237,10 @@ proptest! {
             read_crowd_by_row(&labels, Duplicates::Last, &mut spelling, &mut problems);
         if let Some((mut names, mut reports)) = read_plain_reports(&labels, &[TASK, WORKER, LABEL])
         {
-            prop_assert_eq!(reports.len() as u64, read.rows);
+            prop_assert_eq!(reports.concat().len() as u64, read.rows);
             let mut fast = Spelling::new(false);
             fast.fold_reports(&mut names.labels, &mut reports);
-            prop_assert_eq!(problems.is_empty(), !reports.is_empty());
+            prop_assert_eq!(problems.is_empty(), !reports.concat().is_empty());
             prop_assert_eq!(table_by_name(names, reports), slow);
             prop_assert!(fast.warnings().eq(spelling.warnings()));
         } else {
