@@ -114,6 +114,7 @@ impl Mechanism for CopyExcess {
             .with_min_len(1024)
             .map(|task| self.agreeing(table, task))
             .collect();
+        let covered = self.conditioning.covered_tasks(table);
         let workers = (0..table.worker_count() as u32)
             .into_par_iter()
             .with_min_len(64)
@@ -123,7 +124,7 @@ impl Mechanism for CopyExcess {
                 WorkerScore {
                     estimate: excess.map(|excess| Estimate { value: -excess.value, ..excess }),
                     n_tasks: table.of_worker(worker).len(),
-                    n_z_tasks: self.conditioning.covered_tasks(table, worker),
+                    n_z_tasks: covered[worker as usize],
                     n_used: tasks.count(),
                     copied: excess.map(|excess| excess.value),
                     ..WorkerScore::default()

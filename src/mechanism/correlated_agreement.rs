@@ -101,13 +101,14 @@ impl Mechanism for CorrelatedAgreement {
             check_size(table)?;
             self.sums(table, &strata)
         };
+        let covered = self.conditioning.covered_tasks(table);
         let workers = sums
             .iter()
             .zip(0..)
             .map(|(sum, worker)| WorkerScore {
                 estimate: sum.estimate(),
                 n_tasks: table.of_worker(worker).len(),
-                n_z_tasks: self.conditioning.covered_tasks(table, worker),
+                n_z_tasks: covered[worker as usize],
                 n_used: sum.tasks(),
                 ..WorkerScore::default()
             })

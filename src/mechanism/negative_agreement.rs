@@ -8,6 +8,8 @@
     reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
 )]
 
+use rayon::prelude::*;
+
 use super::entry::{Entry, Several, conditioning};
 use super::strata::Conditioning;
 use super::{Mechanism, MechanismError, Scores, WorkerScore};
@@ -46,6 +48,8 @@ impl Mechanism for NegativeAgreement {
     fn score(&self, table: &LabelTable) -> Result<Scores, MechanismError> {
         self.conditioning.check(table)?;
         let workers = (0..table.worker_count() as u32)
+            .into_par_iter()
+            .with_min_len(16)
             .map(|worker| {
                 let mut moments = Moments::default();
                 for (task, label) in table.of_worker(worker).iter() {

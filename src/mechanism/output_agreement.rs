@@ -119,6 +119,7 @@ impl Mechanism for OutputAgreement {
                 |pairs, group| pairs.estimate(table, &groups, self, group),
             )
             .collect();
+        let covered = self.conditioning.covered_tasks(table);
         let workers = (0..table.worker_count() as u32)
             .into_par_iter()
             .map(|worker| {
@@ -126,7 +127,7 @@ impl Mechanism for OutputAgreement {
                 WorkerScore {
                     estimate,
                     n_tasks: table.of_worker(worker).len(),
-                    n_z_tasks: self.conditioning.covered_tasks(table, worker),
+                    n_z_tasks: covered[worker as usize],
                     n_used,
                     ..WorkerScore::default()
                 }

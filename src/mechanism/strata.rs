@@ -70,13 +70,13 @@ impl Conditioning {
         }
     }
 
-    /// How many of the tasks of `worker` are in a stratum; `None` if there is no Z.
-    pub(crate) fn covered_tasks(&self, table: &LabelTable, worker: u32) -> Option<usize> {
+    /// By worker: how many of the tasks are in a stratum; `None` if there is no Z.
+    pub(crate) fn covered_tasks(&self, table: &LabelTable) -> Vec<Option<usize>> {
         match self {
-            Self::Nothing => None,
+            Self::Nothing => vec![None; table.worker_count()],
             Self::Z(_) => {
-                let tasks = table.of_worker(worker).others;
-                Some(tasks.iter().filter(|&&task| self.covers(task)).count())
+                let covered = table.count_of_workers(|task| self.covers(task));
+                covered.into_iter().map(Some).collect()
             }
         }
     }
@@ -214,6 +214,6 @@ mod tests {
         assert_eq!(strata.iter().map(|s| s.label).collect::<Vec<_>>(), [0, 5]);
         assert!((strata[1].weight - 2.0 / 3.0).abs() < 1e-15);
         assert_eq!(strata[1].tasks, [0, 3]);
-        assert_eq!(z.covered_tasks(&table, 0), Some(3));
+        assert_eq!(z.covered_tasks(&table), [Some(3)]);
     }
 }

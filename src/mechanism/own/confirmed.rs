@@ -6,8 +6,8 @@
 
 use statrs::function::beta::ln_beta;
 
-use super::said::{Heard, Said};
-use crate::data::labels::{Label, LabelTable};
+use super::said::{Heard, Hearing};
+use crate::data::labels::Label;
 
 /// Tasks of an average worker by which the variance of a worker's own tasks is shrunk.
 const SHRINKAGE: f64 = 8.0;
@@ -78,10 +78,10 @@ impl Tally {
         self.touched.clear();
     }
 
-    fn fill(&mut self, (table, said): (&LabelTable, &Said), worker: u32) -> f64 {
+    fn fill(&mut self, hearing: &mut Hearing<'_>, worker: u32) -> f64 {
         self.clear();
         let mut tasks = 0.0;
-        for heard in said.of_worker(table, worker) {
+        hearing.of_worker(worker, |heard| {
             tasks += 1.0;
             for (label, count) in heard.counts() {
                 let others = &mut self.others[usize::from(label)];
@@ -91,16 +91,16 @@ impl Tally {
                 *others += count / heard.others;
             }
             self.own[usize::from(heard.own)] += 1.0;
-        }
+        });
         self.touched.sort_unstable();
         self.touched.dedup();
         tasks
     }
 
     /// The agreement of one worker.
-    pub(super) fn of_worker(&mut self, both: (&LabelTable, &Said), worker: u32) -> Confirmed {
-        let tasks = self.fill(both, worker);
-        let (table, said) = both;
+    pub(super) fn of_worker(&mut self, hearing: &mut Hearing<'_>, worker: u32) -> Confirmed {
+        let tasks = self.fill(hearing, worker);
+        let said = hearing.said;
         if tasks == 0.0 {
             return Confirmed::default();
         }
@@ -122,7 +122,7 @@ impl Tally {
         let (on_task, elsewhere) = (1.0 + 1.0 / rest, 1.0 / rest);
         let mut found = Confirmed { tasks, ..Confirmed::default() };
         let (mut differences, mut squares, mut blind) = (0.0, 0.0, 0.0);
-        for heard in said.of_worker(table, worker) {
+        hearing.of_worker(worker, |heard| {
             let same = heard.count(heard.own) / heard.others;
             let value = same - (self.others[usize::from(heard.own)] - same) / rest;
             let expected = self.person(heard, rest);
@@ -143,7 +143,7 @@ impl Tally {
             let second = on_task * on_task * square - 2.0 * on_task * elsewhere * product
                 + elsewhere * elsewhere * total_squares;
             blind += second - first * first;
-        }
+        });
         found.squares = (squares - differences * differences / tasks).max(0.0);
         found.agreement /= tasks;
         found.value /= tasks;
@@ -209,7 +209,7 @@ impl Favour {
 
 /// How often the worker gives each of these labels.
 pub(super) fn favours(
-    (table, said): (&LabelTable, &Said),
+    hearing: &mut Hearing<'_>,
     worker: u32,
     watched: &[Label],
     is_trusted: bool,
@@ -217,7 +217,7 @@ pub(super) fn favours(
     // people, their variance, right
     let mut sums = vec![(0_u64, [0.0; 3]); watched.len()];
     let mut tasks = 0;
-    for heard in said.of_worker(table, worker) {
+    hearing.of_worker(worker, |heard| {
         tasks += 1;
         for ((given, sums), &label) in sums.iter_mut().zip(watched) {
             let person = heard.person(label);
@@ -226,7 +226,7 @@ pub(super) fn favours(
             sums[1] += person * (1.0 - person);
             sums[2] += heard.probability(label);
         }
-    }
+    });
     let n = tasks.max(1) as f64;
     sums.into_iter()
         .map(|(given, [people, variance, right])| Favour {

@@ -6,7 +6,7 @@
 //! knows more than the crowd agrees with a good LLM too, but only where it is right: where the others
 //! are sure that it is wrong, the truth is not the LLM's label, and only copying gives it.
 
-use super::said::{Heard, Said};
+use super::said::{Heard, Hearing, Said};
 use crate::data::labels::{Label, LabelTable};
 
 /// Share of the first way that is a guess by the shares of the crowd: the posterior of a few people is
@@ -42,6 +42,15 @@ pub(super) struct Sample<'a> {
     pub(super) right: f64,
 }
 
+/// The answers of one worker.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    /// What the LLM says of each task of the worker.
+    z: Vec<Option<Label>>,
+    /// By each of the three ways how probable the worker's label is, and the LLM's; whether it is one.
+    ways: Vec<([[f64; 3]; 2], bool)>,
+}
+
 impl<'a> Sample<'a> {
     /// `None` if it has none of the labels of the crowd where two people answered.
     pub(super) fn new(
@@ -52,20 +61,6 @@ impl<'a> Sample<'a> {
         let chance = 1.0 / table.label_count().max(2) as f64;
         let right = said.right_of(labels)?.clamp(chance, 0.98);
         Some(Self { labels, right })
-    }
-
-    /// Where the sample has a label of the crowd: the report, and that label.
-    fn seen<'b>(
-        &'b self,
-        said: &'b Said,
-        table: &'b LabelTable,
-        worker: u32,
-    ) -> impl Iterator<Item = (Heard<'b>, Label)> + 'b {
-        let known = said.shares.len();
-        said.of_worker(table, worker).filter_map(move |heard| {
-            let z = self.labels[heard.task as usize].filter(|z| usize::from(*z) < known)?;
-            Some((heard, z))
-        })
     }
 
     /// Probabilities of the worker's label and of the LLM's by each of the three ways.
@@ -88,20 +83,29 @@ impl<'a> Sample<'a> {
         [own, if z == heard.own { own } else { way(z) }]
     }
 
-    /// What the answers of a worker say; `None` without a task that counts. `buffer` is only there to be
-    /// used again.
+    /// What the answers of a worker say; `None` without a task that counts. The memory of `answers` is used
+    /// again.
     pub(super) fn of_worker(
         &self,
-        (table, said): (&LabelTable, &Said),
+        hearing: &mut Hearing<'_>,
         worker: u32,
-        buffer: &mut Vec<([[f64; 3]; 2], bool)>,
+        answers: &mut Answers,
     ) -> Option<Copied> {
-        buffer.clear();
-        let seen = self.seen(said, table, worker);
-        buffer.extend(seen.map(|(heard, z)| (self.ways(said, heard, z), heard.own == z)));
-        let shares = shares(buffer);
+        let said = hearing.said;
+        let tasks = hearing.table.of_worker(worker).others;
+        answers.z.clear();
+        answers.z.extend(tasks.iter().map(|&task| self.labels[task as usize]));
+        answers.ways.clear();
+        hearing.of_worker(worker, |heard| {
+            let z = answers.z[heard.place];
+            if let Some(z) = z.filter(|z| usize::from(*z) < said.shares.len()) {
+                answers.ways.push((self.ways(said, heard, z), heard.own == z));
+            }
+        });
+        let answers = &answers.ways;
+        let shares = shares(answers);
         let (mut score, mut information, mut variance) = (0.0, 0.0, 0.0);
-        for ([_, at_z], hit) in buffer.iter() {
+        for ([_, at_z], hit) in answers {
             let p = dot(shares, *at_z);
             let bounded = p + BOUND;
             score += (f64::from(u8::from(*hit)) - p) / bounded;
@@ -109,7 +113,7 @@ impl<'a> Sample<'a> {
             variance += p * (1.0 - p) / (bounded * bounded);
         }
         (information > 1e-6).then(|| Copied {
-            tasks: buffer.len(),
+            tasks: answers.len(),
             share: score / information,
             variance: variance / (information * information),
         })

@@ -29,9 +29,9 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use self::chance::Mixture;
 use self::confirmed::{Confirmed, Favour, Tally, favours};
-use self::copied::{Copied, Sample};
+use self::copied::{Answers, Copied, Sample};
 use self::people::People;
-use self::said::Said;
+use self::said::{Hearing, Said};
 use super::dawid_skene::point;
 use super::entry::{Entry, Several};
 use super::options::OwnSettings;
@@ -332,15 +332,15 @@ impl OwnAnswers {
             .into_par_iter()
             .with_min_len(16)
             .map_init(
-                || (Vec::new(), Tally::new(table.label_count())),
-                |(buffer, tally), worker| {
+                || (Answers::default(), Tally::new(table.label_count()), Hearing::new(table, said)),
+                |(answers, tally, hearing), worker| {
                     let of = |sample: &Sample<'_>| {
-                        let found = sample.of_worker((table, said), worker, buffer);
+                        let found = sample.of_worker(hearing, worker, answers);
                         found.filter(|found| found.tasks >= least)
                     };
                     let copied: Vec<Option<Copied>> = samples.iter().map(of).collect();
                     let any = copied.iter().any(Option::is_some);
-                    let confirmed = any.then(|| tally.of_worker((table, said), worker));
+                    let confirmed = any.then(|| tally.of_worker(hearing, worker));
                     (copied, confirmed.unwrap_or_default())
                 },
             )
@@ -457,12 +457,14 @@ impl OwnAnswers {
         run
     }
 
-    fn covered_tasks(&self, table: &LabelTable, worker: u32) -> Option<usize> {
-        let covered = |sample: &Arc<[Option<Label>]>| {
-            let tasks = table.of_worker(worker).others;
-            tasks.iter().filter(|task| sample[**task as usize].is_some()).count()
+    /// By worker: most tasks that one sample covers; `None` without samples.
+    fn covered_tasks(&self, table: &LabelTable) -> Option<Vec<usize>> {
+        let of = |sample: &Arc<[Option<Label>]>| {
+            table.count_of_workers(|task| sample[task as usize].is_some())
         };
-        self.samples.iter().map(covered).max()
+        let larger =
+            |a: Vec<usize>, b: Vec<usize>| a.into_iter().zip(b).map(|(a, b)| a.max(b)).collect();
+        self.samples.iter().map(of).reduce(larger)
     }
 }
 
@@ -490,7 +492,10 @@ fn constants(table: &LabelTable, said: &Said, is_trusted: bool, measured: &mut [
     let favours: Vec<Vec<Favour>> = measured
         .par_iter()
         .with_min_len(16)
-        .map(|one| favours((table, said), one.worker as u32, &watched, is_trusted))
+        .map_init(
+            || Hearing::new(table, said),
+            |hearing, one| favours(hearing, one.worker as u32, &watched, is_trusted),
+        )
         .collect();
     for (place, &label) in watched.iter().enumerate() {
         let values: Vec<(f64, f64)> = favours.iter().map(|of| of[place].beyond()).collect();
@@ -569,12 +574,13 @@ impl Mechanism for OwnAnswers {
 
     fn score(&self, table: &LabelTable) -> Result<Scores, MechanismError> {
         let run = self.judge(table)?;
+        let covered = self.covered_tasks(table);
         let workers = (0..)
             .zip(run.workers)
             .map(|(worker, own)| WorkerScore {
                 estimate: own.score.map(point),
                 n_tasks: table.of_worker(worker).len(),
-                n_z_tasks: self.covered_tasks(table, worker),
+                n_z_tasks: covered.as_ref().map(|covered| covered[worker as usize]),
                 n_used: own.n_used,
                 copied: own.copied.map(|copied| copied.value),
                 own: Some(own),

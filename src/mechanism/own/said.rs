@@ -4,11 +4,12 @@
 //! (one-coin Dawid-Skene); that probability is the mean, over the worker's tasks, of how probable
 //! the *others* make the worker's label. So nobody vouches for themselves, and no LLM is asked.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::data::labels::{Label, LabelTable};
+use crate::data::labels::{Label, LabelTable, Reports};
+use crate::mechanism::chunks::most_chunks;
 
 /// Rounds of the fit. Ten and forty gave the same flags.
 const ROUNDS: usize = 10;
@@ -22,20 +23,40 @@ const SKILL: [f64; 2] = [0.02, 0.99];
 /// Units of a sum of probabilities: sums of whole numbers are the same in any order, on any threads.
 const UNITS: f64 = (1_u64 << 36) as f64;
 
+/// Reports of a worker whose tasks are looked up at once: for more the memory is not worth it.
+const AT_ONCE: usize = 2048;
+
 /// What is said of all tasks.
 #[derive(Debug)]
 pub(super) struct Said {
-    given: Vec<Given>,
-    tasks: Vec<OfTask>,
+    /// Tasks one after another, `1 << shift` in each part.
+    parts: Vec<Part>,
+    shift: u32,
     /// By label: share of the reports, each label half a report more than it has.
     pub(super) shares: Vec<f64>,
-    log_shares: Vec<f64>,
     /// By worker: what the odds of a label lose with the worker's report.
     without: Vec<f64>,
     /// By worker: the sum over tasks with others of how probable they make the label, and their number.
     pub(super) right: Vec<[f64; 2]>,
     /// Share of pairs of reports on one task that are equal.
     equal_pairs: f64,
+}
+
+/// Some tasks, for one thread.
+#[derive(Debug, Default)]
+struct Part {
+    tasks: Vec<OfTask>,
+    given: Vec<Given>,
+}
+
+/// A stretch of tasks while the weights are fitted: what every round reads.
+#[derive(Debug)]
+struct Stretch<'a> {
+    table: &'a LabelTable,
+    first: u32,
+    /// Different labels of each task, ascending, and where those of each end.
+    labels: Vec<Label>,
+    ends: Vec<u32>,
 }
 
 /// A label of a task; together, since they are read together.
@@ -48,8 +69,9 @@ struct Given {
 }
 
 /// A task, and in the unit of its odds those of labels that nobody gave.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct OfTask {
+    /// Where its labels are, and how many.
     start: u32,
     labels: u32,
     reports: u32,
@@ -59,11 +81,25 @@ struct OfTask {
     unsaid: f64,
 }
 
+impl OfTask {
+    fn range(&self) -> Range<usize> {
+        self.start as usize..(self.start + self.labels) as usize
+    }
+}
+
+/// The logarithm of the odds that a report of a worker gives its label, and their inverse.
+#[derive(Debug, Clone, Copy)]
+struct Weight {
+    log: f64,
+    without: f64,
+}
+
 /// One report, and what the others say of its task.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Heard<'a> {
     said: &'a Said,
-    pub(super) task: u32,
+    /// Its place among the reports of the worker.
+    pub(super) place: usize,
     pub(super) own: Label,
     given: &'a [Given],
     unit: f64,
@@ -73,6 +109,80 @@ pub(super) struct Heard<'a> {
     pub(super) others: f64,
     /// Odds of all labels by the others.
     all: f64,
+}
+
+/// Reads the reports of one worker after another, several times each: what is said of the tasks lies all over
+/// the memory, and is fetched once.
+#[derive(Debug)]
+pub(super) struct Hearing<'a> {
+    pub(super) table: &'a LabelTable,
+    pub(super) said: &'a Said,
+    /// Worker and block of the reports that are at hand.
+    at_hand: Option<(u32, usize)>,
+    reports: Vec<Fetched>,
+    given: Vec<Given>,
+}
+
+/// A report with its place, and its task, whose labels are those fetched.
+#[derive(Debug, Clone, Copy)]
+struct Fetched {
+    place: u32,
+    task: u32,
+    own: Label,
+    of_task: OfTask,
+}
+
+impl<'a> Hearing<'a> {
+    pub(super) fn new(table: &'a LabelTable, said: &'a Said) -> Self {
+        Self { table, said, at_hand: None, reports: Vec::new(), given: Vec::new() }
+    }
+
+    /// Visits the reports of a worker on tasks that others answered, too.
+    pub(super) fn of_worker(&mut self, worker: u32, mut visit: impl FnMut(Heard<'_>)) {
+        let said = self.said;
+        let without = said.without[worker as usize];
+        let reports = self.table.of_worker(worker);
+        let blocks = reports.others.chunks(AT_ONCE).zip(reports.labels.chunks(AT_ONCE));
+        for (block, (tasks, labels)) in blocks.enumerate() {
+            if self.at_hand != Some((worker, block)) {
+                self.fetch(tasks, labels);
+                self.at_hand = Some((worker, block));
+            }
+            for &Fetched { place, own, of_task, .. } in &self.reports {
+                let given = &self.given[of_task.range()];
+                let odds = given
+                    .iter()
+                    .map(|one| if one.label == own { one.odds * without } else { one.odds });
+                visit(Heard {
+                    said,
+                    place: block * AT_ONCE + place as usize,
+                    own,
+                    given,
+                    unit: of_task.unit,
+                    without,
+                    others: f64::from(of_task.reports - 1),
+                    all: odds.sum::<f64>() + of_task.unsaid,
+                });
+            }
+        }
+    }
+
+    /// First all tasks, then all labels: so the memory is asked for many at a time.
+    fn fetch(&mut self, tasks: &[u32], labels: &[Label]) {
+        self.reports.clear();
+        self.given.clear();
+        let reports = (0..).zip(tasks.iter().zip(labels));
+        let found = reports.map(|(place, (&task, &own))| {
+            let of_task = *self.said.task(task);
+            Fetched { place, task, own, of_task }
+        });
+        self.reports.extend(found.filter(|report| report.of_task.reports > 1));
+        for Fetched { task, of_task, .. } in &mut self.reports {
+            let given = self.said.given(*task, of_task);
+            of_task.start = self.given.len() as u32;
+            self.given.extend_from_slice(given);
+        }
+    }
 }
 
 impl<'a> Heard<'a> {
@@ -113,75 +223,30 @@ impl<'a> Heard<'a> {
 
 impl Said {
     pub(super) fn new(table: &LabelTable) -> Self {
-        let mut said = Self {
-            given: Vec::new(),
-            tasks: Vec::with_capacity(table.task_count()),
-            shares: vec![0.5; table.label_count()],
-            log_shares: Vec::new(),
-            without: Vec::new(),
-            right: Vec::new(),
-            equal_pairs: 0.0,
-        };
+        let size = table.task_count().div_ceil(most_chunks(table)).next_power_of_two();
+        let firsts: Vec<u32> = (0..table.task_count() as u32).step_by(size).collect();
+        let counted: Vec<(Stretch<'_>, Vec<u64>, [f64; 2])> =
+            firsts.into_par_iter().map(|first| Stretch::of(table, first, size)).collect();
+        let mut labels = Vec::with_capacity(counted.len());
+        let mut shares = vec![0.5; table.label_count()];
         let (mut equal, mut pairs) = (0.0, 0.0);
-        let mut sorted: Vec<Label> = Vec::new();
-        for task in 0..table.task_count() as u32 {
-            let reports = table.of_task(task).labels;
-            let start = said.given.len() as u32;
-            sorted.clear();
-            sorted.extend(reports);
-            sorted.sort_unstable();
-            for run in sorted.chunk_by(|a, b| a == b) {
-                let count = run.len() as f64;
-                said.given.push(Given { odds: 0.0, count: run.len() as u32, label: run[0] });
-                said.shares[usize::from(run[0])] += count;
-                equal += count * (count - 1.0);
-            }
-            pairs += reports.len() as f64 * (reports.len() as f64 - 1.0);
-            let labels = said.given.len() as u32 - start;
-            let reports = reports.len() as u32;
-            said.tasks.push(OfTask { start, labels, reports, ..OfTask::default() });
+        for (part, counts, [equal_of_part, pairs_of_part]) in counted {
+            labels.push(part);
+            shares.iter_mut().zip(counts).for_each(|(share, count)| *share += count as f64);
+            equal += equal_of_part;
+            pairs += pairs_of_part;
         }
-        let all: f64 = said.shares.iter().sum();
-        said.shares.iter_mut().for_each(|share| *share /= all);
-        said.log_shares = said.shares.iter().map(|share| share.ln()).collect();
-        said.equal_pairs = if pairs > 0.0 { equal / pairs } else { 0.0 };
-        said.fit(table);
-        said
-    }
-
-    fn fit(&mut self, table: &LabelTable) {
-        let mut counts = vec![0.0; table.worker_count()];
-        for (task, of_task) in (0..).zip(&self.tasks) {
-            let others = if of_task.reports > 1 { 1.0 } else { 0.0 };
-            table.of_task(task).others.iter().for_each(|&w| counts[w as usize] += others);
+        let all: f64 = shares.iter().sum();
+        shares.iter_mut().for_each(|share| *share /= all);
+        let (parts, weights, right) = fitted(table, &labels, &shares);
+        Self {
+            parts,
+            shift: size.ilog2(),
+            shares,
+            without: weights.iter().map(|weight| weight.without).collect(),
+            right,
+            equal_pairs: if pairs > 0.0 { equal / pairs } else { 0.0 },
         }
-        let all: f64 = counts.iter().sum();
-        let mut weights = Vec::new();
-        let mut sums = self.sums(table, None);
-        for _ in 0..ROUNDS {
-            let average = if all > 0.0 { sums.iter().sum::<f64>() / all } else { 0.5 };
-            let wrong_labels = (table.label_count() as f64 - 1.0).max(1.0);
-            weights = sums
-                .iter()
-                .zip(&counts)
-                .map(|(right, count)| {
-                    let skill = (right + SHRINKAGE * average) / (count + SHRINKAGE);
-                    let skill = skill.clamp(SKILL[0], SKILL[1]);
-                    (skill * wrong_labels / (1.0 - skill)).ln()
-                })
-                .collect::<Vec<f64>>();
-            sums = self.sums(table, Some(&weights));
-        }
-        self.right = sums.into_iter().zip(counts).map(|(sum, count)| [sum, count]).collect();
-        let mut odds = Vec::new();
-        for task in 0..self.tasks.len() {
-            let (unit, unsaid) = self.odds(table, task as u32, &weights, &mut odds);
-            let of_task = &mut self.tasks[task];
-            (of_task.unit, of_task.unsaid) = (unit, unsaid);
-            let given = &mut self.given[of_task.start as usize..][..odds.len()];
-            given.iter_mut().zip(&odds).for_each(|(given, odds)| given.odds = *odds);
-        }
-        self.without = weights.iter().map(|weight| (-weight).exp()).collect();
     }
 
     /// How often an answer is right, in the eyes of the others.
@@ -191,100 +256,12 @@ impl Said {
         if count > 0.0 { sum / count } else { 0.0 }
     }
 
-    fn given(&self, task: u32) -> &[Given] {
-        let OfTask { start, labels, .. } = self.tasks[task as usize];
-        &self.given[start as usize..(start + labels) as usize]
+    fn task(&self, task: u32) -> &OfTask {
+        &self.parts[(task >> self.shift) as usize].tasks[task as usize & ((1 << self.shift) - 1)]
     }
 
-    /// Odds of the labels of a task where each report has the weight of its worker, into `odds`; those of an
-    /// unsaid label of share 1, and of all unsaid ones.
-    fn odds(
-        &self,
-        table: &LabelTable,
-        task: u32,
-        weights: &[f64],
-        odds: &mut Vec<f64>,
-    ) -> (f64, f64) {
-        let given = self.given(task);
-        odds.clear();
-        odds.extend(given.iter().map(|given| self.log_shares[usize::from(given.label)]));
-        let said: f64 = given.iter().map(|given| self.shares[usize::from(given.label)]).sum();
-        let unsaid = (1.0 - said).max(0.0);
-        for (worker, label) in table.of_task(task).iter() {
-            if let Some(place) = given.iter().position(|given| given.label == label) {
-                odds[place] += weights[worker as usize];
-            }
-        }
-        let most = odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        odds.iter_mut().for_each(|odds| *odds = (*odds - most).exp());
-        let unit = if most.is_finite() { (-most).exp() } else { 1.0 };
-        (unit, unit * unsaid)
-    }
-
-    /// By worker: the sum over tasks with others of how probable they make the label, by their weights or,
-    /// without, by their number.
-    #[expect(clippy::cast_sign_loss, reason = "a probability is not negative")]
-    fn sums(&self, table: &LabelTable, weights: Option<&[f64]>) -> Vec<f64> {
-        let sums: Vec<AtomicU64> = (0..table.worker_count()).map(|_| AtomicU64::new(0)).collect();
-        let without: Vec<f64> =
-            weights.unwrap_or_default().iter().map(|weight| (-weight).exp()).collect();
-        (0..self.tasks.len() as u32).into_par_iter().with_min_len(512).for_each_init(
-            Vec::new,
-            |odds, task| {
-                let given = self.given(task);
-                let others = f64::from(self.tasks[task as usize].reports) - 1.0;
-                if others < 1.0 {
-                    return;
-                }
-                let (_, unsaid) =
-                    weights.map_or((0.0, 0.0), |weights| self.odds(table, task, weights, odds));
-                for (worker, label) in table.of_task(task).iter() {
-                    let Some(place) = given.iter().position(|given| given.label == label) else {
-                        continue;
-                    };
-                    let right = if weights.is_some() {
-                        let own = odds[place] * without[worker as usize];
-                        let rest: f64 =
-                            (0..odds.len()).filter(|&l| l != place).map(|l| odds[l]).sum();
-                        own / (rest + own + unsaid)
-                    } else {
-                        let count = f64::from(given[place].count - 1);
-                        (count + self.shares[usize::from(label)]) / (others + 1.0)
-                    };
-                    // Rounded to a whole number of units.
-                    sums[worker as usize].fetch_add((right * UNITS) as u64, Ordering::Relaxed);
-                }
-            },
-        );
-        sums.into_iter().map(|sum| sum.into_inner() as f64 / UNITS).collect()
-    }
-
-    /// The reports of a worker on tasks that others answered, too.
-    pub(super) fn of_worker<'a>(
-        &'a self,
-        table: &'a LabelTable,
-        worker: u32,
-    ) -> impl Iterator<Item = Heard<'a>> + Clone + 'a {
-        let without = self.without[worker as usize];
-        table.of_worker(worker).iter().filter_map(move |(task, own)| {
-            let of_task = self.tasks[task as usize];
-            (of_task.reports > 1).then(|| {
-                let given = self.given(task);
-                let odds = given
-                    .iter()
-                    .map(|one| if one.label == own { one.odds * without } else { one.odds });
-                Heard {
-                    said: self,
-                    task,
-                    own,
-                    given,
-                    unit: of_task.unit,
-                    without,
-                    others: f64::from(of_task.reports - 1),
-                    all: odds.sum::<f64>() + of_task.unsaid,
-                }
-            })
-        })
+    fn given(&self, task: u32, of_task: &OfTask) -> &[Given] {
+        &self.parts[(task >> self.shift) as usize].given[of_task.range()]
     }
 
     /// Mean probability of the LLM's labels, each task as often as it has reports; `None` if none of
@@ -295,11 +272,11 @@ impl Said {
             let Some(label) = label.filter(|label| usize::from(*label) < self.shares.len()) else {
                 continue;
             };
-            let of_task = self.tasks[task as usize];
+            let of_task = self.task(task);
             if of_task.reports < 2 {
                 continue;
             }
-            let given = self.given(task);
+            let given = self.given(task, of_task);
             let odds = given
                 .iter()
                 .find(|given| given.label == label)
@@ -310,4 +287,176 @@ impl Said {
         }
         (count > 0.0).then(|| sum / count)
     }
+}
+
+/// What is said of the tasks by the weights of the last round; these; and how right each worker is, see
+/// [`Said::right`].
+fn fitted(
+    table: &LabelTable,
+    labels: &[Stretch<'_>],
+    shares: &[f64],
+) -> (Vec<Part>, Vec<Weight>, Vec<[f64; 2]>) {
+    let counts = table.count_of_workers(|task| table.of_task(task).len() > 1);
+    let counts: Vec<f64> = counts.into_iter().map(|count| count as f64).collect();
+    let all: f64 = counts.iter().sum();
+    let log_shares: Vec<f64> = shares.iter().map(|share| share.ln()).collect();
+    let merged = |parts: &[Vec<u64>]| -> Vec<f64> {
+        let sum = |worker: usize| parts.iter().map(|sums| sums[worker]).sum::<u64>();
+        (0..table.worker_count()).map(|worker| sum(worker) as f64 / UNITS).collect()
+    };
+    let by_number: Vec<Vec<u64>> = labels.par_iter().map(|part| part.by_number(shares)).collect();
+    let mut sums = merged(&by_number);
+    let (mut parts, mut weights) = (Vec::new(), Vec::new());
+    for round in 1..=ROUNDS {
+        let average = if all > 0.0 { sums.iter().sum::<f64>() / all } else { 0.5 };
+        let wrong_labels = (table.label_count() as f64 - 1.0).max(1.0);
+        weights = sums
+            .iter()
+            .zip(&counts)
+            .map(|(right, count)| {
+                let skill = (right + SHRINKAGE * average) / (count + SHRINKAGE);
+                let skill = skill.clamp(SKILL[0], SKILL[1]);
+                let log = (skill * wrong_labels / (1.0 - skill)).ln();
+                Weight { log, without: (-log).exp() }
+            })
+            .collect::<Vec<Weight>>();
+        let of_parts = labels.par_iter().map(|part| {
+            let mut kept = Part::default();
+            let kept_by = (round == ROUNDS).then_some(&mut kept);
+            let sums = part.by_weights((shares, &log_shares), &weights, kept_by);
+            (sums, kept)
+        });
+        let (by_weights, kept): (Vec<Vec<u64>>, Vec<Part>) = of_parts.unzip();
+        (sums, parts) = (merged(&by_weights), kept);
+    }
+    (parts, weights, sums.into_iter().zip(counts).map(|(sum, count)| [sum, count]).collect())
+}
+
+impl<'a> Stretch<'a> {
+    /// Of `size` tasks from `first` on; how often each label is given, and how many pairs of reports on one task
+    /// are equal, and are there.
+    fn of(table: &'a LabelTable, first: u32, size: usize) -> (Self, Vec<u64>, [f64; 2]) {
+        let mut part = Self { table, first, labels: Vec::new(), ends: Vec::new() };
+        let mut counts = vec![0; table.label_count()];
+        let (mut equal, mut pairs) = (0.0, 0.0);
+        let mut sorted: Vec<Label> = Vec::new();
+        for task in (first..table.task_count() as u32).take(size) {
+            let reports = table.of_task(task).labels;
+            sorted.clear();
+            sorted.extend(reports);
+            sorted.sort_unstable();
+            for run in sorted.chunk_by(|a, b| a == b) {
+                let count = run.len() as f64;
+                part.labels.push(run[0]);
+                counts[usize::from(run[0])] += run.len() as u64;
+                equal += count * (count - 1.0);
+            }
+            pairs += reports.len() as f64 * (reports.len() as f64 - 1.0);
+            part.ends.push(part.labels.len() as u32);
+        }
+        (part, counts, [equal, pairs])
+    }
+
+    /// Every task with its labels.
+    fn tasks(&self) -> impl Iterator<Item = (Reports<'a>, &[Label])> {
+        let mut start = 0;
+        (self.first..).zip(&self.ends).map(move |(task, &end)| {
+            let labels = &self.labels[start..end as usize];
+            start = end as usize;
+            (self.table.of_task(task), labels)
+        })
+    }
+
+    /// By worker: the sum over tasks with others of how probable their number makes the label, in units.
+    fn by_number(&self, shares: &[f64]) -> Vec<u64> {
+        let mut sums = vec![0; self.table.worker_count()];
+        let mut of_label = vec![(0_u32, 0); shares.len()];
+        for (reports, labels) in self.tasks().filter(|(reports, _)| reports.len() > 1) {
+            reports.labels.iter().for_each(|&label| of_label[usize::from(label)].0 += 1);
+            for label in labels.iter().map(|&label| usize::from(label)) {
+                let others = f64::from(of_label[label].0 - 1);
+                of_label[label] = (0, units((others + shares[label]) / reports.len() as f64));
+            }
+            for (worker, label) in reports.iter() {
+                sums[worker as usize] += of_label[usize::from(label)].1;
+            }
+        }
+        sums
+    }
+
+    /// The same by their weights. What is said of each task then goes to `kept`.
+    fn by_weights(
+        &self,
+        (shares, log_shares): (&[f64], &[f64]),
+        weights: &[Weight],
+        mut kept: Option<&mut Part>,
+    ) -> Vec<u64> {
+        let mut sums = vec![0; self.table.worker_count()];
+        // Of labels of the task: the logarithm of the odds, later the odds, and those of the other labels.
+        let mut of_label = vec![[0.0; 2]; shares.len()];
+        let mut odds = Vec::new();
+        if let Some(kept) = &mut kept {
+            kept.given.reserve_exact(self.labels.len());
+            kept.tasks.reserve_exact(self.ends.len());
+        }
+        for (reports, labels) in self.tasks() {
+            let mut said = 0.0;
+            for label in labels.iter().map(|&label| usize::from(label)) {
+                of_label[label][0] = log_shares[label];
+                said += shares[label];
+            }
+            for (worker, label) in reports.iter() {
+                of_label[usize::from(label)][0] += weights[worker as usize].log;
+            }
+            let logs = labels.iter().map(|&label| of_label[usize::from(label)][0]);
+            let most = logs.clone().fold(f64::NEG_INFINITY, f64::max);
+            odds.clear();
+            odds.extend(logs.map(|log| (log - most).exp()));
+            let unit = if most.is_finite() { (-most).exp() } else { 1.0 };
+            let unsaid = unit * f64::max(1.0 - said, 0.0);
+            if let Some(kept) = &mut kept {
+                kept.push(reports, labels, &odds, [unit, unsaid]);
+            }
+            if reports.len() < 2 {
+                continue;
+            }
+            for (place, &label) in labels.iter().enumerate() {
+                let rest = (0..odds.len()).filter(|&l| l != place).map(|l| odds[l]);
+                of_label[usize::from(label)] = [odds[place], rest.sum()];
+            }
+            for (worker, label) in reports.iter() {
+                let [odds, rest] = of_label[usize::from(label)];
+                let own = odds * weights[worker as usize].without;
+                sums[worker as usize] += units(own / (rest + own + unsaid));
+            }
+        }
+        sums
+    }
+}
+
+impl Part {
+    fn push(
+        &mut self,
+        reports: Reports<'_>,
+        labels: &[Label],
+        odds: &[f64],
+        [unit, unsaid]: [f64; 2],
+    ) {
+        let (start, count) = (self.given.len() as u32, reports.len() as u32);
+        let given = labels.iter().zip(odds);
+        self.given.extend(given.map(|(&label, &odds)| Given { odds, count: 0, label }));
+        for label in reports.labels {
+            let place = labels.binary_search(label).expect("the labels are those of the reports");
+            self.given[start as usize + place].count += 1;
+        }
+        let labels = labels.len() as u32;
+        self.tasks.push(OfTask { start, labels, reports: count, unit, unsaid });
+    }
+}
+
+/// A probability, rounded to a whole number of units.
+#[expect(clippy::cast_sign_loss, reason = "a probability is not negative")]
+fn units(probability: f64) -> u64 {
+    // By way of signed numbers, which the processor converts itself.
+    (probability * UNITS) as i64 as u64
 }

@@ -57,14 +57,9 @@ pub(super) fn choose(set: &Labels, settings: &LabelsSettings) -> Choice {
 fn judged(set: &Labels, min_tasks: usize) -> usize {
     let Some(source) = set.z.sources.first() else { return 0 };
     let z: Vec<Option<Label>> = source.conditioning();
-    let counts = |task: &u32| z[*task as usize].is_some() && set.table.of_task(*task).len() > 1;
-    (0..)
-        .take(set.table.worker_count())
-        .filter(|&worker| {
-            let tasks = set.table.of_worker(worker).others;
-            tasks.iter().filter(|task| counts(task)).count() >= min_tasks.max(2)
-        })
-        .count()
+    let counts = |task: u32| z[task as usize].is_some() && set.table.of_task(task).len() > 1;
+    let tasks = set.table.count_of_workers(counts);
+    tasks.into_iter().filter(|&tasks| tasks >= min_tasks.max(2)).count()
 }
 
 #[cfg(test)]

@@ -180,10 +180,11 @@ proptest! {
         assert_close(&got, &right.iter().copied().map(Some).collect::<Vec<_>>(), 1e-9);
         let sample = Sample::new(table, &said, &crowd.z);
         let mut tally = Tally::new(table.label_count());
+        let mut hearing = Hearing::new(table, &said);
         for worker in 0..table.worker_count() as u32 {
             let found = sample
                 .as_ref()
-                .and_then(|sample| sample.of_worker((table, &said), worker, &mut Vec::new()));
+                .and_then(|sample| sample.of_worker(&mut hearing, worker, &mut Answers::default()));
             let want = copied(table, &weights, &crowd.z, worker);
             assert_close(
                 &[found.map(|f| f.share), found.map(|f| f.variance)],
@@ -193,7 +194,7 @@ proptest! {
             if reports(table, worker).is_empty() {
                 continue;
             }
-            let found = tally.of_worker((table, &said), worker);
+            let found = tally.of_worker(&mut hearing, worker);
             let (value, expected, blind) = confirmed(table, worker);
             let got = [found.value, found.expected, found.blind].map(Some);
             assert_close(&got, &[Some(value), Some(expected), Some(blind)], 1e-9);
@@ -227,12 +228,13 @@ fn one_label_always_is_confirmed_exactly_as_much_as_chance() {
     let table = numbered((4, 3, 2), &reports);
     let said = Said::new(&table);
     let mut tally = Tally::new(2);
+    let mut hearing = Hearing::new(&table, &said);
     // On x tasks all others of c say x, on y tasks none; elsewhere 1/3 and 2/3 of them: 2/3 - 2/3.
-    let c = tally.of_worker((&table, &said), 2);
+    let c = tally.of_worker(&mut hearing, 2);
     assert!(c.value.abs() < 1e-15, "{c:?}");
     assert_eq!((c.agreement, c.favourite), (0.5, Some(0)));
     // Of a: on x tasks 1, on y tasks 1/2; elsewhere x by (1 + 1/2 + 1/2) / 3, y by (1/2) / 3.
-    let a = tally.of_worker((&table, &said), 0);
+    let a = tally.of_worker(&mut hearing, 0);
     assert!((a.value - (0.75 - (2.0 / 3.0 + 1.0 / 6.0) / 2.0)).abs() < 1e-15, "{a:?}");
     assert_eq!((a.agreement, a.favourite), (0.75, None));
 }
