@@ -45,8 +45,8 @@
 use rayon::prelude::*;
 
 use super::peers::{Peers, add_worth};
-use super::scoring::{Counts, Learned, Scoring};
-use crate::data::labels::{Label, LabelTable};
+use super::scoring::{Counts, Fetched, Learned, Scoring};
+use crate::data::labels::{Label, LabelTable, rows_per_thread};
 use crate::mechanism::chunks::task_chunks;
 use crate::mechanism::scoring_function::{LabelCounts, ScoreMatrix};
 use crate::stats::moments::Moments;
@@ -101,16 +101,17 @@ impl<'a> StratumTerms<'a> {
         };
         let terms: Vec<Vec<(f64, u32)>> =
             parts.par_iter().map(|tasks| terms(peers, tasks, &scoring)).collect();
-        let mut next = offsets.clone();
-        let mut terms = terms.into_iter().flatten();
-        for &task in tasks {
-            for (&worker, (term, usable)) in table.of_task(task).others.iter().zip(&mut terms) {
-                let next = &mut next[worker as usize];
-                let report = &mut reports[*next as usize];
-                (report.term, report.usable) = (term, usable);
-                *next += 1;
+        Chunk::each(&mut reports, &offsets, |mut chunk| {
+            let mut terms = terms.iter().flatten();
+            for &task in tasks {
+                for (&worker, &(term, usable)) in table.of_task(task).others.iter().zip(&mut terms)
+                {
+                    if let Some(report) = chunk.next_of(worker) {
+                        (report.term, report.usable) = (term, usable);
+                    }
+                }
             }
-        }
+        });
         let mut totals = vec![0.0; peers.classes];
         for &(label, count) in &counts.present {
             totals[usize::from(label)] += f64::from(count);
@@ -144,7 +145,7 @@ impl<'a> StratumTerms<'a> {
         let (squares, overlap) = if self.find_peers(worker, &moments, scratch) {
             self.exact(worker, &moments, scratch)
         } else {
-            self.pooled(worker, &moments)
+            self.pooled(worker, &moments, &mut scratch.fetched)
         };
         scratch.clear();
         let count = moments.count() as f64;
@@ -233,7 +234,7 @@ impl<'a> StratumTerms<'a> {
     }
 
     /// The same with the crowd as a whole in place of the peers.
-    fn pooled(&self, worker: usize, moments: &Moments) -> (f64, f64) {
+    fn pooled(&self, worker: usize, moments: &Moments, fetched: &mut Fetched) -> (f64, f64) {
         let count = moments.count() as f64;
         let mut paid = vec![0.0; self.totals.len()];
         for report in self.used(worker) {
@@ -244,16 +245,20 @@ impl<'a> StratumTerms<'a> {
             paid.iter().zip(&self.totals).map(|(paid, seen)| paid * seen).sum::<f64>() / reports;
         let others = reports - self.of(worker).len() as f64;
         let (mut squares, mut penalties, mut peers) = (0.0, 0.0, 0_u64);
-        for report in self.used(worker) {
+        fetched.fetch(&self.counts, self.of(worker));
+        fetched.each(&self.counts, self.of(worker), |report, present| {
+            if report.usable == 0 {
+                return;
+            }
             let mut sum = mean - paid[usize::from(report.label)];
-            for &(label, seen) in self.counts.of(report.task) {
+            for &(label, seen) in present {
                 sum += f64::from(seen) * (paid[usize::from(label)] - mean);
                 peers += u64::from(seen);
             }
             let penalty = -sum * count / others;
             squares += (report.term - moments.mean() + penalty).powi(2);
             penalties += penalty * penalty;
-        }
+        });
         let elsewhere = (self.tasks.len() as f64 - count) / count;
         (squares + elsewhere * penalties, (peers as f64 - count) / others)
     }
@@ -294,16 +299,50 @@ fn offsets(table: &LabelTable, tasks: &[u32]) -> Vec<u32> {
 
 /// The reports of the stratum, worker after worker, still without terms.
 fn by_worker(table: &LabelTable, offsets: &[u32], tasks: &[u32]) -> Vec<Report> {
-    let mut next = offsets.to_vec();
-    let mut reports = vec![Report::default(); next.last().map_or(0, |count| *count as usize)];
-    for (place, &task) in (0..).zip(tasks) {
-        for (worker, label) in table.of_task(task).iter() {
-            let next = &mut next[worker as usize];
-            reports[*next as usize] = Report { task: place, label, ..Report::default() };
-            *next += 1;
+    let count = offsets.last().map_or(0, |count| *count as usize);
+    let mut reports = vec![Report::default(); count];
+    Chunk::each(&mut reports, offsets, |mut chunk| {
+        for (place, &task) in (0..).zip(tasks) {
+            for (worker, label) in table.of_task(task).iter() {
+                if let Some(report) = chunk.next_of(worker) {
+                    *report = Report { task: place, label, ..Report::default() };
+                }
+            }
         }
-    }
+    });
     reports
+}
+
+/// The reports of some workers, which one thread fills in the order of the tasks.
+struct Chunk<'r> {
+    first: u32,
+    /// Place of the next report of each worker.
+    next: Vec<u32>,
+    reports: &'r mut [Report],
+}
+
+impl<'r> Chunk<'r> {
+    /// Every thread goes through all tasks for workers of its own.
+    fn each(reports: &'r mut [Report], offsets: &[u32], fill: impl Fn(Self) + Send + Sync) {
+        let workers = offsets.len() - 1;
+        let size = rows_per_thread(workers, reports.len());
+        let (mut chunks, mut rest) = (Vec::new(), reports);
+        for first in (0..workers).step_by(size) {
+            let starts = &offsets[first..=(first + size).min(workers)];
+            let next: Vec<u32> = starts.iter().map(|start| start - starts[0]).collect();
+            let (reports, others) = rest.split_at_mut(next[next.len() - 1] as usize);
+            rest = others;
+            chunks.push(Self { first: first as u32, next, reports });
+        }
+        chunks.into_par_iter().for_each(fill);
+    }
+
+    fn next_of(&mut self, worker: u32) -> Option<&mut Report> {
+        let (worker, workers) = (worker.wrapping_sub(self.first) as usize, self.next.len() - 1);
+        let next = self.next[..workers].get_mut(worker)?;
+        *next += 1;
+        Some(&mut self.reports[*next as usize - 1])
+    }
 }
 
 impl Counts {
@@ -374,6 +413,7 @@ struct Scratch {
     touched: Vec<u32>,
     seen: Vec<bool>,
     mine: Vec<bool>,
+    fetched: Fetched,
 }
 
 impl Scratch {

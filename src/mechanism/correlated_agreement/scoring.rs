@@ -74,6 +74,52 @@ impl Counts {
     }
 }
 
+/// The labels on the tasks of one worker, brought together: in a large stratum each lies somewhere else.
+#[derive(Default)]
+pub(super) struct Fetched {
+    present: Vec<(Label, u32)>,
+    ends: Vec<u32>,
+}
+
+/// Whoever has more reports has tasks that lie side by side.
+const MOST_FETCHED: usize = 1 << 14;
+
+impl Fetched {
+    /// First all places, then all labels: so the memory is asked for many at a time.
+    pub(super) fn fetch(&mut self, counts: &Counts, reports: &[Report]) {
+        self.present.clear();
+        self.ends.clear();
+        if reports.len() > MOST_FETCHED {
+            return;
+        }
+        let starts = reports.iter().map(|report| counts.starts[report.task as usize]);
+        self.ends.extend(starts);
+        for (end, report) in self.ends.iter_mut().zip(reports) {
+            let rest = *end as usize..counts.starts[report.task as usize + 1] as usize;
+            self.present.extend_from_slice(&counts.present[rest]);
+            *end = u32::try_from(self.present.len()).expect("fewer labels than reports");
+        }
+    }
+
+    /// Visits the reports that were fetched.
+    pub(super) fn each(
+        &self,
+        counts: &Counts,
+        reports: &[Report],
+        mut visit: impl FnMut(&Report, &[(Label, u32)]),
+    ) {
+        if reports.len() > MOST_FETCHED {
+            reports.iter().for_each(|report| visit(report, counts.of(report.task)));
+            return;
+        }
+        let mut start = 0;
+        for (report, &end) in reports.iter().zip(&self.ends) {
+            visit(report, &self.present[start..end as usize]);
+            start = end as usize;
+        }
+    }
+}
+
 /// T of every worker, in bits: those rows that the worker has a label of.
 pub(super) struct Learned {
     /// Words of 64 bits a row.
@@ -101,9 +147,7 @@ impl Learned {
             .into_par_iter()
             .with_min_len(64)
             .map_init(Sums::default, |sums, worker| {
-                let mut labels: Vec<Label> = of(worker).iter().map(|report| report.label).collect();
-                labels.sort_unstable();
-                labels.dedup();
+                let labels = sums.labels_of(of(worker), table.label_count());
                 let rows = stratum.rows(of(worker), &labels, words, sums);
                 (labels, rows)
             })
@@ -159,6 +203,7 @@ struct Sums {
     /// Row-major worker's label by label.
     pairs: Vec<f64>,
     singles: Vec<f64>,
+    fetched: Fetched,
 }
 
 impl Learning<'_> {
@@ -172,15 +217,17 @@ impl Learning<'_> {
         sums: &mut Sums,
     ) -> Option<Vec<u64>> {
         let classes = self.totals.classes;
-        sums.row_of.resize(classes, 0);
         sums.pairs.clear();
         sums.singles.clear();
-        let count = |report: &Report| -> u32 {
-            self.counts.of(report.task).iter().map(|(_, count)| count).sum()
-        };
-        let dropped = reports.iter().filter(|report| count(report) == 2).count() as u64;
+        let mut fetched = std::mem::take(&mut sums.fetched);
+        fetched.fetch(self.counts, reports);
+        let mut dropped = 0;
+        fetched.each(self.counts, reports, |_, present| {
+            dropped += u64::from(present.iter().map(|(_, count)| count).sum::<u32>() == 2);
+        });
         let used = self.used - dropped;
         if used == 0 {
+            sums.fetched = fetched;
             return None;
         }
         for (row, label) in (1..).zip(labels) {
@@ -205,13 +252,12 @@ impl Learning<'_> {
                 sums.pairs.extend_from_slice(&self.totals.pairs[row..row + classes]);
             }
             sums.singles.extend_from_slice(&self.totals.singles);
-            for report in reports {
-                sums.add(self.counts.of(report.task), None, -1.0);
-            }
+            fetched.each(self.counts, reports, |_, present| sums.add(present, None, -1.0));
         }
-        for report in reports {
-            sums.add(self.counts.of(report.task), Some(report.label), 1.0);
-        }
+        fetched.each(self.counts, reports, |report, present| {
+            sums.add(present, Some(report.label), 1.0);
+        });
+        sums.fetched = fetched;
         let used = used as f64;
         let mut bits = vec![0; labels.len() * words];
         for (row, &h) in labels.iter().enumerate() {
@@ -229,6 +275,22 @@ impl Learning<'_> {
 }
 
 impl Sums {
+    /// The labels of the reports, ascending.
+    fn labels_of(&mut self, reports: &[Report], classes: usize) -> Vec<Label> {
+        self.row_of.resize(classes, 0);
+        let mut labels = Vec::new();
+        for report in reports {
+            let seen = &mut self.row_of[usize::from(report.label)];
+            if *seen == 0 {
+                *seen = 1;
+                labels.push(report.label);
+            }
+        }
+        labels.iter().for_each(|&label| self.row_of[usize::from(label)] = 0);
+        labels.sort_unstable();
+        labels
+    }
+
     /// Adds `sign` times a task, without one report of the label `without`.
     fn add(&mut self, present: &[(Label, u32)], without: Option<Label>, sign: f64) {
         let classes = self.singles.len();
