@@ -324,7 +324,7 @@ fn by_task<P: AsRef<[LabelReport]> + Sync>(names: &LabelNames, parts: &[P]) -> R
 
 /// How many rows a thread takes where every one goes through all entries: few entries are not worth a second.
 pub(crate) fn rows_per_thread(rows: usize, entries: usize) -> usize {
-    const WORTH_A_THREAD: usize = 1 << 16;
+    const WORTH_A_THREAD: usize = if cfg!(test) { 4 } else { 1 << 16 };
     rows.div_ceil(rayon::current_num_threads().min(1 + entries / WORTH_A_THREAD)).max(1)
 }
 
