@@ -56,18 +56,20 @@ const REPEATED_CALLS: u64 = 9;
 
 /// A way to judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// One judge, one call.
+    /// One call: both answers scored by all criteria.
     Single,
-    /// A debate between teams of advocates.
+    /// Three advocates for each answer, a case made of their arguments, a judge: 9 calls.
     More,
-    /// A debate in rounds.
+    /// An advocate for each answer and a judge with feedback, round by round: 3 calls a round.
     Samre,
-    /// The same with a judge who remembers.
+    /// samre as the paper describes it: the judge knows the round, its earlier scores and feedback
+    /// and a summary of the debate, and gives reasons: 4 calls a round, 3 in the last.
     #[serde(rename = "samre-memory")]
     SamreMemory,
-    /// As many single calls as each debate of the run costs.
+    /// The control: as many single calls as each debate costs in tokens, scores averaged.
     Repeated,
 }
 

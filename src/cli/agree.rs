@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::common::{Common, OutputFormat, check_read_once};
 use super::exit::{ExitStatus, UsageError};
@@ -59,7 +59,7 @@ pub(super) struct AgreeArgs {
     scale: Option<ScaleChoice>,
     /// What to do with labels outside the scale
     #[arg(long, value_enum, default_value_t)]
-    outside: OutsideChoice,
+    outside: Outside,
     /// Cut the scale: labels of at least K against the others; K is a number or a label of --scale A,B,C
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     binarize: Option<Cut>,
@@ -68,7 +68,7 @@ pub(super) struct AgreeArgs {
     cluster: Option<String>,
     /// What is gold where several people label
     #[arg(long, value_enum, default_value_t)]
-    gold_by: GoldByChoice,
+    gold_by: GoldBy,
     /// Compare two sources A,B on the same tasks, or `all` pairs; may be given again
     #[arg(long, value_name = "A,B")]
     compare: Vec<String>,
@@ -77,7 +77,7 @@ pub(super) struct AgreeArgs {
     alt_test: bool,
     /// --alt-test: how close two labels are
     #[arg(long, value_enum, default_value_t)]
-    closeness: ClosenessChoice,
+    closeness: Closeness,
     /// --alt-test: what a source may be worse for being cheaper; .2 experts, .15 skilled, .1 crowd
     #[arg(long, value_name = "SHARE", default_value_t = AltTestSettings::default().epsilon)]
     epsilon: f64,
@@ -121,39 +121,6 @@ pub(super) struct AgreeArgs {
     exports: ExportArgs,
     #[command(flatten)]
     page: PageArgs,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum OutsideChoice {
-    /// They count as missing
-    #[default]
-    Count,
-    /// They are an error
-    Refuse,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum ClosenessChoice {
-    /// Whether they are equal
-    #[default]
-    Match,
-    /// How far apart they are: root mean square, of labels that are numbers
-    Distance,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum GoldByChoice {
-    /// What most of them say; no gold where several labels tie
-    #[default]
-    Majority,
-    /// The mean of their numbers
-    Mean,
-    /// The middle one of their numbers
-    Median,
-    /// Each of them in turn
-    Each,
-    /// The majority without one of them, in turn, who is measured as well
-    LeaveOneOut,
 }
 
 fn at_least_two(text: &str) -> std::result::Result<usize, String> {
@@ -235,10 +202,7 @@ impl AgreeArgs {
             return Err(usage(message).into());
         }
         let alt_test = self.alt_test.then(|| AltTestSettings {
-            closeness: match self.closeness {
-                ClosenessChoice::Match => Closeness::Match,
-                ClosenessChoice::Distance => Closeness::Distance,
-            },
+            closeness: self.closeness,
             epsilon: self.epsilon,
             least_items: self.least_items,
             min_people: self.min_people,
@@ -246,18 +210,9 @@ impl AgreeArgs {
         });
         Ok(AgreementSettings {
             scale: self.scale.clone().unwrap_or(ScaleChoice::Auto),
-            outside: match self.outside {
-                OutsideChoice::Count => Outside::Count,
-                OutsideChoice::Refuse => Outside::Refuse,
-            },
+            outside: self.outside,
             binarize: self.binarize.clone(),
-            gold_by: match self.gold_by {
-                GoldByChoice::Majority => GoldBy::Majority,
-                GoldByChoice::Mean => GoldBy::Mean,
-                GoldByChoice::Median => GoldBy::Median,
-                GoldByChoice::Each => GoldBy::Each,
-                GoldByChoice::LeaveOneOut => GoldBy::LeaveOneOut,
-            },
+            gold_by: self.gold_by,
             compare: self.compared()?,
             alt_test,
             draws: self.bootstrap,

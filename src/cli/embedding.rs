@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 #[cfg(feature = "llm")]
 use serde_json::Map;
 
@@ -27,40 +27,6 @@ use crate::embed::settings::{EmbedderSettings, Granularity, LongText, Pooling};
 use crate::llm::{ChatModel, EmbeddingModel, TokenPooling};
 
 pub(super) use crate::embed::settings::EmbedderSpec;
-
-/// What becomes one vector before pooling.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum GranularityChoice {
-    /// Every sentence alone; the review is the mean of their unit vectors
-    Sentence,
-    /// The whole text at once
-    Text,
-}
-
-/// What happens to a text longer than the model takes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum LongTextChoice {
-    /// Cut into windows whose vectors are averaged
-    #[default]
-    Window,
-    /// Keep the beginning
-    Truncate,
-    /// Stop with an error
-    Error,
-}
-
-/// How a transformer's token vectors become one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum PoolingChoice {
-    /// Mean over the tokens
-    Mean,
-    /// Vector of the first token
-    Cls,
-    /// Largest entry over the tokens
-    Max,
-    /// Vector of the last token
-    Last,
-}
 
 /// Flags that choose an embedder.
 #[derive(Debug, Args)]
@@ -86,13 +52,13 @@ pub(super) struct EmbeddingArgs {
     pub embedder: Vec<EmbedderSpec>,
     /// What is embedded at once [default: sentence for `caz reviews`, text for `caz embed`]
     #[arg(long, value_enum, value_name = "UNIT")]
-    pub granularity: Option<GranularityChoice>,
+    pub granularity: Option<Granularity>,
     /// bert: what happens to a text longer than the model takes
     #[arg(long, value_enum, default_value_t)]
-    pub long_text: LongTextChoice,
+    pub long_text: LongText,
     /// bert, openai: how token vectors become one [default: as the model says]
     #[arg(long, value_enum)]
-    pub pooling: Option<PoolingChoice>,
+    pub pooling: Option<Pooling>,
     /// aspects: the sentence vectors they are read from, static or
     /// `bert:sentence-transformers/all-MiniLM-L6-v2` [default: static]
     #[arg(long, value_name = "E")]
@@ -112,21 +78,9 @@ impl EmbeddingArgs {
         let _ = common;
         EmbedderSettings {
             embedder: self.embedder.first().cloned(),
-            granularity: self.granularity.map(|granularity| match granularity {
-                GranularityChoice::Sentence => Granularity::Sentence,
-                GranularityChoice::Text => Granularity::Text,
-            }),
-            long_text: match self.long_text {
-                LongTextChoice::Window => LongText::Window,
-                LongTextChoice::Truncate => LongText::Truncate,
-                LongTextChoice::Error => LongText::Error,
-            },
-            pooling: self.pooling.map(|pooling| match pooling {
-                PoolingChoice::Mean => Pooling::Mean,
-                PoolingChoice::Cls => Pooling::Cls,
-                PoolingChoice::Max => Pooling::Max,
-                PoolingChoice::Last => Pooling::Last,
-            }),
+            granularity: self.granularity,
+            long_text: self.long_text,
+            pooling: self.pooling,
             prompt_name: None,
             normalize: false,
             aspects_from: self.aspects_from.clone(),
@@ -243,9 +197,9 @@ impl ModelSource for CommandLineModels<'_> {
         let llm = &self.args.llm;
         let pooling = match self.args.pooling {
             None => None,
-            Some(PoolingChoice::Mean) => Some(TokenPooling::Mean),
-            Some(PoolingChoice::Cls) => Some(TokenPooling::First),
-            Some(PoolingChoice::Max | PoolingChoice::Last) => {
+            Some(Pooling::Mean) => Some(TokenPooling::Mean),
+            Some(Pooling::Cls) => Some(TokenPooling::First),
+            Some(Pooling::Max | Pooling::Last) => {
                 let message = "vectors of tokens from a server are pooled by mean or cls";
                 return Err(UsageError(message.into()).into());
             }

@@ -19,37 +19,6 @@ use crate::judge::pairs::DebateModels;
 use crate::judge::pairs::samre::StopRule;
 use crate::llm::ChatModel;
 
-/// A way to judge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum MethodChoice {
-    /// One call: both answers scored by all criteria
-    Single,
-    /// Three advocates for each answer, a case made of their arguments, a judge: 9 calls
-    More,
-    /// An advocate for each answer and a judge with feedback, round by round: 3 calls a round
-    Samre,
-    /// samre as the paper describes it: the judge knows the round, its earlier scores and feedback and a
-    /// summary of the debate, and gives reasons: 4 calls a round, 3 in the last
-    SamreMemory,
-    /// The control: as many single calls as each debate costs in tokens, scores averaged
-    Repeated,
-}
-
-/// When a debate in rounds ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum StopChoice {
-    /// The same side leads in two consecutive rounds
-    #[default]
-    SameWinner,
-    /// The gap between the scores has changed by less than --gap over three rounds
-    Gap,
-    /// The size of the gap has changed by less than --gap over three rounds, neither rising nor falling all
-    /// along: as the authors of samre do it
-    Converged,
-    /// After --rounds
-    Never,
-}
-
 /// Which answer is shown first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum OrderChoice {
@@ -89,7 +58,7 @@ pub(super) struct WaysArgs {
     rounds: u32,
     /// When samre ends before
     #[arg(long, value_enum, default_value_t)]
-    stop: StopChoice,
+    stop: StopRule,
     /// Bound of --stop gap and converged, in points
     #[arg(long, value_name = "POINTS", default_value_t = 2.0)]
     gap: f64,
@@ -124,7 +93,7 @@ pub(super) struct JudgeArgs {
     pairs: PathBuf,
     /// Ways to judge
     #[arg(long, value_enum, value_delimiter = ',', default_value = "single", value_name = "M")]
-    method: Vec<MethodChoice>,
+    method: Vec<Method>,
     #[command(flatten)]
     ways: WaysArgs,
     #[command(flatten)]
@@ -137,21 +106,9 @@ impl WaysArgs {
         self.transcripts.as_ref()
     }
 
-    fn settings(
-        &self,
-        methods: &[MethodChoice],
-        out: &OutputArgs,
-        common: &Common,
-    ) -> PairsSettings {
-        let method = |choice: &MethodChoice| match choice {
-            MethodChoice::Single => Method::Single,
-            MethodChoice::More => Method::More,
-            MethodChoice::Samre => Method::Samre,
-            MethodChoice::SamreMemory => Method::SamreMemory,
-            MethodChoice::Repeated => Method::Repeated,
-        };
+    fn settings(&self, methods: &[Method], out: &OutputArgs, common: &Common) -> PairsSettings {
         PairsSettings {
-            methods: methods.iter().map(method).collect(),
+            methods: methods.to_vec(),
             criteria: self.criteria.clone(),
             prompts: self.prompts.clone(),
             jury: self.jury,
@@ -160,12 +117,7 @@ impl WaysArgs {
             both_orders: self.order == OrderChoice::Both,
             advocates: self.advocates,
             rounds: self.rounds,
-            stop: match self.stop {
-                StopChoice::SameWinner => StopRule::SameWinner,
-                StopChoice::Gap => StopRule::Gap,
-                StopChoice::Converged => StopRule::Converged,
-                StopChoice::Never => StopRule::Never,
-            },
+            stop: self.stop,
             gap: self.gap,
             turns: self.turns,
             temperature: out.llm.temperature,
@@ -202,7 +154,7 @@ impl WaysArgs {
 /// said; how it ended, and what stands in a result of how it was done.
 pub(super) fn judge(
     path: &Path,
-    methods: &[MethodChoice],
+    methods: &[Method],
     (ways, run): (&WaysArgs, &OutputArgs),
     common: &Common,
 ) -> Result<(ExitStatus, Map<String, Value>)> {

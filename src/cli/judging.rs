@@ -10,28 +10,6 @@ use super::llm::{Connection, LlmArgs};
 use crate::judge::{Debiasing, FeedbackKind, FeedbackTime, JudgeKind, JudgeSettings};
 use crate::llm::ChatModel;
 
-/// The form of the judge's answers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum JudgeChoice {
-    /// It writes the values of all categories at once
-    #[default]
-    Json,
-    /// The probabilities of negative, none and positive are read for every category: values between
-    /// -1 and 1, and how sure the model is; for a model in a file, or a server that says how likely
-    /// tokens are
-    Choice,
-}
-
-/// How probabilities are calibrated.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum CalibrationChoice {
-    /// As they are
-    #[default]
-    None,
-    /// Against what the model says of texts that say nothing
-    ContentFree,
-}
-
 /// What the judge is told about an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum FeedbackChoice {
@@ -46,26 +24,16 @@ pub(super) enum FeedbackChoice {
     CheckAgain,
 }
 
-/// When a second model is asked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum FeedbackWhen {
-    /// After every answer, also one that cannot be read
-    EveryTurn,
-    /// After a complete answer
-    #[default]
-    OnProposal,
-}
-
 /// Flags of the judge.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Judge")]
 pub(super) struct JudgeArgs {
     /// The form of the judge's answers
     #[arg(long, visible_alias = "strategy", value_enum, default_value_t)]
-    pub judge: JudgeChoice,
+    pub judge: JudgeKind,
     /// Calibrate the probabilities of --judge choice
     #[arg(long, value_enum, default_value_t)]
-    pub calibrate: CalibrationChoice,
+    pub calibrate: Debiasing,
     /// Another prompt for the judge, by name or path [default: the rubric's]
     #[arg(long, value_name = "P")]
     pub judge_prompt: Option<String>,
@@ -80,7 +48,7 @@ pub(super) struct JudgeArgs {
     pub feedback: FeedbackChoice,
     /// When there is feedback
     #[arg(long, value_enum, default_value_t)]
-    pub feedback_when: FeedbackWhen,
+    pub feedback_when: FeedbackTime,
     /// The second model, on the same server [default: the judge's model]
     #[arg(long, value_name = "NAME")]
     pub feedback_model: Option<String>,
@@ -90,14 +58,8 @@ impl JudgeArgs {
     /// What the flags say.
     pub(super) fn settings(&self, llm: &LlmArgs, common: &Common) -> JudgeSettings {
         JudgeSettings {
-            judge: match self.judge {
-                JudgeChoice::Json => JudgeKind::Json,
-                JudgeChoice::Choice => JudgeKind::Choice,
-            },
-            calibrate: match self.calibrate {
-                CalibrationChoice::None => Debiasing::None,
-                CalibrationChoice::ContentFree => Debiasing::ContentFree,
-            },
+            judge: self.judge,
+            calibrate: self.calibrate,
             prompt: self.judge_prompt.clone(),
             turns: self.turns,
             proposals: self.proposals,
@@ -107,10 +69,7 @@ impl JudgeArgs {
                 FeedbackChoice::Textual => Some(FeedbackKind::Textual),
                 FeedbackChoice::CheckAgain => Some(FeedbackKind::CheckAgain),
             },
-            feedback_when: match self.feedback_when {
-                FeedbackWhen::EveryTurn => FeedbackTime::EveryTurn,
-                FeedbackWhen::OnProposal => FeedbackTime::OnProposal,
-            },
+            feedback_when: self.feedback_when,
             feedback_model: self.feedback_model.clone(),
             temperature: llm.temperature.unwrap_or(0.0),
             max_tokens: llm.max_tokens,

@@ -70,7 +70,7 @@ pub(super) struct ScoreLabelsArgs {
     /// ca, ca_z: whose labels say which pairs count as agreement
     /// [default: others; all with --sampled]
     #[arg(long, value_enum)]
-    learn_from: Option<LearnFromChoice>,
+    learn_from: Option<LearnFrom>,
     /// ca, ca_z: draw N random peers and penalty tasks per label instead of averaging over all; with
     /// `printed:N` as the paper prints it, every peer and a penalty task that may be the task itself
     #[arg(long, value_name = "[printed:]N", value_parser = sampled)]
@@ -80,7 +80,7 @@ pub(super) struct ScoreLabelsArgs {
     scoring_function: Option<PathBuf>,
     /// ds_z: how several sources are used together
     #[arg(long, value_enum, default_value_t)]
-    z_combine: SeveralSourcesChoice,
+    z_combine: SeveralSources,
     /// ds, ds_z: standard errors from N bootstrap samples of the tasks
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
     bootstrap: Option<u32>,
@@ -116,24 +116,6 @@ pub(super) struct ScoreLabelsArgs {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum SeveralSourcesChoice {
-    /// Condition on each source alone and keep the lowest score
-    #[default]
-    Min,
-    /// Each worker may copy from several sources
-    Together,
-}
-
-impl From<SeveralSourcesChoice> for SeveralSources {
-    fn from(choice: SeveralSourcesChoice) -> Self {
-        match choice {
-            SeveralSourcesChoice::Min => Self::Min,
-            SeveralSourcesChoice::Together => Self::Together,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 enum ConsensusChoice {
     /// The label of most people
@@ -156,14 +138,6 @@ impl From<ConsensusChoice> for MechanismName {
             ConsensusChoice::DsZ => Self::DsZ,
         }
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LearnFromChoice {
-    /// All but the worker's own labels
-    Others,
-    /// All labels, as in the paper
-    All,
 }
 
 /// Runs the command.
@@ -241,9 +215,9 @@ impl ScoreLabelsArgs {
     /// Whose labels count: where peers are drawn, those of all.
     fn learn_from(&self) -> LearnFrom {
         match self.learn_from {
-            Some(LearnFromChoice::All) => LearnFrom::All,
+            Some(LearnFrom::All) => LearnFrom::All,
             None if self.sampled.is_some() => LearnFrom::All,
-            Some(LearnFromChoice::Others) | None => LearnFrom::Others,
+            Some(LearnFrom::Others) | None => LearnFrom::Others,
         }
     }
 

@@ -59,16 +59,16 @@ pub(super) struct ReviewsArgs {
     tasks_file: Option<PathBuf>,
     /// Who is one person: a name throughout, or a name on a paper
     #[arg(long, value_enum, default_value_t)]
-    names: NamesChoice,
+    names: Names,
     /// Scores to report
     #[arg(long, value_enum, value_delimiter = ',', default_value = "auto", value_name = "S")]
     score: Vec<ScoreChoice>,
     /// Subtract the mean review before projecting; auto: for text, not for judgments
     #[arg(long, value_enum, default_value_t)]
-    center: Center,
+    center: Centering,
     /// How several LLM reviews of one paper are used together
     #[arg(long, value_enum, default_value_t)]
-    z_combine: CombineChoice,
+    z_combine: ZCombine,
     /// Fewer papers than this give the flag `too_few`
     #[arg(long, value_name = "N", default_value_t = 2)]
     min_papers: usize,
@@ -83,7 +83,7 @@ pub(super) struct ReviewsArgs {
     min_words: usize,
     /// What a row is: a person, or one text (own only)
     #[arg(long, value_enum, default_value_t)]
-    by: ByChoice,
+    by: By,
     /// Say what these LLM reviews could find here, by kind of text, and flag nobody
     #[arg(long, conflicts_with_all = ["explain", "report"])]
     dry_run: bool,
@@ -97,7 +97,7 @@ pub(super) struct ReviewsArgs {
     top: usize,
     /// What to do with a second review of the same paper by the same reviewer
     #[arg(long, value_enum, default_value_t)]
-    duplicates: SecondReviews,
+    duplicates: Duplicates,
     /// Who is behind anonymous ids: id, person, optional ac (area chair); or the groups of `OpenReview`
     #[arg(long, value_name = "FILE")]
     people: Option<PathBuf>,
@@ -110,7 +110,7 @@ pub(super) struct ReviewsArgs {
     page: PageArgs,
     /// How much of the reviews goes into the report; they may be confidential
     #[arg(long, value_enum, default_value_t, requires = "report", value_name = "TEXT")]
-    report_text: ReportText,
+    report_text: ReviewText,
     #[command(flatten)]
     embedding: EmbeddingArgs,
 }
@@ -133,53 +133,6 @@ enum ScoreChoice {
     All,
 }
 
-/// Who is one person.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum NamesChoice {
-    /// By looking.
-    #[default]
-    #[value(
-        help = "By looking: a few names on nearly all papers, like Reviewer_1, are another person on each"
-    )]
-    Auto,
-    /// A name is one person
-    Global,
-    /// Paper and name together are the person
-    PerPaper,
-}
-
-/// What a row is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum ByChoice {
-    /// A person
-    #[default]
-    Reviewer,
-    /// One text, with what it is closest to
-    Review,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Center {
-    /// On for embeddings and word weights, off for judgments
-    #[default]
-    Auto,
-    /// Subtract the mean
-    On,
-    /// Leave vectors as they are
-    Off,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum CombineChoice {
-    /// Remove everything that any of them says
-    #[default]
-    Span,
-    /// Score with each source alone and keep the lowest
-    Min,
-    /// Remove their mean direction
-    Mean,
-}
-
 /// Which of several reports of one person on one thing counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum DuplicatesChoice {
@@ -198,63 +151,6 @@ impl From<DuplicatesChoice> for Duplicates {
             DuplicatesChoice::Error => Self::Error,
             DuplicatesChoice::First => Self::First,
             DuplicatesChoice::Last => Self::Last,
-        }
-    }
-}
-
-/// Which of several reviews of one paper by one person counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum SecondReviews {
-    /// None: it is an error
-    #[default]
-    Error,
-    /// The first
-    First,
-    /// The last
-    Last,
-    /// All: texts are joined in the order of the file
-    Join,
-}
-
-impl From<SecondReviews> for Duplicates {
-    fn from(choice: SecondReviews) -> Self {
-        match choice {
-            SecondReviews::Error => Self::Error,
-            SecondReviews::First => Self::First,
-            SecondReviews::Last => Self::Last,
-            SecondReviews::Join => Self::Join,
-        }
-    }
-}
-
-impl From<NamesChoice> for Names {
-    fn from(choice: NamesChoice) -> Self {
-        match choice {
-            NamesChoice::Auto => Self::Auto,
-            NamesChoice::Global => Self::Global,
-            NamesChoice::PerPaper => Self::PerPaper,
-        }
-    }
-}
-
-/// How much of the reviews goes into the page.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum ReportText {
-    /// No text at all: scores and similarities only
-    None,
-    /// Up to six sentences per review: those closest to the LLM's, those most supported by peers
-    #[default]
-    Excerpts,
-    /// Every review, every sentence shaded
-    Full,
-}
-
-impl From<ReportText> for ReviewText {
-    fn from(text: ReportText) -> Self {
-        match text {
-            ReportText::None => Self::None,
-            ReportText::Excerpts => Self::Excerpts,
-            ReportText::Full => Self::Full,
         }
     }
 }
@@ -339,7 +235,7 @@ impl ReviewsArgs {
     fn sentences(&self) -> Sentences {
         match &self.explain {
             Some(reviewer) => Sentences::Of(reviewer.clone()),
-            None if self.page.wanted() && self.report_text != ReportText::None => {
+            None if self.page.wanted() && self.report_text != ReviewText::None => {
                 Sentences::Everybody
             }
             None => Sentences::None,
@@ -355,20 +251,9 @@ impl ReviewsArgs {
     fn settings(&self, common: &Common) -> ReviewsSettings {
         ReviewsSettings {
             score: self.scores(),
-            center: match self.center {
-                Center::Auto => Centering::Auto,
-                Center::On => Centering::On,
-                Center::Off => Centering::Off,
-            },
-            z_combine: match self.z_combine {
-                CombineChoice::Span => ZCombine::Span,
-                CombineChoice::Min => ZCombine::Min,
-                CombineChoice::Mean => ZCombine::Mean,
-            },
-            by: match self.by {
-                ByChoice::Reviewer => By::Reviewer,
-                ByChoice::Review => By::Review,
-            },
+            center: self.center,
+            z_combine: self.z_combine,
+            by: self.by,
             min_papers: self.min_papers,
             fdr: self.fdr,
             margin: self.margin,

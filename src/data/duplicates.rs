@@ -4,17 +4,17 @@ use serde::{Deserialize, Serialize};
 
 /// How a second report of the same person on the same task or paper is treated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Duplicates {
-    /// It is a problem of the input.
+    /// None: it is an error.
     #[default]
     Error,
-    /// The first one counts; the others are dropped and counted.
+    /// The first.
     First,
-    /// The last one counts; the others are dropped and counted.
+    /// The last.
     Last,
-    /// Texts are joined in the order of the file; what is no text cannot be joined, and is a problem
-    /// of the input.
+    /// All: texts are joined in the order of the file.
     Join,
 }
 

@@ -11,14 +11,15 @@ use super::reviews::Review;
 
 /// Who is one person.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Names {
-    /// Found by looking: a few names that stand on nearly all papers, such as `Reviewer_1`, are places.
+    /// By looking: a few names on nearly all papers, like `Reviewer_1`, are another person on each.
     #[default]
     Auto,
-    /// A name is one person throughout.
+    /// A name is one person.
     Global,
-    /// Paper and name together are the person; a name that stands twice on a paper is two persons.
+    /// Paper and name together are the person.
     PerPaper,
 }
 

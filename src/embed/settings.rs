@@ -123,9 +123,10 @@ impl From<EmbedderSpec> for String {
 
 /// What becomes one vector before pooling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Granularity {
-    /// Every sentence alone; the text is the mean of their unit vectors.
+    /// Every sentence alone; the review is the mean of their unit vectors.
     Sentence,
     /// The whole text at once.
     Text,
@@ -152,28 +153,30 @@ impl From<Granularity> for TextUnit {
 
 /// What happens to a text with more tokens than an encoder takes at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum LongText {
-    /// It is cut into as few windows as possible, whose vectors are pooled.
+    /// Cut into windows whose vectors are averaged.
     #[default]
     Window,
-    /// Only its beginning counts, as in sentence-transformers.
+    /// Keep the beginning.
     Truncate,
-    /// [`super::EmbedError::TooLong`].
+    /// Stop with an error.
     Error,
 }
 
 /// How the vectors of a text's tokens become one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Pooling {
-    /// The mean over all tokens, special tokens included.
+    /// Mean over the tokens.
     Mean,
-    /// The vector of the first token, `[CLS]`.
+    /// Vector of the first token.
     Cls,
-    /// The largest entry over all tokens, in each dimension.
+    /// Largest entry over the tokens.
     Max,
-    /// The vector of the last token.
+    /// Vector of the last token.
     Last,
 }
 

@@ -34,6 +34,7 @@ pub const REPETITIONS: u32 = 100;
 
 /// Which papers take part, to choose by one half and to test by the other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Half {
     /// All of them.

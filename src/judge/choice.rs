@@ -30,12 +30,13 @@ pub const LOW_MASS: f64 = 0.5;
 
 /// How the model's liking for some words is taken out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Debiasing {
-    /// Not at all.
+    /// As they are.
     #[default]
     None,
-    /// By what it says of texts that say nothing.
+    /// Against what the model says of texts that say nothing.
     ContentFree,
 }
 

@@ -80,11 +80,12 @@ pub enum CommentKind {
 
 /// When there is feedback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum FeedbackTime {
-    /// After every answer, also after one that cannot be read.
+    /// After every answer, also one that cannot be read.
     EveryTurn,
-    /// After a proposal.
+    /// After a complete answer.
     #[default]
     OnProposal,
 }

@@ -15,12 +15,15 @@ use crate::llm::{ChatModel, ChatRequest, Prompt, PromptKind};
 
 /// The form in which a judge answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum JudgeKind {
-    /// It writes all values at once, as a JSON object.
+    /// It writes the values of all categories at once.
     #[default]
     Json,
-    /// The probabilities of the values are read, category by category.
+    /// The probabilities of negative, none and positive are read for every category: values between
+    /// -1 and 1, and how sure the model is; for a model in a file, or a server that says how likely
+    /// tokens are.
     Choice,
 }
 

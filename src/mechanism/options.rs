@@ -25,12 +25,13 @@ pub struct MechanismOptions {
 
 /// How several LLMs are used by a mechanism that can take them together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum SeveralSources {
-    /// Each alone; a worker has the lowest score over them.
+    /// Condition on each source alone and keep the lowest score.
     #[default]
     Min,
-    /// In one model, in which a worker may copy from several of them.
+    /// Each worker may copy from several sources.
     Together,
 }
 
@@ -47,12 +48,13 @@ pub struct CorrelatedAgreementOptions {
 
 /// Whose reports the scoring function T of a worker is estimated from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum LearnFrom {
-    /// All but the worker's own: a guess of which nobody else says the same cannot vouch for itself.
+    /// All but the worker's own labels.
     #[default]
     Others,
-    /// All of them, as in the paper; so it is whatever this says where peers are drawn.
+    /// All labels, as in the paper.
     All,
 }
 

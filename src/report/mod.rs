@@ -32,6 +32,7 @@ pub use self::markdown::MarkdownExporter;
 #[cfg(feature = "parquet")]
 pub use self::parquet::ParquetExporter;
 pub use self::table::{Cell, Table, estimate_cells};
+#[cfg(feature = "html")]
 pub(crate) use self::text::folded;
 pub use self::text::{TextExporter, printable, printable_lines, three_decimals};
 pub use crate::data::input::Input;

@@ -29,14 +29,15 @@ pub fn papers_of(set: &ReviewSet) -> Vec<Paper> {
 
 /// How several Z of one paper are used together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum ZCombine {
-    /// Everything in the span of all Z is removed.
+    /// Remove everything that any of them says.
     #[default]
     Span,
-    /// Each source alone gives a score; the lowest counts.
+    /// Score with each source alone and keep the lowest.
     Min,
-    /// The mean of the unit vectors of all Z is removed.
+    /// Remove their mean direction.
     Mean,
 }
 

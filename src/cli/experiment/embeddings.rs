@@ -12,11 +12,12 @@ use super::super::output::emit;
 use super::super::progress::{Terminal, open};
 use super::super::review_input::ReviewInput;
 use super::super::reviewer_args::ReviewerArgs;
-use super::reviews::{HalfChoice, ScoreGroup, distinct};
+use super::reviews::{ScoreGroup, distinct};
 use super::trials::{TrialArgs, caption};
 use crate::data::own_truth::OwnTruth;
 use crate::embed::settings::EmbedderSpec;
 use crate::experiment::embeddings::{EmbeddingsSettings, ROUNDS, SHARE, embeddings};
+use crate::experiment::reviews::Half;
 use crate::experiment::reviews::ReviewTrialsSettings;
 use crate::report::Input;
 
@@ -47,7 +48,7 @@ pub(super) struct EmbeddingsArgs {
     reviewers: ReviewerArgs,
     /// Papers that take part: all, or every second one from the first or from the second
     #[arg(long, value_enum, default_value_t)]
-    half: HalfChoice,
+    half: Half,
     #[command(flatten)]
     embedding: EmbeddingArgs,
 }

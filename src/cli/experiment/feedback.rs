@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::super::common::{Common, check_read_once};
 use super::super::exit::ExitStatus;
@@ -35,17 +35,9 @@ pub(super) struct FeedbackArgs {
     /// Which runs are looked at together: all, or those of each task (and of each kind, where tasks
     /// are named kind/task)
     #[arg(long, value_enum, default_value_t)]
-    by: ByChoice,
+    by: By,
     #[command(flatten)]
     page: PageArgs,
-}
-
-/// `--by`.
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-enum ByChoice {
-    #[default]
-    All,
-    Task,
 }
 
 /// Runs the command.
@@ -56,10 +48,7 @@ pub(super) fn run(args: &FeedbackArgs, common: &Common) -> Result<ExitStatus> {
     check_read_once(&args.runs)?;
     let sources: Result<Vec<Source>, _> = args.runs.iter().map(|path| open(path, common)).collect();
     let sources = sources?;
-    let by = match args.by {
-        ByChoice::All => By::All,
-        ByChoice::Task => By::Task,
-    };
+    let by = args.by;
     let settings = FeedbackSettings { by, draws: args.bootstrap, seed: common.seed };
     let run = study(&sources, &settings, &Terminal::new(common))?;
     let report = run.report();

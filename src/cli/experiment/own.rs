@@ -9,10 +9,10 @@ use super::super::exit::ExitStatus;
 use super::super::output::{check_output, emit};
 use super::super::progress::Terminal;
 use super::super::review_input::ReviewFiles;
-use super::reviews::HalfChoice;
 use crate::error::Result;
 use crate::experiment::own_calibration::scenarios::ScenarioGroup;
 use crate::experiment::own_calibration::{OwnTrials, OwnTrialsSettings, TRIALS};
+use crate::experiment::reviews::Half;
 
 /// Whether the flags of the score own keep their promise: who is found, who is accused
 ///
@@ -34,8 +34,8 @@ pub(super) struct ExperimentOwnArgs {
     /// Z and peers, size of the venue, one review a person, cheating at times, words, people who are
     /// like themselves, junk by others, the people of the files
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT",
-        default_values_t = GroupChoice::value_variants().to_vec())]
-    scenario: Vec<GroupChoice>,
+        default_values_t = ScenarioGroup::value_variants().to_vec())]
+    scenario: Vec<ScenarioGroup>,
     /// Venues of every scenario
     #[arg(long, value_name = "N", default_value_t = TRIALS, value_parser = clap::value_parser!(u32).range(1..))]
     trials: u32,
@@ -44,42 +44,7 @@ pub(super) struct ExperimentOwnArgs {
     fdr: Vec<f64>,
     /// Papers that take part: all, or every second one from the first or from the second
     #[arg(long, value_enum, default_value_t)]
-    half: HalfChoice,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum GroupChoice {
-    Papers,
-    Kinds,
-    Honest,
-    Share,
-    Z,
-    Size,
-    Single,
-    Sometimes,
-    Words,
-    Alike,
-    Junk,
-    People,
-}
-
-impl From<GroupChoice> for ScenarioGroup {
-    fn from(choice: GroupChoice) -> Self {
-        match choice {
-            GroupChoice::Papers => Self::Papers,
-            GroupChoice::Kinds => Self::Kinds,
-            GroupChoice::Honest => Self::Honest,
-            GroupChoice::Share => Self::Share,
-            GroupChoice::Z => Self::Z,
-            GroupChoice::Size => Self::Size,
-            GroupChoice::Single => Self::Single,
-            GroupChoice::Sometimes => Self::Sometimes,
-            GroupChoice::Words => Self::Words,
-            GroupChoice::Alike => Self::Alike,
-            GroupChoice::Junk => Self::Junk,
-            GroupChoice::People => Self::People,
-        }
-    }
+    half: Half,
 }
 
 /// Runs the command.

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use crate::error::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::super::common::{Common, OutputFormat};
 use super::super::embedding::EmbeddingArgs;
@@ -53,7 +53,7 @@ pub(super) struct ExperimentReviewsArgs {
     reviewers: ReviewerArgs,
     /// Papers that take part: all, or every second one from the first or from the second
     #[arg(long, value_enum, default_value_t)]
-    half: HalfChoice,
+    half: Half,
     #[command(flatten)]
     embedding: EmbeddingArgs,
 }
@@ -97,24 +97,6 @@ impl FromStr for ScoreGroup {
                 return Err(format!("choose main, projections, ablation, all, or from {names}"));
             }
         }))
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum HalfChoice {
-    #[default]
-    All,
-    First,
-    Second,
-}
-
-impl From<HalfChoice> for Half {
-    fn from(choice: HalfChoice) -> Self {
-        match choice {
-            HalfChoice::All => Self::All,
-            HalfChoice::First => Self::First,
-            HalfChoice::Second => Self::Second,
-        }
     }
 }
 

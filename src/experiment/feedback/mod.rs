@@ -43,6 +43,7 @@ impl Default for FeedbackSettings {
 
 /// Which runs are looked at together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum By {
     /// All.

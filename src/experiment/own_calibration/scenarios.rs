@@ -6,6 +6,7 @@ use super::venues::{CalibrationSettings, Handed};
 
 /// What is varied in a group of scenarios.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum ScenarioGroup {
     /// Papers each, with every way to have Z, with cheaters and without.

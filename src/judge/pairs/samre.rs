@@ -30,17 +30,18 @@ const GAP_ROUNDS: usize = 3;
 
 /// When a debate ends before its last round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum StopRule {
     /// The same side leads in two consecutive rounds.
     #[default]
     SameWinner,
-    /// The gap between the scores has changed by less than a bound over three rounds.
+    /// The gap between the scores has changed by less than --gap over three rounds.
     Gap,
-    /// The size of the gap has changed by less than a bound over three rounds, and did not rise or fall
-    /// from each to the next: as the authors of the paper do it.
+    /// The size of the gap has changed by less than --gap over three rounds, neither rising nor
+    /// falling all along: as the authors of samre do it.
     Converged,
-    /// Never.
+    /// After --rounds.
     Never,
 }
 

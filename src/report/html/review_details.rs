@@ -13,15 +13,16 @@ use super::embedded::hash_of;
 const ASPECT_DECIMALS: i32 = 2;
 
 /// How much of the reviews is in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum ReviewText {
-    /// Nothing.
+    /// No text at all: scores and similarities only.
     None,
-    /// The sentences closest to Z and those with most support by peers, each with the sentence that
-    /// it is close to, cut.
+    /// Up to six sentences per review: those closest to the LLM's, those most supported by peers.
+    #[default]
     Excerpts,
-    /// Every sentence of the reviews and of Z.
+    /// Every review, every sentence shaded.
     Full,
 }
 

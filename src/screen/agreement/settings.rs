@@ -94,9 +94,10 @@ impl std::fmt::Display for Cut {
 
 /// What happens to labels outside the scale.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Outside {
-    /// They are missing, and counted.
+    /// They count as missing.
     #[default]
     Count,
     /// They are an error.
@@ -105,18 +106,19 @@ pub enum Outside {
 
 /// What the gold label is where several people give labels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum GoldBy {
-    /// What most say; none where several labels tie.
+    /// What most of them say; no gold where several labels tie.
     #[default]
     Majority,
-    /// The mean of their numbers, which need not be a label.
+    /// The mean of their numbers.
     Mean,
-    /// The middle one of their numbers; of an even number of people the mean of the two middle ones.
+    /// The middle one of their numbers.
     Median,
-    /// Every person is gold in turn.
+    /// Each of them in turn.
     Each,
-    /// The majority without one person, for every person in turn, who is compared as well.
+    /// The majority without one of them, in turn, who is measured as well.
     LeaveOneOut,
 }
 
@@ -135,12 +137,13 @@ pub enum Compare {
 
 /// How close two labels are in the alternative annotator test.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Closeness {
     /// Whether they are equal.
     #[default]
     Match,
-    /// The root mean square of their differences; needs labels that are numbers.
+    /// How far apart they are: root mean square, of labels that are numbers.
     Distance,
 }
 

@@ -12,14 +12,15 @@ use crate::text::score::ScoreName;
 
 /// Whether the mean review is subtracted before projecting.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Centering {
-    /// For embeddings and word weights, not for judgments.
+    /// On for embeddings and word weights, off for judgments.
     #[default]
     Auto,
-    /// Yes.
+    /// Subtract the mean.
     On,
-    /// No.
+    /// Leave vectors as they are.
     Off,
 }
 
@@ -36,12 +37,13 @@ impl Centering {
 
 /// What a row of the table is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum By {
     /// A person.
     #[default]
     Reviewer,
-    /// One of their texts; of the score own alone.
+    /// One text, with what it is closest to; of the score own alone.
     Review,
 }
 

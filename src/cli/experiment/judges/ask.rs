@@ -6,9 +6,10 @@ use clap::Args;
 
 use super::super::super::annotate::OutputArgs;
 use super::super::super::common::Common;
-use super::super::super::judge::{MethodChoice, WaysArgs, judge};
+use super::super::super::judge::{WaysArgs, judge};
 use super::super::answers::in_place_of_a_study;
 use super::ModelVerdicts;
+use crate::annotate::pairs::Method;
 use crate::error::Result;
 
 /// By which ways a model judges, and which model.
@@ -17,7 +18,7 @@ use crate::error::Result;
 pub(super) struct AskArgs {
     /// Ways to judge, as --method of `caz judge`
     #[arg(long, value_enum, value_delimiter = ',', default_value = "single", value_name = "M")]
-    ways: Vec<MethodChoice>,
+    ways: Vec<Method>,
     /// Where the verdicts go (csv), with what each cost: a study can be made of them again
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
