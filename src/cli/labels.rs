@@ -193,7 +193,7 @@ impl ScoreLabelsArgs {
     fn settings(&self, seed: u64) -> LabelsSettings {
         LabelsSettings {
             mechanism: chosen(&self.mechanism, &MechanismName::usable(!self.z.is_empty())),
-            z_combine: self.z_combine.into(),
+            z_combine: self.z_combine,
             min_tasks: self.min_tasks,
             fdr: self.fdr,
             margin: self.margin,

@@ -184,7 +184,7 @@ pub(super) fn run(args: &ReviewsArgs, common: &Common) -> Result<ExitStatus> {
     if args.workers.wanted() {
         args.workers.write(&report, || run.workers())?;
     }
-    args.page.write(common, &report, || run.page(args.report_text.into()))?;
+    args.page.write(common, &report, || run.page(args.report_text))?;
     let is_list = args.explain.is_none() && !args.dry_run;
     let for_people = common.resolved_format()? == OutputFormat::Table && is_list;
     if for_people {
@@ -219,8 +219,7 @@ impl ReviewsArgs {
         let people = self.people.as_ref().map(|path| open(path, common)).transpose()?;
         let tasks = self.tasks_file.as_ref().map(|path| open(path, common)).transpose()?;
         let files = ReviewFiles { reviews, z, people, tasks };
-        let reading =
-            ReviewReading { duplicates: self.duplicates.into(), names: self.names.into() };
+        let reading = ReviewReading { duplicates: self.duplicates, names: self.names };
         let read = Reviews::from_exports(files, settings, reading)?;
         if read.set.z.is_empty() {
             let file = self.reviews.display();

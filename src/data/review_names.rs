@@ -16,6 +16,12 @@ use super::reviews::Review;
 pub enum Names {
     /// By looking: a few names on nearly all papers, like `Reviewer_1`, are another person on each.
     #[default]
+    #[cfg_attr(
+        feature = "cli",
+        value(
+            help = "By looking: a few names on nearly all papers, like Reviewer_1, are another person on each"
+        )
+    )]
     Auto,
     /// A name is one person.
     Global,

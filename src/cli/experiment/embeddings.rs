@@ -60,7 +60,7 @@ pub(super) fn run(args: &EmbeddingsArgs, common: &Common) -> Result<ExitStatus> 
         k: vec![1],
         scores: distinct(&args.score),
         shares: (SHARE, SHARE),
-        half: args.half.into(),
+        half: args.half,
         making: args.reviewers.settings(&args.input)?,
         seed: common.seed,
         trials: args.trials.count(ROUNDS),

@@ -52,14 +52,14 @@ pub(super) fn run(args: &ExperimentOwnArgs, common: &Common) -> Result<ExitStatu
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
     let mut scenario: Vec<ScenarioGroup> = Vec::new();
-    for group in args.scenario.iter().map(|&group| ScenarioGroup::from(group)) {
+    for group in args.scenario.iter().copied() {
         if !scenario.contains(&group) {
             scenario.push(group);
         }
     }
     let settings = OwnTrialsSettings {
         scenario,
-        half: args.half.into(),
+        half: args.half,
         fdr: args.fdr.clone(),
         trials: args.trials,
         seed: common.seed,

@@ -137,7 +137,7 @@ impl ExperimentReviewsArgs {
             k: self.k.clone(),
             scores: distinct(&self.score),
             shares: self.share,
-            half: self.half.into(),
+            half: self.half,
             making: self.reviewers.settings(&self.input)?,
             seed,
             trials: self.trials.count(REPETITIONS),

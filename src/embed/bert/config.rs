@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 use super::BertOptions;
 use super::candle::CandleConfig;
-use super::error::{BertError, FAMILIES};
+use super::error::BertError;
+#[cfg(feature = "hub")]
+use super::error::FAMILIES;
 use super::json::JsonFile;
 use crate::embed::settings::Pooling;
 

@@ -49,6 +49,6 @@ pub enum By {
     /// All.
     #[default]
     All,
-    /// Those of each task, and of each kind of tasks where tasks are named `kind/task`.
+    /// Those of each task, and of each kind of tasks where tasks are named kind/task.
     Task,
 }

@@ -4,7 +4,9 @@ use serde_json::{Map, Value};
 
 use super::MechanismScores;
 use crate::data::warning::{Warning, first_names};
-use crate::mechanism::{AnswerKind, NotJudged, OwnCrowd, OwnFlag, OwnScore};
+#[cfg(feature = "html")]
+use crate::mechanism::{AnswerKind, OwnScore};
+use crate::mechanism::{NotJudged, OwnCrowd, OwnFlag};
 use crate::stats::flag::MAJORITY;
 
 /// That people and copiers can change places, where so many seem to copy or the crowd says what an LLM says.
@@ -94,6 +96,7 @@ pub(super) fn footer(scored: &MechanismScores) -> Vec<String> {
     footer
 }
 
+#[cfg(feature = "html")]
 fn reads_as(own: &OwnScore) -> &'static str {
     match own.reads_as {
         Some(AnswerKind::Own) | None => "stands out, but not surely",
@@ -102,6 +105,7 @@ fn reads_as(own: &OwnScore) -> &'static str {
 }
 
 /// The numbers behind it.
+#[cfg(feature = "html")]
 fn measured(own: &OwnScore) -> String {
     let copied = own.copied.map_or(String::new(), |copied| {
         let interval = copied

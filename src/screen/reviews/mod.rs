@@ -18,6 +18,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "cli")]
 pub(crate) use self::canaries::small;
 pub use self::explain::UnknownReviewer;
 pub use self::rows::{ReviewerRow, RowDetail};

@@ -164,6 +164,7 @@ pub(super) fn estimate(prevalence: &Prevalence) -> String {
 }
 
 /// What two of the flags mean, which is another thing in a venue that is too small for a scale.
+#[cfg(feature = "html")]
 pub(super) fn unsure_and_clear(set: &ReviewSet) -> &'static str {
     let papers: HashSet<u32> = set.reviews.iter().map(|review| review.paper).collect();
     if set.reviewers.len() < ENOUGH_REVIEWERS || papers.len() < ENOUGH_PAPERS {
@@ -289,7 +290,8 @@ pub(super) fn found_if_planted(own: &OwnScores, settings: &OwnSettings) -> Optio
     if own.planted.by_class.is_empty() {
         return None;
     }
-    let varies = own.planted.by_class.iter().any(|rate| rate.on_one != rate.on_all);
+    let varies =
+        own.planted.by_class.iter().any(|rate| rate.on_one.total_cmp(&rate.on_all).is_ne());
     let mut said = "Planted here, found: Z always".to_owned();
     if let Some(rates) = of(&[Class::Llm]) {
         let of_several = if varies { " (one text of several, or all)" } else { "" };

@@ -34,6 +34,7 @@ pub(super) fn scope(run: &ReviewsRun) -> String {
 }
 
 /// What a score means.
+#[cfg(feature = "html")]
 pub(super) fn meaning(name: ScoreName, centered: bool) -> &'static str {
     match (name, centered) {
         (ScoreName::Projected, true) => {
