@@ -361,7 +361,9 @@ fn a_dry_run_says_what_could_be_found_and_flags_nobody() {
     assert!(kinds.contains(&"copy") && kinds.contains(&"llm"), "{kinds:?}");
     let shown = run(&folder, &["--dry-run"]).succeeded().stdout;
     assert!(
-        shown.starts_with("What is word for word a Z is found always; of texts planted here"),
+        shown.starts_with(
+            "An LLM's text that you hold is found always; of others, put in people's places"
+        ),
         "{shown}"
     );
     assert!(!shown.contains("finn") && !shown.contains("gwen"), "{shown}");

@@ -238,30 +238,32 @@ pub(super) fn summary(set: &ReviewSet, own: &OwnScores) -> Map<String, Value> {
 /// What would be found of texts that are planted here, by kind.
 pub(super) fn planted(own: &OwnScores) -> Option<String> {
     let percent = |share: f64| format!("{:.0} %", 100.0 * share);
-    let of_kind = |rate: &GhostRate| {
-        let kind = kind_in_words(rate.class);
-        if percent(rate.on_one) == percent(rate.on_all) {
-            format!("{kind} {}", percent(rate.on_all))
+    let of_kind = |(place, rate): (usize, &GhostRate)| {
+        let (kind, all, one) =
+            (kind_in_words(rate.class), percent(rate.on_all), percent(rate.on_one));
+        // The first says what the brackets mean.
+        let of_several = if place == 0 { " as one of several" } else { "" };
+        if one == all {
+            format!("{kind} in {all}")
         } else {
-            format!(
-                "{kind} {} ({} if on one of several)",
-                percent(rate.on_all),
-                percent(rate.on_one)
-            )
+            format!("{kind} in {all} ({one}{of_several})")
         }
     };
     if own.planted.by_class.is_empty() {
         return None;
     }
-    let kinds: Vec<String> = own.planted.by_model().map(of_kind).collect();
+    let kinds: Vec<String> = own.planted.by_model().enumerate().map(of_kind).collect();
     let people = own.planted.people.map_or(String::new(), |people| {
-        format!("; of people {:.1} % would be flagged", 100.0 * people)
+        format!("; of people's own texts {:.1} % would be flagged", 100.0 * people)
     });
-    let always = "What is word for word a Z is found always";
+    let always = "An LLM's text that you hold is found always";
     if kinds.is_empty() {
         return Some(format!("{always}{people}."));
     }
-    Some(format!("{always}; of texts planted here look finds {}{people}.", kinds.join(", ")))
+    Some(format!(
+        "{always}; of others, put in people's places, look finds {}{people}.",
+        kinds.join(", ")
+    ))
 }
 
 /// What a ghost stands for.
