@@ -160,9 +160,18 @@ pub fn embeddings(
     };
     let points = u32::try_from(settings.embedders.len()).unwrap_or(u32::MAX);
     let grid = TrialGrid { points, repetitions: 1 };
-    let mut log = file.map(|file| file.open(COMMAND, &trials.inputs, &key)).transpose()?;
+    // Every finished embedder stays, whoever is compared with it later.
+    let kept = settings_without_embedders(&key);
+    let mut log = file.map(|file| file.open(COMMAND, &trials.inputs, &kept)).transpose()?;
     let mut made: Vec<Made> =
         log.as_ref().map(|log| log.read(grid)).transpose()?.unwrap_or_default();
+    let differs = |(one, spec): (&Made, &EmbedderSpec)| one.name != spec.to_string();
+    if made.iter().zip(&settings.embedders).any(differs) {
+        let names: Vec<&str> = made.iter().map(|one| one.name.as_str()).collect();
+        let names = names.join(", ");
+        let message = format!("finished are {names}: name these first, in this order, then others");
+        return Err(Error::usage(message));
+    }
     let mut warnings = std::mem::take(&mut trials.loaded.warnings);
     for (point, spec) in (0..points).zip(&settings.embedders).skip(made.len()) {
         let embedding =
@@ -236,6 +245,13 @@ fn provenance(settings: &EmbeddingsSettings, truth: bool) -> Map<String, Value> 
     let mut all = settings_map(settings);
     all.insert("truth".into(), truth.into());
     all
+}
+
+/// What decides the result of each embedder.
+fn settings_without_embedders(key: &Map<String, Value>) -> Map<String, Value> {
+    let mut key = key.clone();
+    key.remove("embedders");
+    key
 }
 
 /// One round, in which everybody is who they are known to be; each review is a reviewer.

@@ -94,6 +94,17 @@ fn a_run_goes_on_with_the_embedders_that_are_finished() {
     // Seconds are those of the first run.
     assert_eq!(again.made, first.made);
     assert_eq!(again.rows, first.rows);
+    // One more is made beside it; what is finished cannot be named otherwise.
+    let mut more = settings();
+    more.embedders.push(EmbedderSpec::Given);
+    let more = run(&more, Some(&file(true)));
+    assert_eq!((&more.made[0], more.made.len()), (&first.made[0], 2));
+    let mut other = settings();
+    other.embedders = vec![EmbedderSpec::Tfidf, EmbedderSpec::Given];
+    let file = file(true);
+    let error =
+        embeddings(&other, loaded(20), Vec::new(), None, &LocalModels, Some(&file), &Silent);
+    assert!(error.is_err_and(|error| error.to_string().contains("finished are given, given")));
 }
 
 #[test]
