@@ -274,7 +274,7 @@ impl ReviewTrialsRun {
         let Some(mut rows) = rows.filter(|rows| !rows.rows().is_empty()) else { return report };
         all.headline().into_iter().for_each(|said| rows.set_headline(said.to_owned()));
         report.table = rows;
-        report.footer.push("By source of Z, and all columns: --output FILE.".into());
+        report.footer.push("Figures by source of Z, and all columns, are in files.".into());
         report
     }
 

@@ -313,8 +313,8 @@ impl JudgesRun {
         let mut board = BOARD.table(&report.table, &standings[..standings.len().min(SHOWN)]);
         report.table.headline().into_iter().for_each(|said| board.set_headline(said.to_owned()));
         let more = match standings.len().saturating_sub(SHOWN) {
-            0 => "All metrics: --output FILE.".to_owned(),
-            more => format!("{more} more judges and all metrics: --output FILE."),
+            0 => "All metrics are in files.".to_owned(),
+            more => format!("{more} more judges and all metrics are in files."),
         };
         report.footer.push(more);
         report.table = board;

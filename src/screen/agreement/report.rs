@@ -164,7 +164,7 @@ impl AgreementRun {
         table.set_headline(self.answer());
         report.table = table;
         report.footer.push(
-            "Base rates, matrices, comparisons and all metrics: --output FILE, --report PAGE."
+            "Base rates, matrices, comparisons and all metrics are in files and on the page."
                 .into(),
         );
         Some(report)
