@@ -78,6 +78,7 @@ impl Exporter for HtmlExporter<'_> {
             style => Value::from_safe_string(style),
             script => script.map(Value::from_safe_string),
             opening => fill("opening.html", opening_values(report, page))?,
+            warned => !warnings(report, page).is_empty(),
             warnings => fill("warnings.html", context! { warnings => warnings(report, page) })?,
             reading => fill("reading.html", context! { reading => all_shown(&page.reading) })?,
             sections => sections?,

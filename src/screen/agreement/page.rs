@@ -3,7 +3,7 @@
 use super::run::{AgreementRun, Disagreement, Measured};
 use crate::metrics::agreement::Metric;
 use crate::report::folded;
-use crate::report::html::{Page, ShownTable};
+use crate::report::html::{Page, Section, SectionCell, ShownTable};
 use crate::report::plot::{Bar, BarChart, MatrixChart};
 
 /// Matrices that are drawn; the table has all.
@@ -30,24 +30,36 @@ impl AgreementRun {
         let report = self.report();
         let mut lead = vec![self.answer()];
         lead.extend(report.footer);
-        lead.extend(self.disagreements.first().map(|_| {
-            let names: Vec<&str> =
-                self.disagreements.iter().map(|item| item.task.as_str()).collect();
-            let short = folded(&names, LONG_TASK);
-            let names = short.unwrap_or_else(|| names.into_iter().map(str::to_owned).collect());
-            let items =
-                self.disagreements.iter().zip(&names).map(|(item, name)| described(name, item));
-            let items: Vec<String> = items.collect();
-            format!("Sources disagree most on: {}.", items.join("; "))
-        }));
         Page {
             title: "How well labellers agree".into(),
             lead,
             reading: reading(),
             figures: charts.chain(matrices).collect(),
+            sections: self.where_sources_disagree().into_iter().collect(),
             table: ShownTable::Open,
             ..Page::default()
         }
+    }
+
+    /// The items on which sources disagree most, for people to read.
+    fn where_sources_disagree(&self) -> Option<Section> {
+        let names: Vec<&str> = self.disagreements.iter().map(|item| item.task.as_str()).collect();
+        let short = folded(&names, LONG_TASK);
+        let names = short.unwrap_or_else(|| names.into_iter().map(str::to_owned).collect());
+        let row = |(item, name): (&Disagreement, String)| {
+            let labels: Vec<String> =
+                item.labels.iter().map(|(label, count)| format!("{label} x{count}")).collect();
+            let gold = item.gold.clone().unwrap_or_else(|| "-".into());
+            [name, gold, labels.join(", ")].map(SectionCell::Text).to_vec()
+        };
+        (!names.is_empty()).then(|| Section {
+            id: "disagreement",
+            title: "Where sources disagree most".into(),
+            lead: "Read these tasks first: where labels differ so much, the task or its rules are often unclear.".into(),
+            columns: vec!["task", "gold", "labels by sources"],
+            rows: self.disagreements.iter().zip(names).map(row).collect(),
+            ..Section::default()
+        })
     }
 
     fn chart(&self, metric: Metric, caption: &str) -> Option<(String, String)> {
@@ -95,13 +107,6 @@ impl AgreementRun {
         );
         (chart.svg(), caption)
     }
-}
-
-fn described(name: &str, item: &Disagreement) -> String {
-    let labels: Vec<String> =
-        item.labels.iter().map(|(label, count)| format!("{label} x{count}")).collect();
-    let gold = item.gold.as_ref().map_or(String::new(), |gold| format!(", gold {gold}"));
-    format!("{name} ({}{gold})", labels.join(", "))
 }
 
 fn reading() -> Vec<String> {
