@@ -69,13 +69,13 @@ fn the_first_screen_says_whom_to_look_at_and_begins_the_list() {
     assert_eq!(browser.text("#first"), "Look at these first");
     let people =
         "return [...document.querySelectorAll('.first li a')].map(a => a.textContent).join(' ')";
-    assert_eq!(browser.run(people), json!("finn gwen hugo"));
+    assert_eq!(browser.run(people), json!("finn gwen hugo jules"));
     let said = browser.text(".first");
     for part in [
         "finn reads as a copy of the LLM's review on",
         "hugo reads as a review of another paper, by an LLM or a person on",
         "Closest (1.00):",
-        "about 3 (1 to 7) did not hand in their own work.",
+        "about 4 (2 to 8) did not hand in their own work.",
     ] {
         assert!(said.contains(part), "no `{part}` in {said}");
     }
