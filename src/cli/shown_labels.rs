@@ -39,8 +39,6 @@ pub(super) fn shown(report: Report, run: &LabelsRun) -> Report {
         cells.extend(beside.as_ref().map(|values| Cell::from(values[row.number])));
         table.push(cells);
     }
-    if let Some(headline) = report.table.headline() {
-        table.set_headline(headline.to_owned());
-    }
+    table.set_headline_of(&report.table);
     Report { table, ..report }
 }

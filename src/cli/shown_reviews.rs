@@ -26,16 +26,14 @@ pub(super) fn shown(report: &Report, run: &ReviewsRun, top: usize) -> Report {
     } else {
         without_empty(all, &rows, names.len() == 1)
     };
-    if let Some(headline) = all.headline() {
-        table.set_headline(headline.to_owned());
-    }
+    table.set_headline_of(all);
     report.table = table;
     if let Some(last) = report.footer.last_mut() {
         last.push_str(" Evidence: --explain REVIEWER.");
     }
     if top < of_score {
         let hidden = all.rows().chunks(of_score).flat_map(|rows| &rows[top.min(rows.len())..]);
-        let place = all.columns().iter().position(|column| *column == "flag");
+        let place = all.place("flag");
         let with = |flag: &str| {
             let has = |row: &&Vec<Cell>| place.is_some_and(|p| row[p] == Cell::Text(flag.into()));
             hidden.clone().filter(has).count()
@@ -57,8 +55,7 @@ pub(super) fn shown(report: &Report, run: &ReviewsRun, top: usize) -> Report {
 
 /// The columns of own work that are read first; whoever is not judged has a note that says why.
 fn of_own(all: &Table, rows: &[&Vec<Cell>], person: &'static str, closest: &[String]) -> Table {
-    let place = |name: &str| all.columns().iter().position(|column| *column == name);
-    let cell = |row: &[Cell], name: &str| place(name).map_or(Cell::Missing, |p| row[p].clone());
+    let cell = |row: &[Cell], name: &str| all.place(name).map_or(Cell::Missing, |p| row[p].clone());
     let has = |name: &&str| rows.iter().any(|row| cell(row, name) != Cell::Missing);
     let rare: Vec<&'static str> = ["canaries"].into_iter().filter(has).collect();
     let mut columns = vec![person, "flag", "reads_as", "flagged", "share", "p_own", "evidence"];

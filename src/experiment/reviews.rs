@@ -272,7 +272,7 @@ impl ReviewTrialsRun {
             }
         }
         let Some(mut rows) = rows.filter(|rows| !rows.rows().is_empty()) else { return report };
-        all.headline().into_iter().for_each(|said| rows.set_headline(said.to_owned()));
+        rows.set_headline_of(&all);
         report.table = rows;
         report.footer.push("Figures by source of Z, and all columns, are in files.".into());
         report

@@ -37,7 +37,7 @@ impl Board<'_> {
     /// Who has the first metric, best first, those of one value in the order of their names; nobody if a
     /// column is missing.
     pub fn standings<'a>(&self, table: &'a Table) -> Vec<Standing<'a>> {
-        let place = |name: &str| table.columns().iter().position(|column| *column == name);
+        let place = |name: &str| table.place(name);
         let Some(value) = place(self.value) else { return Vec::new() };
         let names: Vec<usize> = self.names.iter().filter_map(|name| place(name)).collect();
         let takes_part = |row: &&Vec<Cell>| {
@@ -73,8 +73,8 @@ impl Board<'_> {
     /// One row each, best first: names, the first metric and what is beside it, the other metrics that
     /// anybody has.
     pub fn table(&self, table: &Table, standings: &[Standing]) -> Table {
-        let place = |name: &str| table.columns().iter().position(|column| *column == name);
-        let cell = |row: &[Cell], name: &str| place(name).map_or(Cell::Missing, |p| row[p].clone());
+        let cell =
+            |row: &[Cell], name: &str| table.place(name).map_or(Cell::Missing, |p| row[p].clone());
         let metrics = self.metrics.map_or(&[][..], |(_, metrics)| metrics);
         let others: Vec<&'static str> = metrics
             .iter()
@@ -104,8 +104,11 @@ impl Board<'_> {
         let best = standings.first()?;
         let ends = |standing: &Standing| {
             let number = |name: &str| {
-                let place = table.columns().iter().position(|column| *column == name)?;
-                if let Cell::Number(number) = standing.row[place] { Some(number) } else { None }
+                if let Cell::Number(number) = standing.row[table.place(name)?] {
+                    Some(number)
+                } else {
+                    None
+                }
             };
             Some((number("ci_low")?, number("ci_high")?))
         };

@@ -79,6 +79,11 @@ impl Table {
         self.headline.as_deref()
     }
 
+    /// Says what another table says first: of the same rows in other columns.
+    pub fn set_headline_of(&mut self, other: &Self) {
+        self.headline.clone_from(&other.headline);
+    }
+
     /// Says in numbers, for programs, what sentences around the rows say to people.
     pub fn set_summary(&mut self, summary: Map<String, Value>) {
         self.summary = summary;
@@ -102,6 +107,11 @@ impl Table {
     /// The column names, lower-case with underscores.
     pub fn columns(&self) -> &[&'static str] {
         &self.columns
+    }
+
+    /// The place of a column; `None` if there is none of this name.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| *column == name)
     }
 
     /// The rows in order.

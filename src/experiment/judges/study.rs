@@ -311,7 +311,7 @@ impl JudgesRun {
             return report;
         }
         let mut board = BOARD.table(&report.table, &standings[..standings.len().min(SHOWN)]);
-        report.table.headline().into_iter().for_each(|said| board.set_headline(said.to_owned()));
+        board.set_headline_of(&report.table);
         let more = match standings.len().saturating_sub(SHOWN) {
             0 => "All metrics are in files.".to_owned(),
             more => format!("{more} more judges and all metrics are in files."),
