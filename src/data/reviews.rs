@@ -88,6 +88,15 @@ impl ReviewSet {
         reviews.chain(self.z.iter().map(|z| &z.content))
     }
 
+    /// Places of the reviews of each reviewer, by the reviewer's number.
+    pub fn reviews_of_each(&self) -> Vec<Vec<usize>> {
+        let mut places = vec![Vec::new(); self.reviewers.len()];
+        for (place, review) in self.reviews.iter().enumerate() {
+            places[review.reviewer as usize].push(place);
+        }
+        places
+    }
+
     /// The text of the task of a paper, where one was given.
     pub fn task_text(&self, paper: u32) -> Option<&str> {
         self.tasks.get(paper as usize)?.as_ref()?.text.as_deref()

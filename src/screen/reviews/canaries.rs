@@ -40,11 +40,7 @@ impl Canaries {
         let found = check(plan, &Dictionary::bundled(), &texts)?;
         let counted =
             own.map(|own| counts(own.reviews.iter().map(|review| review.flag).zip(&found.reviews)));
-        let mut of_person = vec![Vec::new(); set.reviewers.len()];
-        for (place, review) in set.reviews.iter().enumerate() {
-            of_person[review.reviewer as usize].push(place);
-        }
-        let canaries = Self { found, own: counted, of_person };
+        let canaries = Self { found, own: counted, of_person: set.reviews_of_each() };
         let flagged = own.map(|own| canaries.flagged(own, set));
         Ok((canaries, flagged))
     }

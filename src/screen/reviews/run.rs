@@ -182,13 +182,11 @@ impl ReviewsRun {
         let mut rows =
             rows(self.set().reviewers.names(), name, self.scored(name), &self.settings.flags());
         if name == ScoreName::Own {
-            let mut of_person = vec![Vec::new(); self.set().reviewers.len()];
-            for (review, close) in self.set().reviews.iter().zip(self.closeness()) {
-                of_person[review.reviewer as usize].extend(*close);
-            }
+            let (places, close) = (self.set().reviews_of_each(), self.closeness());
             for row in &mut rows {
                 if let RowDetail::Own { closeness, .. } = &mut row.detail {
-                    *closeness = mean(&of_person[row.number]);
+                    let of_person = places[row.number].iter().filter_map(|&place| close[place]);
+                    *closeness = mean(&of_person.collect::<Vec<_>>());
                 }
             }
         }

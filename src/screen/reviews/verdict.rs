@@ -20,14 +20,10 @@ impl<'a> Verdicts<'a> {
     /// `None` where the score own was not computed.
     pub(super) fn of(run: &'a ReviewsRun) -> Option<Self> {
         let (own, set) = (run.own()?, run.set());
-        let mut of_person = vec![Vec::new(); set.reviewers.len()];
         let mut of_paper = vec![(0, 0); set.papers.len()];
-        for (place, review) in set.reviews.iter().enumerate() {
-            of_person[review.reviewer as usize].push(place);
-            of_paper[review.paper as usize].0 += 1;
-        }
+        set.reviews.iter().for_each(|review| of_paper[review.paper as usize].0 += 1);
         set.z.iter().for_each(|z| of_paper[z.paper as usize].1 += 1);
-        Some(Self { run, own, of_person, of_paper })
+        Some(Self { run, own, of_person: set.reviews_of_each(), of_paper })
     }
 
     /// The flag and its reason, as what follows the name.

@@ -30,9 +30,10 @@ pub(super) fn first(run: &ReviewsRun, text: ReviewText) -> First {
         .iter()
         .filter(|row| matches!(row.flag_word(), Some("look" | "uninformative")))
         .collect();
+    let verdicts = Verdicts::of(run);
     let person = |row: &&ReviewerRow| FirstPerson {
         person: row.number,
-        says: says(run, row),
+        says: says(run, verdicts.as_ref(), row),
         // Who writes about something else is not close to what the LLM says of the paper.
         pair: match reads_as(row) {
             Some(Class::OffTopic | Class::OffTopicLlm) => None,
@@ -77,7 +78,7 @@ fn reads_as(row: &ReviewerRow) -> Option<Class> {
 }
 
 /// What follows the name.
-fn says(run: &ReviewsRun, row: &ReviewerRow) -> String {
+fn says(run: &ReviewsRun, verdicts: Option<&Verdicts<'_>>, row: &ReviewerRow) -> String {
     if let Some(canaries) = run.canaries().filter(|_| row.is_canary) {
         let hits = canaries.hits_of(row.number, run.set()).join("; ");
         return format!("repeats every phrase that was hidden in the paper ({hits})");
@@ -94,7 +95,7 @@ fn says(run: &ReviewsRun, row: &ReviewerRow) -> String {
         Some(class) => format!("reads as {}", nouns.said(kind_of(class))),
         None => "does not read as their own work".to_owned(),
     };
-    let doubtful = Verdicts::of(run).map_or(0, |all| all.doubtful(row.number).len());
+    let doubtful = verdicts.map_or(0, |all| all.doubtful(row.number).len());
     let on = match doubtful.max(*n_look) {
         like if (1..row.n_papers).contains(&like) => {
             format!("on {like} of {}", nouns.things(row.n_papers))
