@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::BertOptions;
 use super::candle::CandleConfig;
-use super::error::BertError;
 #[cfg(feature = "hub")]
 use super::error::FAMILIES;
+use super::error::{BertError, families};
 use super::json::JsonFile;
 use crate::embed::settings::Pooling;
 
@@ -24,11 +24,9 @@ pub(in crate::embed) fn model_type(folder: &Path) -> Option<String> {
 /// The `model_type` of a model folder if caz computes it; the rest of the config is not checked.
 #[cfg(feature = "hub")]
 pub(in crate::embed) fn supported_family(folder: &Path) -> Option<String> {
-    let known = FAMILIES.replace(" and ", ", ");
     // Language models are of this family, too; those that embed say how they pool.
     let pools = |family: &str| family != "qwen3" || folder.join("modules.json").is_file();
-    model_type(folder)
-        .filter(|family| known.split(", ").any(|known| known == family) && pools(family))
+    model_type(folder).filter(|family| FAMILIES.contains(&family.as_str()) && pools(family))
 }
 
 /// The element-wise function between the two halves of the feed-forward block.
@@ -88,9 +86,6 @@ impl PostNormConfig {
     }
 }
 
-const USE_A_FAMILY: &str = "use a bert, roberta, xlm-roberta, camembert, distilbert, mpnet, modernbert, \
-                            nomic_bert or qwen3 model";
-
 /// What config.json describes.
 pub(super) enum Architecture {
     PostNorm(PostNormConfig),
@@ -110,7 +105,10 @@ impl Architecture {
             "modernbert" => modernbert(&file).map(Self::Candle),
             "nomic_bert" => nomic_bert(&file).map(Self::Candle),
             "qwen3" => qwen3(&file).map(Self::Candle),
-            other => Err(file.unsupported("model_type", other, USE_A_FAMILY)),
+            other => {
+                let remedy = format!("use a {} model", families("or"));
+                Err(file.unsupported("model_type", other, remedy))
+            }
         }
     }
 }

@@ -1,13 +1,29 @@
 //! Why a transformer encoder could not be loaded or run.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use crate::data::interruption::Interrupted;
 use crate::error::{ErrorKind, Kinded, Remedy};
 
-/// The encoder families that caz computes, as error messages name them.
-pub const FAMILIES: &str =
-    "bert, roberta, xlm-roberta, camembert, distilbert, mpnet, modernbert, nomic_bert and qwen3";
+/// The encoder families that caz computes, by their `model_type`.
+pub const FAMILIES: [&str; 9] = [
+    "bert",
+    "roberta",
+    "xlm-roberta",
+    "camembert",
+    "distilbert",
+    "mpnet",
+    "modernbert",
+    "nomic_bert",
+    "qwen3",
+];
+
+/// The families as messages name them, with this word before the last one.
+pub(super) fn families(conjunction: &str) -> String {
+    let [others @ .., last] = FAMILIES;
+    format!("{} {conjunction} {last}", others.join(", "))
+}
 
 /// Why a transformer encoder could not be loaded or run.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +76,7 @@ pub enum BertError {
         /// Its value.
         value: String,
         /// What would work.
-        remedy: &'static str,
+        remedy: Cow<'static, str>,
     },
     /// A weight file is damaged.
     #[error("`{}` is damaged: {reason}; download the model again", path.display())]
@@ -90,7 +106,7 @@ pub enum BertError {
     /// A weight inside the encoder that no known computation uses: an adapter, another variant.
     #[error(
         "`{}` has a weight `{name}` that caz does not know; \
-         use a model of the families {known}", folder.display(), known = FAMILIES
+         use a model of the families {known}", folder.display(), known = families("and")
     )]
     UnknownWeight {
         /// The model's folder.
@@ -119,7 +135,7 @@ pub enum BertError {
     },
     /// The tokenizer wraps a text in a way caz does not reproduce.
     #[error("the tokenizer `{}` {what}; use a model of the families {known}",
-        path.display(), known = FAMILIES)]
+        path.display(), known = families("and"))]
     TokenizerTemplate {
         /// The file.
         path: PathBuf,

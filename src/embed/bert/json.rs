@@ -1,5 +1,6 @@
 //! The model's JSON files, read strictly: a key that is needed and absent is an error.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -82,9 +83,10 @@ impl JsonFile {
         &self,
         key: &'static str,
         value: &(impl ToString + ?Sized),
-        remedy: &'static str,
+        remedy: impl Into<Cow<'static, str>>,
     ) -> BertError {
-        BertError::Unsupported { path: self.path.clone(), key, value: value.to_string(), remedy }
+        let (path, value, remedy) = (self.path.clone(), value.to_string(), remedy.into());
+        BertError::Unsupported { path, key, value, remedy }
     }
 
     /// Refuses any value of `key` but `expected`; absent is accepted.
