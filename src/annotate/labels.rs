@@ -13,7 +13,7 @@ use super::task::read_task;
 use crate::data::import::ImportSettings;
 use crate::data::items::{ItemRow, TASK, check_names_differ, read_items};
 use crate::data::observer::Observer;
-use crate::data::rows::Column;
+use crate::data::rows::{Column, NamedColumn};
 use crate::data::source::Source;
 use crate::error::{Error, Remedy, Result};
 use crate::judge::feedback::ask_until_readable;
@@ -26,9 +26,8 @@ use crate::report::{Input, settings_map};
 /// The name in results.
 pub const COMMAND: &str = "annotate labels";
 
-/// A name and the texts that an item may have.
-const SCHEMA: [Column; 6] = [
-    TASK,
+/// Texts that tables call by other names, too.
+const KNOWN: [Column; 5] = [
     Column { name: "text", synonyms: &["comment", "content"], required: false },
     Column { name: "context", synonyms: &[], required: false },
     Column { name: "request", synonyms: &["prompt"], required: false },
@@ -126,15 +125,18 @@ impl Labels {
         let fields = fields_of(&settings.prompt, &prompt, &task)?;
         let kept = kept_field(settings.question.as_deref(), &fields)?;
         let source = source()?;
-        let items = read_items(&source, &SCHEMA)?;
+        let schema = schema(&prompt);
+        let items = read_items(&source, &schema)?;
         check_names_differ(&source, &TASK, &items)?;
         let inputs = vec![Input::new(&source, items.len() as u64)];
-        let samples = Samples { columns: &SCHEMA, items: &items, sampling: &settings.sampling };
-        let schema = json_schema(&fields);
+        let samples = Samples { columns: &schema, items: &items, sampling: &settings.sampling };
         let requests = samples.requests(&Question {
             prompts: std::slice::from_ref(&prompt),
             task: &task,
-            format: ResponseFormat::JsonSchema { name: "labels".into(), schema },
+            format: ResponseFormat::JsonSchema {
+                name: "labels".into(),
+                schema: json_schema(&fields),
+            },
         })?;
         let settings = settings.clone();
         Ok(Self { settings, prompt, fields, kept, items, inputs, task_sha256, requests })
@@ -165,7 +167,8 @@ impl Labels {
     /// Asks for all labels.
     pub fn run(&self, asked: &Asked<'_>, observer: &dyn Observer) -> Annotation {
         let sampling = &self.settings.sampling;
-        let samples = Samples { columns: &SCHEMA, items: &self.items, sampling };
+        let schema = schema(&self.prompt);
+        let samples = Samples { columns: &schema, items: &self.items, sampling };
         let job = Job {
             command: COMMAND,
             columns: &COLUMNS,
@@ -187,6 +190,15 @@ impl Labels {
         let flagged = samples.suspicious(&InjectionDetector::new(names));
         job.run(asked, observer, work, (flagged, |used: &[u32]| turns_summary(used, turns)))
     }
+}
+
+/// A name and the texts that the prompt asks for.
+fn schema(prompt: &Prompt) -> Vec<NamedColumn<'_>> {
+    let column = |name| {
+        let known = KNOWN.into_iter().find(|column| column.name == name);
+        known.unwrap_or(NamedColumn { name, synonyms: &[], required: false })
+    };
+    std::iter::once(TASK).chain(prompt.variables().keys().map(|name| column(name))).collect()
 }
 
 fn fields_of(name: &str, prompt: &Prompt, task: &Task) -> Result<Vec<Field>> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::job::{Flagged, suspicious};
 use super::row::{Row, named};
 use crate::data::items::ItemRow;
-use crate::data::rows::Column;
+use crate::data::rows::{Column, NamedColumn};
 use crate::error::{Error, Remedy, Result};
 use crate::judge::InjectionDetector;
 use crate::llm::prompt::Task;
@@ -64,7 +64,7 @@ impl SamplingSettings {
 #[derive(Clone, Copy)]
 pub(super) struct Samples<'a> {
     /// What the items have: a name, then texts.
-    pub(super) columns: &'a [Column],
+    pub(super) columns: &'a [NamedColumn<'a>],
     pub(super) items: &'a [ItemRow],
     pub(super) sampling: &'a SamplingSettings,
 }

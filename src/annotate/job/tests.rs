@@ -142,3 +142,15 @@ fn an_estimate_counts_what_is_not_there_yet() {
     assert_eq!(estimate.prompt_tokens, tokens);
     assert_eq!(estimate.answer_tokens, 2 * u64::from(rest[0].max_tokens));
 }
+
+#[test]
+fn every_text_that_a_prompt_asks_for_is_read_from_the_items() {
+    for prompt in ["label-relevance", "label-relevance-figure1"] {
+        let settings = LabelsSettings { prompt: prompt.into(), ..LabelsSettings::default() };
+        let text = "task,query,document\n1,third prime,Of 2 3 5 it is the last.\n";
+        let source = Source::from_reader(Path::new("i.csv"), text.as_bytes()).unwrap();
+        let labels = Labels::prepare(&settings, || Ok(source)).unwrap();
+        let asked = format!("{:?}", labels.requests()[0].messages);
+        assert!(asked.contains("third prime") && asked.contains("it is the last"), "{asked}");
+    }
+}

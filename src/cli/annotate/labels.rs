@@ -23,8 +23,7 @@ use crate::data::import::Wanted;
 Example: caz annotate labels comments.csv --prompt label-toxicity --question toxic \\
            --base-url http://localhost:8000/v1 --model llama-3.1-8b --output z.csv")]
 pub(super) struct LabelsArgs {
-    /// Items: a column `task` and the texts of the prompt (text, context, request, `response_a`,
-    /// `response_b`)
+    /// Items: a column `task` and the texts of the prompt, by the names that `caz prompts show` gives
     items: PathBuf,
     /// A prompt for labels, by name or path; see `caz prompts list`
     #[arg(long, value_name = "P")]
