@@ -28,7 +28,7 @@ Files: CSV, TSV or JSON lines, plain or .gz; `-` is standard input.
   --z      task, label; optional source, sample
 
 Columns: value is the conditional mutual information (total variation) given Z of quantity:
-  human_human      two people
+  human_human      two people; human_human:K of kind K, human_human:K+L of two, where workers are named kind/name
   cheater_human    a cheater and a person
   cheater_cheater  a cheater with the LLM of Z and one with the LLM `cheater`
 null is its mean under permutation, excess = value less its estimated bias; difference_to_humans is the value of two

@@ -33,6 +33,8 @@
 //! upwards once more. All values of a replicate come from the same drawn tasks, so differences
 //! are paired.
 
+use std::collections::BTreeSet;
+
 use rand::RngExt;
 use rayon::prelude::*;
 
@@ -189,6 +191,9 @@ pub struct SourceCheck {
     pub samples: usize,
     /// Two humans.
     pub humans: Measured,
+    /// Two humans of one kind, then of two kinds (`expert+normal`), where workers are named `kind/name`;
+    /// empty where they are not.
+    pub kinds: Vec<(String, Measured)>,
     /// Every LLM as the cheater's, in the order of the sources.
     pub cheaters: Vec<CheaterCheck>,
 }
@@ -311,6 +316,7 @@ pub fn check_assumptions(
             z: names.name.clone(),
             samples: names.samples.len(),
             humans: measured[source.humans],
+            kinds: source.kinds(&measured),
             cheaters: source
                 .cheaters
                 .iter()
@@ -365,6 +371,7 @@ pub fn check_unconditional(
         z: String::new(),
         samples: 0,
         humans: measured[source.humans],
+        kinds: source.kinds(&measured),
         cheaters: cheaters.collect(),
     }
 }
@@ -385,8 +392,50 @@ fn planted(table: &LabelTable, z: &ZLabels, progress: &dyn Progress) -> Vec<Opti
 }
 
 /// Total of what [`check_assumptions`] reports as progress.
-pub fn progress_total(sources: usize, settings: &AssumptionSettings) -> u64 {
-    (sources * (1 + 3 * sources)) as u64 + u64::from(settings.replicates)
+pub fn progress_total(table: &LabelTable, sources: usize, settings: &AssumptionSettings) -> u64 {
+    let values = 1 + kind_pairs(table).len() + 3 * sources;
+    (sources * values) as u64 + u64::from(settings.replicates)
+}
+
+/// Most kinds of workers that are told apart.
+const MOST_KINDS: usize = 5;
+
+/// Two kinds of workers, the same one twice or two different ones, with the worker numbers of each.
+type KindPair = (String, [Vec<bool>; 2]);
+
+/// What stands before the first `/` of the names of workers, if all have one and there are 2 to
+/// [`MOST_KINDS`]: each kind with itself, then each with each.
+fn kind_pairs(table: &LabelTable) -> Vec<KindPair> {
+    let names = table.workers().names().iter().map(|name| Some(name.split_once('/')?.0));
+    let Some(of) = names.collect::<Option<Vec<&str>>>() else { return Vec::new() };
+    let kinds: Vec<&str> = BTreeSet::from_iter(of.iter().copied()).into_iter().collect();
+    if !(2..=MOST_KINDS).contains(&kinds.len()) {
+        return Vec::new();
+    }
+    let members = |kind: &str| of.iter().map(|other| *other == kind).collect::<Vec<bool>>();
+    let same = kinds.iter().map(|kind| ((*kind).to_owned(), [members(kind), members(kind)]));
+    let different = kinds.iter().enumerate().flat_map(|(index, first)| {
+        let pair = |second: &&str| (format!("{first}+{second}"), [members(first), members(second)]);
+        kinds[index + 1..].iter().map(pair).collect::<Vec<_>>()
+    });
+    same.chain(different).collect()
+}
+
+/// The pairs of people of each pair of kinds.
+fn of_kinds<'a>(
+    table: &'a LabelTable,
+    kinds: &'a [KindPair],
+    z: &'a [Option<Label>],
+) -> impl Iterator<Item = (String, ConditionalPairs)> + 'a {
+    kinds.iter().map(move |(name, [a, b])| {
+        let (first, second) = (|worker| a[worker as usize], |worker| b[worker as usize]);
+        let pairs = if a == b {
+            ConditionalPairs::humans_among(table, first, z)
+        } else {
+            ConditionalPairs::human_groups(table, first, second, z)
+        };
+        (name.clone(), pairs)
+    })
 }
 
 /// All values to compute, and who needs which.
@@ -398,12 +447,20 @@ struct Plan {
 /// Positions in [`Plan::pairs`].
 struct PlannedSource {
     humans: usize,
+    kinds: Vec<(String, usize)>,
     /// Cheater and human, two cheaters; by cheater.
     cheaters: Vec<(Option<usize>, Option<usize>)>,
 }
 
+impl PlannedSource {
+    fn kinds(&self, measured: &[Measured]) -> Vec<(String, Measured)> {
+        self.kinds.iter().map(|(name, index)| (name.clone(), measured[*index])).collect()
+    }
+}
+
 impl Plan {
     fn new(table: &LabelTable, sources: &[ZSource]) -> Self {
+        let kinds = kind_pairs(table);
         let mut pairs = Vec::new();
         let mut push = |value| {
             pairs.push(value);
@@ -430,7 +487,8 @@ impl Plan {
                         (with_human, with_llm)
                     })
                     .collect();
-                PlannedSource { humans, cheaters }
+                let kinds = of_kinds(table, &kinds, z).map(|(name, value)| (name, push(value)));
+                PlannedSource { humans, kinds: kinds.collect(), cheaters }
             })
             .collect();
         Self { pairs, sources }
@@ -453,7 +511,9 @@ impl Plan {
                 (with_human, both.map(|(a, b)| push(ConditionalPairs::llms(a, b, &z))))
             })
             .collect();
-        Self { pairs, sources: vec![PlannedSource { humans: 0, cheaters }] }
+        let kinds = kind_pairs(table);
+        let kinds = of_kinds(table, &kinds, &z).map(|(name, value)| (name, push(value))).collect();
+        Self { pairs, sources: vec![PlannedSource { humans: 0, kinds, cheaters }] }
     }
 
     /// Every value with its null and interval, and its replicates.

@@ -47,8 +47,8 @@ pub struct ConditionalPairs {
 enum SecondAnswer {
     /// Another report of the same task in A.
     Peer,
-    /// One label per row, below the number of levels.
-    Single { labels: Vec<u32>, levels: usize },
+    /// Labels of its own, of row `r` those of `order[r]`: `offsets[order[r]]..offsets[order[r] + 1]`.
+    Other { offsets: Vec<u32>, labels: Vec<u32>, levels: usize, order: Vec<u32> },
 }
 
 /// Answers of an LLM, by task number.
@@ -59,14 +59,32 @@ impl ConditionalPairs {
     ///
     /// `z` has one entry per task of `table`; here and below a missing tail counts as `None`.
     pub fn humans(table: &LabelTable, z: Answers<'_>) -> Self {
-        let rows = table_rows(table, 2);
-        Self::new(rows, |_| true, SecondRole::Peer, z)
+        Self::humans_among(table, |_| true, z)
+    }
+
+    /// Two humans of one group: tasks with two reports of its workers or more.
+    pub fn humans_among(table: &LabelTable, group: impl Fn(u32) -> bool, z: Answers<'_>) -> Self {
+        Self::new(table_rows(table, 2, group), None, z)
+    }
+
+    /// A human of one group (A) and one of another that shares no worker with it (B): tasks with a
+    /// report of either.
+    pub fn human_groups(
+        table: &LabelTable,
+        a: impl Fn(u32) -> bool,
+        b: impl Fn(u32) -> bool,
+        z: Answers<'_>,
+    ) -> Self {
+        let mut second = vec![Vec::new(); table.task_count()];
+        for (task, labels) in table_rows(table, 1, b) {
+            second[task as usize] = labels;
+        }
+        Self::new(table_rows(table, 1, a), Some(&|task| &second[task as usize]), z)
     }
 
     /// A human (A) and an LLM (B): tasks with a report and a label of the LLM.
     pub fn human_and_llm(table: &LabelTable, llm: Answers<'_>, z: Answers<'_>) -> Self {
-        let rows = table_rows(table, 1);
-        Self::new(rows, |task| at(llm, task).is_some(), SecondRole::Llm(llm), z)
+        Self::new(table_rows(table, 1, |_| true), Some(&|task| as_slice(llm, task)), z)
     }
 
     /// Two LLM answers.
@@ -74,16 +92,18 @@ impl ConditionalPairs {
         let rows = (0..a.len() as u32)
             .filter_map(|task| at(a, task).map(|label| (task, vec![label])))
             .collect();
-        Self::new(rows, |task| at(b, task).is_some(), SecondRole::Llm(b), z)
+        Self::new(rows, Some(&|task| as_slice(b, task)), z)
     }
 
-    fn new(
+    /// `second`: the labels of B on a task; without it B is another report of A.
+    fn new<'a>(
         mut rows: Vec<(u32, Vec<Label>)>,
-        keep: impl Fn(u32) -> bool,
-        second: SecondRole<'_>,
+        second: Option<&dyn Fn(u32) -> &'a [Label]>,
         z: Answers<'_>,
     ) -> Self {
-        rows.retain(|(task, _)| keep(*task) && at(z, *task).is_some());
+        rows.retain(|&(task, _)| {
+            at(z, task).is_some() && second.is_none_or(|labels| !labels(task).is_empty())
+        });
         // Stable, so that tasks stay ascending inside a stratum.
         rows.sort_by_key(|(task, _)| at(z, *task));
         let mut strata = vec![0];
@@ -95,22 +115,13 @@ impl ConditionalPairs {
         if !rows.is_empty() {
             strata.push(rows.len() as u32);
         }
-        let mut offsets = vec![0];
-        let mut a_labels = Vec::new();
-        for (_, labels) in &rows {
-            a_labels.extend_from_slice(labels);
-            offsets.push(a_labels.len() as u32);
-        }
-        let (a, a_levels) = levels(&a_labels);
-        let tasks: Vec<u32> = rows.into_iter().map(|(task, _)| task).collect();
-        let b = match second {
-            SecondRole::Peer => SecondAnswer::Peer,
-            SecondRole::Llm(llm) => {
-                let b: Vec<Label> = tasks.iter().filter_map(|&task| at(llm, task)).collect();
-                let (labels, levels) = levels(&b);
-                SecondAnswer::Single { labels, levels }
-            }
-        };
+        let (offsets, a, a_levels) = levels(rows.iter().map(|(_, labels)| labels.as_slice()));
+        let tasks: Vec<u32> = rows.iter().map(|&(task, _)| task).collect();
+        let b = second.map_or(SecondAnswer::Peer, |second| {
+            let (offsets, labels, levels) = levels(tasks.iter().map(|&task| second(task)));
+            let order = (0..tasks.len() as u32).collect();
+            SecondAnswer::Other { offsets, labels, levels, order }
+        });
         Self { tasks, strata, offsets, a, a_levels, b }
     }
 
@@ -140,7 +151,8 @@ impl ConditionalPairs {
         for stratum in self.strata.windows(2) {
             let rows = stratum[0] as usize..stratum[1] as usize;
             match &mut permuted.b {
-                SecondAnswer::Single { labels, .. } => labels[rows].shuffle(random),
+                // What a task has stays together: reports of one task resemble each other.
+                SecondAnswer::Other { order, .. } => order[rows].shuffle(random),
                 SecondAnswer::Peer => {
                     let reports = self.offsets[rows.start]..self.offsets[rows.end];
                     permuted.a[reports.start as usize..reports.end as usize].shuffle(random);
@@ -153,7 +165,7 @@ impl ConditionalPairs {
     fn weighted_value(&self, weight: impl Fn(u32) -> f64) -> Option<f64> {
         let b_levels = match &self.b {
             SecondAnswer::Peer => self.a_levels,
-            SecondAnswer::Single { levels, .. } => *levels,
+            SecondAnswer::Other { levels, .. } => *levels,
         };
         let mut joint = Joint::new(self.a_levels, b_levels);
         let (mut sum, mut total) = (0.0, 0.0);
@@ -177,9 +189,12 @@ impl ConditionalPairs {
         let count = labels.len() as f64;
         joint.total += weight;
         match &self.b {
-            SecondAnswer::Single { labels: b, .. } => {
+            SecondAnswer::Other { offsets, labels: b, order, .. } => {
+                let row = order[row] as usize;
+                let b = &b[offsets[row] as usize..offsets[row + 1] as usize];
+                let each = weight / (count * b.len() as f64);
                 for &label in labels {
-                    joint.add(label, b[row], weight / count);
+                    b.iter().for_each(|&other| joint.add(label, other, each));
                 }
             }
             SecondAnswer::Peer => {
@@ -206,12 +221,6 @@ impl ConditionalPairs {
             }
         }
     }
-}
-
-#[derive(Clone, Copy)]
-enum SecondRole<'a> {
-    Peer,
-    Llm(Answers<'a>),
 }
 
 /// Weights of pairs of levels in one stratum, with room for the counts of one task.
@@ -265,22 +274,37 @@ fn at(answers: Answers<'_>, task: u32) -> Option<Label> {
     answers.get(task as usize).copied().flatten()
 }
 
-/// Tasks with at least `least` reports, with the labels.
-fn table_rows(table: &LabelTable, least: usize) -> Vec<(u32, Vec<Label>)> {
+/// The label of a task, or none.
+fn as_slice(answers: Answers<'_>, task: u32) -> &[Label] {
+    answers.get(task as usize).map_or(&[], Option::as_slice)
+}
+
+/// Tasks with at least `least` reports by workers of a group, with the labels.
+fn table_rows(
+    table: &LabelTable,
+    least: usize,
+    group: impl Fn(u32) -> bool,
+) -> Vec<(u32, Vec<Label>)> {
+    let of = |task| table.of_task(task).iter().filter(|&(worker, _)| group(worker));
     (0..table.task_count() as u32)
-        .map(|task| (task, table.of_task(task).labels))
+        .map(|task| (task, of(task).map(|(_, label)| label).collect::<Vec<_>>()))
         .filter(|(_, labels)| labels.len() >= least)
-        .map(|(task, labels)| (task, labels.to_vec()))
         .collect()
 }
 
-/// Labels renumbered from 0 without gaps, and how many there are.
-fn levels(labels: &[Label]) -> (Vec<u32>, usize) {
-    let mut used = labels.to_vec();
+/// Labels of all rows, renumbered from 0 without gaps: where each row begins, the labels, and how many
+/// different ones there are.
+fn levels<'a>(rows: impl Iterator<Item = &'a [Label]>) -> (Vec<u32>, Vec<u32>, usize) {
+    let (mut offsets, mut labels) = (vec![0], Vec::new());
+    for row in rows {
+        labels.extend_from_slice(row);
+        offsets.push(labels.len() as u32);
+    }
+    let mut used = labels.clone();
     used.sort_unstable();
     used.dedup();
     let level = |label: &Label| used.partition_point(|other| other < label) as u32;
-    (labels.iter().map(level).collect(), used.len())
+    (offsets, labels.iter().map(level).collect(), used.len())
 }
 
 #[cfg(test)]
@@ -318,19 +342,25 @@ mod tests {
         Some(sum)
     }
 
-    fn human_pairs(table: &LabelTable, z: &[Option<Label>]) -> Pairs {
+    /// All pairs of different workers, the first of one group and the second of the other.
+    fn human_pairs(
+        table: &LabelTable,
+        z: &[Option<Label>],
+        groups: [&dyn Fn(u32) -> bool; 2],
+    ) -> Pairs {
         let mut pairs = Pairs::new();
         for task in 0..table.task_count() as u32 {
             let Some(k) = z[task as usize] else { continue };
-            let reports: Vec<_> = table.of_task(task).iter().collect();
-            let count = reports.len() as f64;
-            for (i, a) in &reports {
-                for (j, b) in &reports {
+            let mut here = Vec::new();
+            for (i, a) in table.of_task(task).iter().filter(|report| groups[0](report.0)) {
+                for (j, b) in table.of_task(task).iter().filter(|report| groups[1](report.0)) {
                     if i != j {
-                        pairs.push((1.0 / count / (count - 1.0), k, *a, *b));
+                        here.push((k, a, b));
                     }
                 }
             }
+            let each = 1.0 / here.len() as f64;
+            pairs.extend(here.into_iter().map(|(k, a, b)| (each, k, a, b)));
         }
         pairs
     }
@@ -360,7 +390,16 @@ mod tests {
             let (table, z) = (&crowd.table, &crowd.z);
             assert_same(
                 ConditionalPairs::humans(table, z).value(),
-                by_definition(&human_pairs(table, z)),
+                by_definition(&human_pairs(table, z, [&|_| true; 2])),
+            )?;
+            let (even, odd) = (|worker: u32| worker % 2 == 0, |worker: u32| worker % 2 == 1);
+            assert_same(
+                ConditionalPairs::humans_among(table, even, z).value(),
+                by_definition(&human_pairs(table, z, [&even, &even])),
+            )?;
+            assert_same(
+                ConditionalPairs::human_groups(table, even, odd, z).value(),
+                by_definition(&human_pairs(table, z, [&even, &odd])),
             )?;
             let mut llm = z.clone();
             llm.rotate_left(shift.min(z.len()));

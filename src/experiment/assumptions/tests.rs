@@ -376,3 +376,105 @@ fn without_z_all_tasks_are_one_stratum_by_hand() {
     assert_eq!(check.cheaters[0].llm.measured.value, Some(0.0));
     assert!((check.cheaters[0].human.difference.unwrap() - 0.5).abs() < 1e-15);
 }
+
+#[test]
+fn kinds_of_workers_share_what_each_pair_of_kinds_shares() {
+    // Both experts say task mod 2, both normal workers task div 2: each kind shares |1/2 - 1/4| in four
+    // cells = 1 with itself, and an expert with a normal worker nothing.
+    let mut names = LabelNames::default();
+    (0..4).for_each(|task| _ = names.tasks.intern(&task.to_string()));
+    for name in ["expert/a", "normal/a", "expert/b", "normal/b"] {
+        names.workers.intern(name);
+    }
+    (0..2).for_each(|label| _ = names.labels.intern(&label.to_string()));
+    let labels = names.labels.clone();
+    let mut reports = Vec::new();
+    for task in 0..4 {
+        for (worker, label) in [(0, task % 2), (1, task / 2), (2, task % 2), (3, task / 2)] {
+            let label = Label::from(label > 0);
+            reports.push(LabelReport { task, worker, label });
+        }
+    }
+    let one = ZSource {
+        name: "one".into(),
+        samples: vec![ZSample { name: String::new(), labels: vec![Some(0); 4] }],
+    };
+    let z = ZLabels { sources: vec![one], labels };
+    let table = LabelTable::new(names, &reports);
+    for check in [
+        check_assumptions(&table, &z, &QUICK, &NoProgress).remove(0),
+        check_unconditional(&table, &z, &QUICK, &NoProgress),
+    ] {
+        let kinds: Vec<_> =
+            check.kinds.iter().map(|(name, people)| (name.as_str(), people.value)).collect();
+        let want = [("expert", Some(1.0)), ("normal", Some(1.0)), ("expert+normal", Some(0.0))];
+        assert_eq!(kinds, want);
+        assert!(check.kinds.iter().all(|(_, people)| people.interval.is_some()));
+    }
+    // Names without kinds: the crowd of the other tests.
+    assert!(check(&world(50, 1, &[("copied", 2, false)]), &QUICK)[0].kinds.is_empty());
+}
+
+/// Random joint distributions of Z, two signals and what two cheaters get from LLMs: who hands in the LLM
+/// with probability `l`, and a peer with `m`, share at most the mix of the four shared values, which is
+/// the bound behind `epsilon`; and relabelling never adds.
+#[test]
+fn lazy_pairs_share_at_most_the_mix_of_what_each_pair_shares() {
+    type Cells = Vec<(f64, [usize; 5])>;
+    // I(A; B | Z) of two functions of a cell, each a distribution over two labels.
+    let shared = |cells: &Cells,
+                  a: &dyn Fn(&[usize; 5]) -> [f64; 2],
+                  b: &dyn Fn(&[usize; 5]) -> [f64; 2]| {
+        let mut sum = 0.0;
+        for z in 0..2 {
+            let (mut mass, mut joint) = (0.0, [[0.0; 2]; 2]);
+            for (p, cell) in cells.iter().filter(|(_, cell)| cell[0] == z) {
+                mass += p;
+                for (h, row) in joint.iter_mut().enumerate() {
+                    for (l, value) in row.iter_mut().enumerate() {
+                        *value += p * a(cell)[h] * b(cell)[l];
+                    }
+                }
+            }
+            for h in 0..2 {
+                for l in 0..2 {
+                    let (of_a, of_b) = (joint[h][0] + joint[h][1], joint[0][l] + joint[1][l]);
+                    sum += (joint[h][l] - of_a * of_b / mass).abs();
+                }
+            }
+        }
+        sum
+    };
+    let certain = |label: usize| [f64::from(label == 0), f64::from(label == 1)];
+    let mut random = stream(5, "test", 0);
+    for _ in 0..500 {
+        let mut cells: Cells = (0..32)
+            .map(|index| {
+                let cell = [index & 1, index >> 1 & 1, index >> 2 & 1, index >> 3 & 1, index >> 4];
+                (random.random_range(0.0..1.0_f64).powi(3), cell)
+            })
+            .collect();
+        let total: f64 = cells.iter().map(|cell| cell.0).sum();
+        cells.iter_mut().for_each(|cell| cell.0 /= total);
+        let pair =
+            |a: usize, b: usize| shared(&cells, &|cell| certain(cell[a]), &|cell| certain(cell[b]));
+        let (l, m) = (random.random_range(0.0..=1.0), random.random_range(0.0..=1.0));
+        let mix = |signal: usize, llm: usize, share: f64| {
+            move |cell: &[usize; 5]| {
+                let (own, copied) = (certain(cell[signal]), certain(cell[llm]));
+                [0, 1].map(|label| (1.0 - share) * own[label] + share * copied[label])
+            }
+        };
+        let lazy = shared(&cells, &mix(1, 3, l), &mix(2, 4, m));
+        let (people, with_peer) = (pair(1, 2), pair(3, 2).max(pair(1, 4)));
+        let epsilon = with_peer.max(pair(3, 4));
+        let working = (1.0 - l) * (1.0 - m);
+        assert!(lazy <= working * people + (1.0 - working) * epsilon + 1e-12);
+        // Alone among people who work: what is lost is at least l times what people share above epsilon.
+        let alone = shared(&cells, &mix(1, 3, l), &|cell| certain(cell[2]));
+        assert!(alone <= people - l * (people - epsilon) + 1e-12);
+        // Half of the zeros relabelled.
+        let relabelled = |cell: &[usize; 5]| if cell[1] == 0 { [0.5, 0.5] } else { [0.0, 1.0] };
+        assert!(shared(&cells, &relabelled, &|cell| certain(cell[2])) <= people + 1e-12);
+    }
+}

@@ -83,7 +83,8 @@ pub(super) fn as_z(
     )?;
     let AsZSettings { trials, permutations, replicates } = *settings;
     let drawing = AssumptionSettings { permutations, replicates, seed };
-    let progress = observer.stage("comparing", progress_total(set.z.sources.len(), &drawing));
+    let progress =
+        observer.stage("comparing", progress_total(&set.table, set.z.sources.len(), &drawing));
     let checks = check_assumptions(&set.table, &set.z, &drawing, progress.as_ref());
     drop(progress);
     if observer.interrupted() {

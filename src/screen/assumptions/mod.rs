@@ -108,7 +108,7 @@ pub fn assumptions(
     }
     let AssumptionsSettings { permutations, bootstrap, seed } = *settings;
     let drawing = AssumptionSettings { permutations, replicates: bootstrap, seed };
-    let total = progress_total(set.z.sources.len(), &drawing);
+    let total = progress_total(&set.table, set.z.sources.len(), &drawing);
     let progress = observer.stage("comparing", total);
     let checks = check_assumptions(&set.table, &set.z, &drawing, progress.as_ref());
     drop(progress);

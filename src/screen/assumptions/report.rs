@@ -91,6 +91,13 @@ fn table(checks: &[SourceCheck], without_z: &SourceCheck) -> Table {
         row.extend(measured_cells(&check.humans));
         row.resize(COLUMNS.len(), Cell::Missing);
         table.push(row);
+        for (kinds, people) in &check.kinds {
+            let quantity = format!("human_human:{kinds}");
+            let mut row = vec![z(), Cell::Missing, quantity.as_str().into()];
+            row.extend(measured_cells(people));
+            row.resize(COLUMNS.len(), Cell::Missing);
+            table.push(row);
+        }
         for cheater in &check.cheaters {
             for (quantity, comparison) in
                 [("cheater_human", &cheater.human), ("cheater_cheater", &cheater.llm)]
@@ -332,6 +339,7 @@ mod tests {
             z: "a".into(),
             samples: 2,
             humans: measured(0.2),
+            kinds: Vec::new(),
             cheaters: vec![
                 CheaterCheck {
                     cheater: "a".into(),
@@ -371,15 +379,20 @@ mod tests {
             z: String::new(),
             samples: 0,
             humans: measured(0.3),
+            kinds: vec![("expert".into(), measured(0.4))],
             cheaters: Vec::new(),
         };
         let table = table(&example(), &without);
-        assert_eq!(table.rows().len(), 7);
+        assert_eq!(table.rows().len(), 8);
         // The most that a cheater shares beyond a: b with people, .18.
         assert_eq!(table.rows()[5][1..3], [Cell::from("b"), Cell::from("epsilon")]);
         let Cell::Number(epsilon) = table.rows()[5][6] else { panic!("{:?}", table.rows()[5]) };
         assert!((epsilon - 0.18).abs() < 1e-12);
         assert_eq!(table.rows()[6][0], Cell::Missing);
+        assert_eq!(
+            table.rows()[7][2..5],
+            ["human_human:expert".into(), 100_usize.into(), Cell::Number(0.4 + 0.01)]
+        );
         assert_eq!(table.rows()[2][3], Cell::Missing);
         assert_eq!(table.rows()[2][4], Cell::Missing);
         assert_eq!(table.rows()[2][13], Cell::Text("needs_samples".into()));
@@ -392,6 +405,7 @@ mod tests {
             z: z.into(),
             samples,
             humans: measured(0.2),
+            kinds: Vec::new(),
             cheaters: Vec::new(),
         };
         let checks = [check("a", 1), check("b", 2), check("c", 1), check("d", 3), check("e", 2)];

@@ -130,6 +130,25 @@ fn runs_are_scored_as_by_ir_measures() {
     assert!(report.warnings.is_empty());
 }
 
+/// The pair that comes with `trec_eval`, as the crate elinor 0.4.0 ships it with the output of `trec_eval`;
+/// rank-biased precision by a script of ten lines.
+#[test]
+#[ignore = "needs CAZ_TEST_TREC_EVAL, the folder test-data/trec-eval of the crate elinor"]
+fn a_public_run_is_scored_as_by_trec_eval() {
+    let folder = std::env::var("CAZ_TEST_TREC_EVAL").expect("CAZ_TEST_TREC_EVAL");
+    let file = |name: &str| Source::read(&Path::new(&folder).join(name)).unwrap();
+    let (runs, graded) = (file("results.test"), file("qrels.rel_level"));
+    for (gold, map) in [("qrels.test", 0.1785), ("qrels.rel_level", 0.1774)] {
+        let report = compared(&[runs.clone(), graded.clone(), file(gold)], &few());
+        for (measure, expected, within) in
+            [("p@10", 0.3, 5e-5), ("map", map, 5e-5), ("rbp_0.8", 0.307_731_059, 1e-8)]
+        {
+            let found = value(&report, measure, "qrels", "score:STANDARD");
+            assert!((found - expected).abs() < within, "{gold} {measure}: {found} {expected}");
+        }
+    }
+}
+
 #[test]
 fn runs_and_topics_are_ranked_by_hand() {
     // One document each: r1 finds both topics, r2 the first, r3 none. By the LLM r2 finds both, r1 one.
