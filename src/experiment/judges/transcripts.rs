@@ -252,6 +252,46 @@ mod tests {
         assert!(errors(&found, &[("1", Side::Tie)].into_iter().collect()).is_empty());
     }
 
+    /// Rounds that are independent tries, won with a probability that is uniform from debate to debate:
+    /// after an odd number n of them the side that leads is the wrong one in C(n + 1, (n + 1) / 2) /
+    /// 2^(n + 2) of the debates, so errors vanish, but only as 1 / sqrt(2 pi n).
+    #[test]
+    fn errors_of_independent_rounds_are_those_of_the_beta_model() {
+        let mut random = crate::stats::seed::stream(3, "test", 0);
+        let (mut said, mut gold) = (Vec::new(), BTreeMap::new());
+        let names: Vec<String> = (0..20_000).map(|item| item.to_string()).collect();
+        for item in &names {
+            let wins: f64 = rand::RngExt::random_range(&mut random, 0.0..1.0);
+            gold.insert(item.as_str(), if wins > 0.5 { Side::A } else { Side::B });
+            let mut turn = |round| {
+                let scores = if rand::RngExt::random_bool(&mut random, wins) {
+                    [2.0, 1.0]
+                } else {
+                    [1.0, 2.0]
+                };
+                Turn { speaker: Speaker::Judge, round, text: String::new(), scores: Some(scores) }
+            };
+            said.push(Transcript {
+                item: item.clone(),
+                method: "samre".into(),
+                order: "ab".into(),
+                verdict: None,
+                turns: (1..=5).map(&mut turn).collect(),
+            });
+        }
+        let rows = errors(&said, &gold);
+        let value = |metric: &str| rows.iter().find(|row| row.metric == metric).unwrap().value;
+        for (round, expected) in [(1, 0.25), (3, 0.1875), (5, 0.156_25)] {
+            for metric in ["error_round", "beta_error_round"] {
+                let found = value(&format!("{metric}:{round}")).unwrap();
+                // Four standard errors of a share of 20,000.
+                assert!((found - expected).abs() < 0.0125, "{metric}:{round} {found} {expected}");
+            }
+            let model = (0..=round).map(|won| below_half(won.max(round - won), round)).sum::<f64>();
+            assert!((model / f64::from(round + 1) - expected).abs() < 1e-12);
+        }
+    }
+
     #[test]
     fn a_line_that_is_no_transcript_is_named() {
         let text = read(&source("{\"item\":1}\n")).unwrap_err().to_string();
