@@ -408,7 +408,7 @@ type KindPair = (String, [Vec<bool>; 2]);
 fn kind_pairs(table: &LabelTable) -> Vec<KindPair> {
     let names = table.workers().names().iter().map(|name| Some(name.split_once('/')?.0));
     let Some(of) = names.collect::<Option<Vec<&str>>>() else { return Vec::new() };
-    let kinds: Vec<&str> = BTreeSet::from_iter(of.iter().copied()).into_iter().collect();
+    let kinds: Vec<&str> = of.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     if !(2..=MOST_KINDS).contains(&kinds.len()) {
         return Vec::new();
     }
