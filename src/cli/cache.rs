@@ -70,7 +70,7 @@ pub(super) fn cache_folder() -> Result<PathBuf> {
     };
     set("CAZ_CACHE_DIR").or_else(|| platform.map(|folder| folder.join("caz"))).ok_or_else(|| {
         MissingError(
-            "there is no folder for the cache; set CAZ_CACHE_DIR, or use --no-cache".into(),
+            "there is no folder for the cache; set CAZ_CACHE_DIR, or use --server no-cache".into(),
         )
         .into()
     })

@@ -210,7 +210,7 @@ impl ModelSource for CommandLineModels<'_> {
         // Set once: a run has one embedder.
         let _ = self.place.set(place);
         let model: Arc<dyn EmbeddingModel> = Arc::new(server);
-        Ok(Served { model, concurrency: llm.concurrency, place: described })
+        Ok(Served { model, concurrency: llm.server.concurrency, place: described })
     }
 
     #[cfg(feature = "llm")]

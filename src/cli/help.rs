@@ -14,7 +14,7 @@ const OUTPUT: &str = "Output";
 const ADVANCED: &str = "Advanced";
 
 /// What is read.
-const INPUT_FLAGS: [&str; 29] = [
+const INPUT_FLAGS: &[&str] = &[
     "z",
     "tasks_file",
     "pairs",
@@ -47,7 +47,7 @@ const INPUT_FLAGS: [&str; 29] = [
 ];
 
 /// What is written, and how.
-const OUTPUT_FLAGS: [&str; 21] = [
+const OUTPUT_FLAGS: &[&str] = &[
     "by",
     "workers_file",
     "transcripts",
@@ -73,7 +73,7 @@ const OUTPUT_FLAGS: [&str; 21] = [
 
 /// What belongs to everyday flags and few people of a command need: shown in their group, by `--help`
 /// only. By the words that a command begins with; all that fit count.
-const RARE: [(&str, &[&str]); 13] = [
+const RARE: &[(&str, &[&str])] = &[
     ("", &["calibrate", "title", "answer_columns"]),
     ("labels", &["duplicates", "multi", "consensus_by"]),
     (
@@ -114,7 +114,7 @@ const RARE: [(&str, &[&str]); 13] = [
 ];
 
 /// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: [&str; 53] = [
+const ADVANCED_FLAGS: &[&str] = &[
     "z_columns",
     "text_columns",
     "names",
@@ -153,21 +153,12 @@ const ADVANCED_FLAGS: [&str; 53] = [
     "feedback",
     "feedback_when",
     "feedback_model",
-    "api_key_env",
-    "concurrency",
-    "timeout",
-    "tries",
     "temperature",
     "max_tokens",
-    "max_requests",
-    "max_tokens_total",
-    "no_cache",
     "record",
     "replay",
     "max_failed",
-    "price_in",
-    "price_out",
-    "no_stream",
+    "server",
 ];
 
 /// Common options that cannot matter, by the words that a command begins with; the first that fits
@@ -325,11 +316,11 @@ fn grouped(arg: Arg, path: &str) -> Arg {
         return arg;
     }
     let is = |flags: &[&str]| flags.contains(&id.as_str());
-    let (heading, everyday) = if arg.is_positional() || is(&INPUT_FLAGS) {
+    let (heading, everyday) = if arg.is_positional() || is(INPUT_FLAGS) {
         (INPUT, true)
-    } else if is(&OUTPUT_FLAGS) {
+    } else if is(OUTPUT_FLAGS) {
         (OUTPUT, true)
-    } else if is(&ADVANCED_FLAGS) {
+    } else if is(ADVANCED_FLAGS) {
         (ADVANCED, false)
     } else {
         (COMPUTE, true)

@@ -10,6 +10,7 @@ use clap::Args;
 use super::cache::cache_folder;
 use super::common::Common;
 use super::exit::{MissingError, UsageError};
+use super::keyed::{Keyed, Keys};
 use crate::annotate::Prices;
 use crate::llm::cached_model::OfflineModel;
 use crate::llm::{
@@ -40,6 +41,26 @@ pub(super) struct LlmArgs {
     /// Refuse models that are not in a file or on a server of this machine
     #[arg(long)]
     pub confidential: bool,
+    /// Sampling temperature [default: 0; 0.7 where several samples are asked for]
+    #[arg(long, value_name = "T")]
+    pub temperature: Option<f64>,
+    /// Most tokens of an answer; one that is cut off is asked for once more with twice as many
+    /// [default: as the prompt says]
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<u32>,
+    /// Append every request and answer to FILE, for --replay; it holds the texts
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Answer from a recorded FILE; needs no network and no key
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "base_url"])]
+    pub replay: Option<PathBuf>,
+    #[command(flatten)]
+    pub server: Keyed<Server>,
+}
+
+/// What few people change of how a server is asked.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Server {
     /// Environment variable that holds the key; never give the key itself
     /// [default: `OPENAI_API_KEY`, which may be unset for servers other than `OpenAI`'s]
     #[arg(long, value_name = "VARIABLE")]
@@ -56,13 +77,6 @@ pub(super) struct LlmArgs {
     /// Tries per request; statuses 408, 409, 429 and 5xx and broken connections are tried again
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub tries: u32,
-    /// Sampling temperature [default: 0; 0.7 where several samples are asked for]
-    #[arg(long, value_name = "T")]
-    pub temperature: Option<f64>,
-    /// Most tokens of an answer; one that is cut off is asked for once more with twice as many
-    /// [default: as the prompt says]
-    #[arg(long, value_name = "N")]
-    pub max_tokens: Option<u32>,
     /// Stop when so many requests were sent; a second run goes on
     #[arg(long, value_name = "N")]
     pub max_requests: Option<u64>,
@@ -78,12 +92,11 @@ pub(super) struct LlmArgs {
     /// Neither look for answers in the cache nor store them
     #[arg(long)]
     pub no_cache: bool,
-    /// Append every request and answer to FILE, for --replay; it holds the texts
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
-    /// Answer from a recorded FILE; needs no network and no key
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "base_url"])]
-    pub replay: Option<PathBuf>,
+}
+
+impl Keys for Server {
+    const FLAG: &'static str = "server";
+    const ABOUT: &'static str = "How the model is asked, and what it may cost";
 }
 
 /// Where a model in a file works.
@@ -122,14 +135,14 @@ impl LlmArgs {
         {
             self.check_servers()?;
         }
-        if self.concurrency == 0 || self.concurrency > 1024 {
-            return wrong("--concurrency must be from 1 to 1024");
+        if self.server.concurrency == 0 || self.server.concurrency > 1024 {
+            return wrong("--server: concurrency must be from 1 to 1024");
         }
-        if self.timeout == 0 || self.timeout > 86_400 {
-            return wrong("--timeout must be from 1 to 86400 seconds");
+        if self.server.timeout == 0 || self.server.timeout > 86_400 {
+            return wrong("--server: timeout must be from 1 to 86400 seconds");
         }
-        if self.tries == 0 || self.tries > 100 {
-            return wrong("--tries must be from 1 to 100");
+        if self.server.tries == 0 || self.server.tries > 100 {
+            return wrong("--server: tries must be from 1 to 100");
         }
         if self.temperature.is_some_and(|t| !(0.0..=2.0).contains(&t)) {
             return wrong("--temperature must be from 0 to 2");
@@ -138,8 +151,8 @@ impl LlmArgs {
             return wrong("--max-tokens must be at least 1");
         }
         let is_price = |price: &f64| price.is_finite() && *price >= 0.0;
-        if ![self.price_in, self.price_out].iter().flatten().all(is_price) {
-            return wrong("--price-in and --price-out must be at least 0");
+        if ![self.server.price_in, self.server.price_out].iter().flatten().all(is_price) {
+            return wrong("--server: price-in and price-out must be at least 0");
         }
         Ok(())
     }
@@ -212,7 +225,7 @@ impl LlmArgs {
     /// threads: others would wait for it, with what they need in memory.
     pub(super) fn at_once(&self) -> usize {
         let is_local = self.model.as_deref().is_some_and(|model| model.starts_with(LOCAL));
-        if is_local && self.replay.is_none() { 1 } else { self.concurrency }
+        if is_local && self.replay.is_none() { 1 } else { self.server.concurrency }
     }
 
     /// Where answers are made, for people.
@@ -251,7 +264,7 @@ impl LlmArgs {
 
     /// The budget of a run, which bars show from now on.
     fn budget(&self, common: &Common) -> Arc<Budget> {
-        let budget = Arc::new(Budget::new(self.max_requests, self.max_tokens_total));
+        let budget = Arc::new(Budget::new(self.server.max_requests, self.server.max_tokens_total));
         common.spending.watch(&budget, self.prices());
         budget
     }
@@ -276,7 +289,7 @@ impl LlmArgs {
 
     /// What tokens cost, if the flags say so.
     pub(super) fn prices(&self) -> Option<Prices> {
-        let (read, written) = self.price_in.zip(self.price_out)?;
+        let (read, written) = self.server.price_in.zip(self.server.price_out)?;
         Some(Prices { read, written })
     }
 
@@ -305,7 +318,7 @@ impl LlmArgs {
         let Opened { mut model, server, places } = opened;
         let place = places.join(", ");
         let mut cached = None;
-        let cache = match (self.no_cache, for_show) {
+        let cache = match (self.server.no_cache, for_show) {
             (true, _) => None,
             (false, true) => AnswerCache::open_to_read(&cache_folder()?)?,
             (false, false) => Some(AnswerCache::open(&cache_folder()?)?),
@@ -329,13 +342,14 @@ impl LlmArgs {
         budget: Arc<Budget>,
         common: &Common,
     ) -> Result<OpenAiSettings> {
-        let retry = RetryPolicy { tries: self.tries, seed: common.seed, ..RetryPolicy::default() };
+        let retry =
+            RetryPolicy { tries: self.server.tries, seed: common.seed, ..RetryPolicy::default() };
         Ok(OpenAiSettings {
             key: self.key(&base_urls)?,
             base_urls,
             model,
-            silence: Duration::from_secs(self.timeout),
-            stream: !self.no_stream,
+            silence: Duration::from_secs(self.server.timeout),
+            stream: !self.server.no_stream,
             retry,
             proxy: ProxySettings::from_lookup(variable),
             trust: common.trust()?,
@@ -345,15 +359,16 @@ impl LlmArgs {
     }
 
     fn key(&self, base_urls: &[String]) -> Result<Option<ApiKey>> {
-        let name = self.api_key_env.as_deref().unwrap_or(DEFAULT_KEY_VARIABLE);
+        let name = self.server.api_key_env.as_deref().unwrap_or(DEFAULT_KEY_VARIABLE);
         // A flag value that looks like a key is not repeated: it may be one.
         let plausible = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !plausible || name.is_empty() {
-            let message = "--api-key-env takes the name of an environment variable, not a key";
+            let message =
+                "--server api-key-env takes the name of an environment variable, not a key";
             return Err(UsageError(message.into()).into());
         }
         let is_openai = |url: &String| url.starts_with("https://api.openai.com");
-        let needed = self.api_key_env.is_some() || base_urls.iter().any(is_openai);
+        let needed = self.server.api_key_env.is_some() || base_urls.iter().any(is_openai);
         match variable(name) {
             Some(value) => match ApiKey::new(&value) {
                 Some(key) => Ok(Some(key)),
@@ -364,8 +379,8 @@ impl LlmArgs {
                 .into()),
             },
             // Named by the user it may itself be a key without odd characters: not repeated.
-            None if self.api_key_env.is_some() => Err(MissingError(
-                "the environment variable named by --api-key-env is not set".into(),
+            None if self.server.api_key_env.is_some() => Err(MissingError(
+                "the environment variable named by --server api-key-env is not set".into(),
             )
             .into()),
             None if needed => {

@@ -26,6 +26,7 @@ mod interruption;
 mod judge;
 #[cfg(feature = "llm")]
 mod judging;
+mod keyed;
 mod label_input;
 mod labels;
 #[cfg(feature = "llm")]
@@ -120,14 +121,14 @@ pub fn program<C: FromArgMatches>(
     run: impl FnOnce(&C) -> Result<ExitStatus>,
 ) -> ExitStatus {
     interruption::end_on_panic();
-    let name = command.get_name().to_owned();
+    let known = command.clone();
     let parsed = command.try_get_matches().and_then(|matches| {
         let cli = C::from_arg_matches(&matches)?;
         Ok((cli, matches))
     });
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return refused(&name, &error),
+        Err(error) => return refused(&known, &error),
     };
     interruption::listen(common(&cli));
     match files::check(&matches).and_then(|()| run(&cli)) {
@@ -148,10 +149,10 @@ pub fn program<C: FromArgMatches>(
 }
 
 /// What the parser has to say: help, the version, or what is wrong with the command line.
-fn refused(program: &str, error: &clap::Error) -> ExitStatus {
+fn refused(known: &clap::Command, error: &clap::Error) -> ExitStatus {
     let text = error.to_string();
     if error.kind() == ParseError::MissingRequiredArgument
-        && let Some(advice) = help::untangled(program, &typed())
+        && let Some(advice) = help::untangled(known.get_name(), &typed())
     {
         terminal::talk(&terminal::shown(&format!("error: {advice}")));
         return ExitStatus::Usage;
@@ -164,9 +165,9 @@ fn refused(program: &str, error: &clap::Error) -> ExitStatus {
         let _ = error.print();
     }
     if error.kind() == ParseError::UnknownArgument
-        && let Some(command) = meant::renamed(&typed())
+        && let Some(advice) = meant::renamed(&typed()).or_else(|| meant::moved(&typed(), known))
     {
-        terminal::talk(&terminal::shown(&format!("try: {command}")));
+        terminal::talk(&terminal::shown(&format!("try: {advice}")));
     }
     if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Done }
 }

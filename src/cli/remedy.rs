@@ -12,9 +12,9 @@ pub(super) fn phrase(remedy: Remedy) -> &'static str {
         Remedy::UseGiven => "use --embedder given if all have a vector or judgments",
         Remedy::ChooseFeedback => "it needs --feedback binary or textual",
         Remedy::ChooseChoice => "it needs --judge choice",
-        Remedy::WaitLonger => "raise --timeout or lower --concurrency",
-        Remedy::LowerConcurrency => "lower --concurrency",
-        Remedy::CheckKey => "see --api-key-env",
+        Remedy::WaitLonger => "raise --server timeout or lower --server concurrency",
+        Remedy::LowerConcurrency => "lower --server concurrency",
+        Remedy::CheckKey => "see --server api-key-env",
         Remedy::CheckServer => "see --base-url and --model",
         Remedy::NameAuthority => {
             "name the certificate of the authority with --ca FILE, or the server's own if it \

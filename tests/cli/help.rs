@@ -18,7 +18,7 @@ fn the_short_help_names_the_way_to_the_long_one() {
     for part in ["Input:", "What to compute:", "Output:", "Examples:", "--help"] {
         assert!(short.contains(part), "no {part} in {short}");
     }
-    assert!(!short.contains("--concurrency") && !short.contains("--threads"), "{short}");
+    assert!(!short.contains("--server") && !short.contains("--threads"), "{short}");
     let long = folder.caz(&["reviews", "--help"]).succeeded().stdout;
     assert!(long.contains("--threads") && long.contains("Advanced:"), "{long}");
 }

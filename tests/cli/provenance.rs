@@ -40,8 +40,8 @@ const NEVER_IN_RESULTS: [&str; 40] = [
     // Shows what the scores of a run rest on.
     "explain",
     // What was spent is said in money, too.
-    "price-in",
-    "price-out",
+    "server price-in",
+    "server price-out",
     // Says how much would be asked.
     "dry-run",
     // Of another program.
@@ -55,17 +55,17 @@ const NEVER_IN_RESULTS: [&str; 40] = [
     "tasks-out",
     "max-failed",
     // How requests travel.
-    "api-key-env",
+    "server api-key-env",
     "confidential",
-    "concurrency",
-    "timeout",
-    "no-stream",
-    "tries",
-    "no-cache",
+    "server concurrency",
+    "server timeout",
+    "server no-stream",
+    "server tries",
+    "server no-cache",
     "record",
     // They end a run early: what was done is part of what a longer run does, the rest is counted.
-    "max-requests",
-    "max-tokens-total",
+    "server max-requests",
+    "server max-tokens-total",
 ];
 
 /// Flags that name files: these stand among the inputs, by name and hash.
@@ -165,6 +165,18 @@ fn words(command: &str) -> &str {
     command.split(" --").next().unwrap_or(command)
 }
 
+/// The flag of an argument, or each of its keys as `FLAG KEY`, which its help lists.
+fn flags(arg: &clap::Arg) -> Vec<String> {
+    let Some(flag) = arg.get_long() else { return Vec::new() };
+    let takes_keys = arg.get_value_names().is_some_and(|names| names[0] == "KEY=VALUE,...");
+    if !takes_keys {
+        return vec![flag.to_owned()];
+    }
+    let help = arg.get_long_help().unwrap().to_string();
+    let keys = help.lines().filter_map(|line| line.strip_prefix("- "));
+    keys.map(|line| format!("{flag} {}", line.split(['=', ':']).next().unwrap())).collect()
+}
+
 /// The long flags of every command that does something, by its name.
 fn commands() -> Vec<(String, BTreeSet<String>)> {
     fn walk(command: &clap::Command, path: &str, found: &mut Vec<(String, BTreeSet<String>)>) {
@@ -175,8 +187,7 @@ fn commands() -> Vec<(String, BTreeSet<String>)> {
             walk(sub, path.trim(), found);
         }
         if subcommands.is_empty() {
-            let flags = command.get_arguments().filter_map(|flag| flag.get_long());
-            found.push((path.to_owned(), flags.map(str::to_owned).collect()));
+            found.push((path.to_owned(), command.get_arguments().flat_map(flags).collect()));
         }
     }
     let mut command = caz::cli::Cli::command();
@@ -448,7 +459,7 @@ fn the_place_of_a_model_stands_in_the_result() {
             let run = desk.folder.caz(&arguments).succeeded();
             serde_json::from_str::<Value>(&run.stdout).unwrap()
         };
-        run(&["--base-url", &url, "--no-cache", "--record", &log]);
+        run(&["--base-url", &url, "--server", "no-cache", "--record", &log]);
         let replayed = run(&["--replay", &log]);
         assert_eq!(replayed["settings"]["place"], format!("the log `{log}`"), "{command}");
     }

@@ -106,7 +106,8 @@ fn a_dry_run_counts_questions_and_a_log_replays_them() {
     let calibrated = [&dry[..], &["--calibrate", "content-free"]].concat();
     assert!(desk.done(&calibrated).stdout.contains("requests,10"));
     assert_eq!(server.count(), 0);
-    let recorded = [&JUDGE[..], &["--base-url", &url, "--record", "log", "--no-cache"]].concat();
+    let recorded =
+        [&JUDGE[..], &["--base-url", &url, "--record", "log", "--server", "no-cache"]].concat();
     let first = desk.done(&recorded).stdout;
     server.kill();
     let replayed = desk.done(&[&JUDGE[..], &["--replay", "log"]].concat()).stdout;

@@ -194,7 +194,8 @@ fn labels_come_out_in_the_order_of_the_items_whatever_the_concurrency() {
     for concurrency in ["1", "3", "20"] {
         let desk = Desk::new();
         desk.write("items.csv", &items(20));
-        let run = desk.done(&labels(&server.url(), &["--concurrency", concurrency]));
+        let run =
+            desk.done(&labels(&server.url(), &["--server", &format!("concurrency={concurrency}")]));
         assert_eq!(run.stdout, expected_labels(20), "{concurrency}");
         assert!(run.stderr.contains("20 done, 0 failed; 20 requests sent, 300 tokens"));
     }
@@ -264,7 +265,7 @@ fn five_hundred_items_with_faults_are_each_labelled_once() {
         }
         Reply::Chat(answer(asked))
     });
-    let run = desk.done(&labels(&server.url(), &["--concurrency", "500"]));
+    let run = desk.done(&labels(&server.url(), &["--server", "concurrency=500"]));
     assert_eq!(run.stdout, expected_labels(500));
     assert_eq!(server.count(), 600);
 }
@@ -277,7 +278,7 @@ fn a_killed_run_loses_at_most_the_requests_under_way() {
     desk.write("items.csv", &items(ITEMS));
     let server = honest_after(Duration::from_millis(20));
     let url = server.url();
-    let arguments = labels(&url, &["--concurrency", "4", "--output", "z.csv"]);
+    let arguments = labels(&url, &["--server", "concurrency=4", "--output", "z.csv"]);
     // Killed three times, each time after some more answers.
     for target in [10, 25, 45] {
         desk.killed_after(&arguments, &server, target, "z.csv");
@@ -306,7 +307,7 @@ fn an_interrupted_run_says_how_to_go_on_and_goes_on() {
     desk.write("items.csv", &items(60));
     let server = honest_after(Duration::from_millis(30));
     let url = server.url();
-    let arguments = labels(&url, &["--concurrency", "2", "--output", "z.csv"]);
+    let arguments = labels(&url, &["--server", "concurrency=2", "--output", "z.csv"]);
     let child = desk.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
     until(|| server.answered() >= 5);
     let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
@@ -349,7 +350,7 @@ fn a_request_to_end_gives_up_what_is_under_way_and_keeps_what_arrived() {
         _ => Reply::Chat(answer(asked)),
     });
     let url = server.url();
-    let arguments = labels(&url, &["--concurrency", "2", "--output", "z.csv"]);
+    let arguments = labels(&url, &["--server", "concurrency=2", "--output", "z.csv"]);
     let child = desk.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
     until(|| server.count() >= 5);
     // The fifth has begun to come.
@@ -380,7 +381,7 @@ fn waits_between_tries_end_when_asked_to() {
         _ => Reply::Status(429, vec![("Retry-After", "120".into())], String::new()),
     });
     let url = server.url();
-    let arguments = labels(&url, &["--concurrency", "3", "--output", "z.csv"]);
+    let arguments = labels(&url, &["--server", "concurrency=3", "--output", "z.csv"]);
     let child = desk.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
     // The fourth item waits, since the server said so to the others.
     until(|| server.answered() >= 3);
@@ -435,8 +436,8 @@ fn the_key_is_nowhere_but_in_the_header() {
     let arguments = labels(
         &url,
         &[
-            "--api-key-env",
-            "MY_KEY",
+            "--server",
+            "api-key-env=MY_KEY",
             "--record",
             "log.jsonl",
             "--output",
@@ -458,7 +459,8 @@ fn a_key_given_in_place_of_a_variable_is_not_repeated() {
     let desk = Desk::new();
     desk.write("items.csv", &items(1));
     for value in [KEY, "abcdef0123456789"] {
-        let run = desk.caz(&labels("http://127.0.0.1:1/v1", &["--api-key-env", value]));
+        let run = desk
+            .caz(&labels("http://127.0.0.1:1/v1", &["--server", &format!("api-key-env={value}")]));
         assert!(matches!(run.code, Some(2 | 4)), "{}", run.stderr);
         assert!(!run.stderr.contains(value), "{}", run.stderr);
     }
@@ -531,7 +533,7 @@ fn a_dry_run_makes_and_changes_no_file() {
     assert_eq!(dry(&["--record", "log.jsonl"]), 0);
     assert!(!desk.path("log.jsonl").exists() && !desk.path("cache").exists());
     // A log with half a line at its end, as a killed run leaves it, and a cache to look into.
-    desk.done(&labels(&url, &["--record", "log.jsonl", "--max-requests", "100"]));
+    desk.done(&labels(&url, &["--record", "log.jsonl", "--server", "max-requests=100"]));
     let log = desk.read("log.jsonl") + "{\"key\":\"hal";
     desk.write("log.jsonl", &log);
     let files = || {
@@ -747,7 +749,7 @@ fn a_server_that_fails_at_a_form_is_asked_for_less_and_that_is_remembered() {
         Reply::Chat(answer(asked))
     });
     let url = server.url();
-    let run = desk.done(&labels(&url, &["--concurrency", "1", "--summary", "s.json"]));
+    let run = desk.done(&labels(&url, &["--server", "concurrency=1", "--summary", "s.json"]));
     assert_eq!(run.stdout, expected_labels(20));
     assert_eq!(server.count(), 21, "one refusal, and no try is repeated");
     let summary: Value = serde_json::from_str(&desk.read("s.json")).unwrap();
@@ -805,7 +807,7 @@ fn a_reader_who_has_seen_enough_is_no_error() {
     desk.write("items.csv", &items(3000));
     let server = honest();
     let url = server.url();
-    desk.done(&labels(&url, &["--output", "z.csv", "--concurrency", "64"]));
+    desk.done(&labels(&url, &["--output", "z.csv", "--server", "concurrency=64"]));
     let mut child = desk
         .command(&labels(&url, &[]))
         .stdout(Stdio::piped())
@@ -823,7 +825,7 @@ fn a_budget_stops_cleanly_and_a_second_run_goes_on() {
     desk.write("items.csv", &items(20));
     let server = honest();
     let url = server.url();
-    let run = desk.caz(&labels(&url, &["--max-requests", "8", "--output", "z.csv"]));
+    let run = desk.caz(&labels(&url, &["--server", "max-requests=8", "--output", "z.csv"]));
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert_eq!(server.count(), 8);
     assert!(run.stderr.contains("8 done, 0 failed, 12 not asked for"), "{}", run.stderr);
@@ -874,7 +876,7 @@ fn a_server_that_is_not_there_ends_the_run_early() {
     let desk = Desk::new();
     desk.write("items.csv", &items(500));
     let start = Instant::now();
-    let run = desk.caz(&labels(&nobody(), &["--tries", "1", "--output", "z.csv"]));
+    let run = desk.caz(&labels(&nobody(), &["--server", "tries=1", "--output", "z.csv"]));
     assert_eq!(run.code, Some(5), "{}", run.stderr);
     assert!(run.stderr.contains("is the server running there?"), "{}", run.stderr);
     assert!(!desk.path("z.csv").exists());
@@ -887,7 +889,7 @@ fn a_wrong_key_or_model_ends_the_run_at_once() {
     desk.write("items.csv", &items(200));
     for status in [401, 404] {
         let server = Server::start(move |_| Reply::status(status));
-        let run = desk.caz(&labels(&server.url(), &["--concurrency", "2"]));
+        let run = desk.caz(&labels(&server.url(), &["--server", "concurrency=2"]));
         assert_eq!(run.code, Some(5), "{}", run.stderr);
         assert!(server.count() <= 4, "{}", server.count());
     }

@@ -96,7 +96,7 @@ fn faults_are_tried_again_and_neither_they_nor_concurrency_change_a_byte() {
     let run = |server: &Server, concurrency: &str| {
         let url = server.url();
         let embedder = ["--embedder", "openai:letters", "--base-url", &url];
-        let more = ["--concurrency", concurrency, "--format", "csv"];
+        let more = ["--server", &format!("concurrency={concurrency}"), "--format", "csv"];
         desk.done(&[&["reviews"], &files[..], &embedder, &sentences, &more].concat()).stdout
     };
     let expected = run(&honest, "1");
@@ -121,7 +121,7 @@ fn embed_writes_the_vectors_and_the_key_is_only_in_the_header() {
     });
     let url = server.url();
     let arguments = ["embed", "texts.jsonl", "--embedder", "openai:letters", "--base-url", &url];
-    let key = ["--api-key-env", "MY_KEY", "--output", "vectors.jsonl"];
+    let key = ["--server", "api-key-env=MY_KEY", "--output", "vectors.jsonl"];
     let output = desk.command(&[&arguments[..], &key].concat()).env("MY_KEY", KEY).output();
     let run = Run::from(output.unwrap());
     assert_eq!(run.code, Some(0), "{}", run.stderr);
@@ -190,7 +190,8 @@ fn a_failure_ends_the_run_as_no_vector_is_of_use_alone() {
     let url = server.url();
     let (reviews, z) = (sample("reviews.jsonl"), sample("llm-reviews.jsonl"));
     let arguments = ["reviews", &reviews, "--z", &z, "--embedder", "openai:m", "--base-url", &url];
-    let run = desk.caz(&[&arguments[..], &["--concurrency", "1", "--tries", "2"]].concat());
+    let run =
+        desk.caz(&[&arguments[..], &["--server", "concurrency=1", "--server", "tries=2"]].concat());
     assert_eq!(run.code, Some(5), "{}", run.stderr);
     assert!(run.stderr.contains("the vectors of 32 texts failed"), "{}", run.stderr);
     assert_eq!(server.count(), 2);
@@ -205,7 +206,7 @@ fn nothing_is_sent_where_it_must_not_be() {
         (&["--offline"], 4, "which --offline forbids"),
         (&["--model", "m"], 2, "drop them"),
         (&["--replay", "log.jsonl"], 2, ""),
-        (&["--max-requests", "0"], 1, "budget"),
+        (&["--server", "max-requests=0"], 1, "budget"),
     ];
     for (more, code, words) in cases {
         let run = reviews(&desk, &url, more);
@@ -242,8 +243,9 @@ fn with_a_report_requests_still_go_one_by_one_and_as_many_texts_as_announced() {
         let (reviews, z) = (sample("reviews.jsonl"), sample("llm-reviews.jsonl"));
         let arguments = ["reviews", &reviews, "--z", &z, "--embedder", "openai:letters"];
         let more = ["--base-url", &url, "--granularity", granularity, "--report", report];
-        let run =
-            desk.caz(&[&arguments[..], &more, &["--concurrency", "1", "--threads", "8"]].concat());
+        let run = desk.caz(
+            &[&arguments[..], &more, &["--server", "concurrency=1", "--threads", "8"]].concat(),
+        );
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         assert!(desk.read(report).contains("picking blocks by a cheap hash"));
         let sent: usize = server.asked()[before..].iter().map(|asked| texts(asked).len()).sum();

@@ -237,8 +237,8 @@ fn the_same_command_gives_the_same_bytes_and_asks_nothing() {
             &url,
             "--model",
             "rules",
-            "--concurrency",
-            concurrency,
+            "--server",
+            &format!("concurrency={concurrency}"),
         ])
         .stdout
     };

@@ -208,7 +208,7 @@ fn a_study_that_asks_itself_finds_what_one_of_recorded_verdicts_finds() {
     let nowhere = [study.as_slice(), &["--model", "m", "--base-url", &url]].concat();
     assert_eq!(desk.caz(&nowhere).code, Some(2));
     let asked = server.count();
-    let dry = [study.as_slice(), &model, &["--dry-run", "--no-cache"]].concat();
+    let dry = [study.as_slice(), &model, &["--dry-run", "--server", "no-cache"]].concat();
     assert!(desk.done(&dry).stdout.contains("Nothing was sent"));
     assert_eq!(server.count(), asked);
 }
@@ -333,7 +333,7 @@ fn a_run_is_counted_before_and_replayed_after() {
     assert_eq!((of("single"), of("more"), of("samre")), (4 * 6, 4 * 14, 4 * 17));
     assert!(of("repeated") >= 4 * 2);
 
-    let record = [methods.as_slice(), &["--record", "log.jsonl", "--no-cache"]].concat();
+    let record = [methods.as_slice(), &["--record", "log.jsonl", "--server", "no-cache"]].concat();
     let run = desk.done(&arguments(&url, &record));
     let asked = server.count();
     let replay = [&["judge", "pairs.csv", "--replay", "log.jsonl"], methods.as_slice()].concat();
@@ -357,7 +357,7 @@ fn a_killed_run_goes_on_and_gives_the_same_verdicts() {
     };
     let server = Server::start(slow);
     let url = server.url();
-    let more = ["--method", "single,more", "--concurrency", "4", "--output", "verdicts.csv"];
+    let more = ["--method", "single,more", "--server", "concurrency=4", "--output", "verdicts.csv"];
     let arguments = arguments(&url, &more);
     for target in [30, 90] {
         desk.killed_after(&arguments, &server, target, "verdicts.csv");
@@ -406,7 +406,7 @@ fn the_order_of_pairs_changes_no_verdict_and_no_request() {
     }
     // In a cache of its own every answer is asked for again, in that order.
     desk.write("pairs.csv", &file(&[4, 2, 0, 3, 5, 1]));
-    let more = [&more[..], &["--no-cache", "--concurrency", "1"]].concat();
+    let more = [&more[..], &["--server", "no-cache", "--server", "concurrency=1"]].concat();
     let mut anew = rows(&desk.done(&arguments(&url, &more)));
     anew.sort();
     assert_eq!(anew, plain.0);
@@ -416,7 +416,7 @@ fn the_order_of_pairs_changes_no_verdict_and_no_request() {
 fn a_budget_stops_between_pairs_and_a_second_run_goes_on() {
     let (desk, server) = (desk(), Server::start(|asked| Reply::Chat(honest(asked))));
     let url = server.url();
-    let more = ["--method", "more", "--concurrency", "1", "--max-requests", "12"];
+    let more = ["--method", "more", "--server", "concurrency=1", "--server", "max-requests=12"];
     let run = desk.caz(&arguments(&url, &more));
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     // Advocates argue alike in both orders, so that a pair takes 9 calls and a second judgment; of

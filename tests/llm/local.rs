@@ -78,11 +78,11 @@ impl Drop for Alone {
 fn a_model_in_a_file_answers_alike_on_any_number_of_threads_and_asks_nobody() {
     let alone = Alone::new();
     alone.tiny();
-    let model = ["--model", "local:tiny.gguf", "--max-tokens", "3", "--concurrency", "1"];
+    let model = ["--model", "local:tiny.gguf", "--max-tokens", "3", "--server", "concurrency=1"];
     let mut logs = Vec::new();
     for threads in ["1", "3"] {
         let log = format!("{threads}.jsonl");
-        let more = ["--no-cache", "--record", &log, "--offline"];
+        let more = ["--server", "no-cache", "--record", &log, "--offline"];
         let run = alone.caz(&[&LABELS[..], &model, &more].concat(), threads);
         // It writes letters at random: no label, which is told and not turned into one.
         assert_eq!(run.code, Some(1), "{}", run.stderr);
@@ -144,7 +144,8 @@ fn a_model_in_a_folder_is_asked_as_one_in_a_file_is() {
     let mut logs = Vec::new();
     for threads in ["1", "3"] {
         let log = format!("{threads}.jsonl");
-        let more = ["--no-cache", "--record", &log, "--offline", "--concurrency", "1"];
+        let more =
+            ["--server", "no-cache", "--record", &log, "--offline", "--server", "concurrency=1"];
         let run = alone.caz(&[&LABELS[..], &model, &more].concat(), threads);
         // It writes letters at random: no label, which is told and not turned into one.
         assert_eq!(run.code, Some(1), "{}", run.stderr);
@@ -219,9 +220,11 @@ fn a_folder_of_the_hub_runs_once_it_was_pulled() {
     assert_eq!(path.stdout, run.stdout, "{}", path.stderr);
     let listed = caz(&["models", "list", "--format", "csv"]);
     assert!(listed.stdout.contains("local:org/tiny,"), "{}", listed.stdout);
-    let run =
-        caz(&[&labels[..], &["--offline", "--no-cache", "--turns", "1", "--record", "log"]]
-            .concat());
+    let run = caz(&[
+        &labels[..],
+        &["--offline", "--server", "no-cache", "--turns", "1", "--record", "log"],
+    ]
+    .concat());
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     let log = alone.desk.read("log");
     assert!(log.contains("\"model\":\"local:tiny@"), "{log}");
@@ -296,7 +299,7 @@ fn a_model_of_the_hub_runs_once_it_was_pulled_and_is_never_downloaded_by_itself(
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let mut answers = Vec::new();
     for (model, log) in [(name, "1"), ("local:org/tiny", "2"), ("local:tiny.gguf", "3")] {
-        let more = ["--model", model, "--max-tokens", "3", "--turns", "1", "--no-cache"];
+        let more = ["--model", model, "--max-tokens", "3", "--turns", "1", "--server", "no-cache"];
         let run = caz(&[&LABELS[..], &more, &["--record", log, "--offline"]].concat());
         // Letters at random are no label.
         assert_eq!(run.code, Some(1), "{}", run.stderr);
@@ -367,7 +370,7 @@ fn choices_of_a_model_in_a_file_are_the_same_on_any_number_of_threads() {
     alone.tiny();
     let judge = ["annotate", "judgments", "reviews.jsonl", "--model", "local:tiny.gguf"];
     let judge = [&judge[..], &["--rubric", "rubric.toml", "--judge", "choice"]].concat();
-    let judge = [&judge[..], &["--no-cache", "--offline"]].concat();
+    let judge = [&judge[..], &["--server", "no-cache", "--offline"]].concat();
     let first = alone.caz(&judge, "1");
     assert_eq!(first.code, Some(0), "{}", first.stderr);
     // It finds letters as likely as any.

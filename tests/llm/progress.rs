@@ -42,10 +42,11 @@ fn requests_tokens_and_price_are_shown_while_a_model_is_waited_for() {
     let server = slow(3, &json!({"hateful": "no", "offensive": "no", "toxic": "no"}).to_string());
     let ask = format!(
         "annotate labels items.csv --prompt label-toxicity --question toxic --model m \
-         --concurrency 1 --output z.csv --base-url {}",
+         --server concurrency=1 --output z.csv --base-url {}",
         server.url()
     );
-    let priced = drawn(&desk, &format!("{ask} --price-in 1000000 --price-out 2000000"));
+    let priced =
+        drawn(&desk, &format!("{ask} --server price-in=1000000 --server price-out=2000000"));
     // Nothing is known of the first answer before it is there; then 10 + 2 * 5 for each.
     assert!(priced.contains("1 requests, 0 tokens, price 0.0000"), "{priced}");
     assert!(priced.contains("0 failed, 2 requests, 15 tokens, price 20.0000"), "{priced}");
@@ -65,8 +66,8 @@ fn an_embedder_that_asks_a_judge_shows_what_it_has_spent() {
     let drawn = drawn(
         &desk,
         &format!(
-            "embed texts.jsonl --embedder judge --turns 1 --model m --base-url {} --price-in 1 \
-             --price-out 1 --output v.jsonl || true",
+            "embed texts.jsonl --embedder judge --turns 1 --model m --base-url {} --server price-in=1 \
+             --server price-out=1 --output v.jsonl || true",
             server.url()
         ),
     );

@@ -50,7 +50,7 @@ fn a_grid_of_prompts_is_asked_measured_and_studied_again_without_the_model() {
     let (desk, server) = (desk(), Server::start(|asked| Reply::Chat(scripted(asked))));
     let url = server.url();
     let study = ["--gold", "gold.csv", "--bootstrap", "20", "--splits", "5", "--format", "csv"];
-    let prices = ["--price-in", "2", "--price-out", "6"];
+    let prices = ["--server", "price-in=2", "--server", "price-out=6"];
     let grid = [
         "experiment",
         "prompts",
@@ -136,10 +136,10 @@ fn a_budget_stops_the_grid_and_the_same_command_goes_on() {
         "labels.csv",
         "--bootstrap",
         "2",
-        "--concurrency",
-        "1",
-        "--max-requests",
-        "7",
+        "--server",
+        "concurrency=1",
+        "--server",
+        "max-requests=7",
         "--format",
         "csv",
     ];

@@ -31,7 +31,7 @@ fn labels_and_judgments_come_by_the_schema_and_replay_without_the_server() {
     let (desk, url) = (Desk::new(), address());
     desk.write("items.csv", ITEMS);
     desk.write("reviews.jsonl", REVIEWS);
-    let server = ["--model", "any", "--base-url", &url, "--concurrency", "1"];
+    let server = ["--model", "any", "--base-url", &url, "--server", "concurrency=1"];
     let labels = ["annotate", "labels", "items.csv", "--prompt", "label-toxicity"];
     let more = ["--question", "toxic", "--record", "l.jsonl", "--summary", "l.json"];
     let made = desk.done(&[&labels[..], &more, &server].concat());
@@ -62,7 +62,7 @@ fn reviews_are_usable_or_told_by_kind() {
     let (desk, url) = (Desk::new(), address());
     desk.write("papers.jsonl", PAPERS);
     let review = ["annotate", "reviews", "papers.jsonl", "--max-tokens", "120"];
-    let server = ["--model", "any", "--base-url", &url, "--timeout", "60"];
+    let server = ["--model", "any", "--base-url", &url, "--server", "timeout=60"];
     let more = ["--errors", "errors.jsonl", "--summary", "r.json"];
     let run = desk.caz(&[&review[..], &server, &more].concat());
     let told = summary(&desk, "r.json");
@@ -82,7 +82,7 @@ fn a_chat_server_has_no_vectors_and_says_so() {
     let (desk, url) = (Desk::new(), address());
     desk.write("reviews.jsonl", REVIEWS);
     let embed = ["embed", "reviews.jsonl", "--embedder", "openai:any", "--base-url", &url];
-    let run = desk.caz(&[&embed[..], &["--tries", "1"]].concat());
+    let run = desk.caz(&[&embed[..], &["--server", "tries=1"]].concat());
     assert_eq!(run.code, Some(5), "{}", run.stderr);
     assert!(run.stderr.contains("embeddings"), "{}", run.stderr);
 }

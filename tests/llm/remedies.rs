@@ -58,20 +58,21 @@ fn settings_that_cannot_work_say_which_flag_to_change_and_send_nothing() {
 #[test]
 fn servers_that_refuse_say_which_flag_to_look_at() {
     let labels = ["annotate", "labels", "items.csv", "--prompt", "label-toxicity", "--model", "m"];
-    for (status, remedy) in [(401, "see --api-key-env"), (404, "see --base-url and --model")] {
+    for (status, remedy) in [(401, "see --server api-key-env"), (404, "see --base-url and --model")]
+    {
         let (desk, server) = (desk(), Server::start(move |_| Reply::status(status)));
         let run = desk.caz(&[&labels[..], &["--base-url", &server.url()]].concat());
         says(&run, 5, &status.to_string(), remedy);
     }
     for (reply, remedy) in [
-        (Reply::again(429), "lower --concurrency"),
+        (Reply::again(429), "lower --server concurrency"),
         (
             Reply::Slow(Duration::from_secs(3), Box::new(Reply::Chat("late".into()))),
-            "raise --timeout or lower --concurrency",
+            "raise --server timeout or lower --server concurrency",
         ),
     ] {
         let (desk, server) = (desk(), Server::start(move |_| reply.clone()));
-        let more = ["--base-url", &server.url(), "--timeout", "1", "--tries", "1"];
+        let more = ["--base-url", &server.url(), "--server", "timeout=1", "--server", "tries=1"];
         let run = desk.caz(&[&labels[..], &more, &["--errors", "e.jsonl"]].concat());
         assert_ne!(run.code, Some(0), "{}", run.stderr);
         let said = format!("{}{}", run.stderr, desk.read("e.jsonl"));
@@ -89,7 +90,8 @@ fn a_log_of_two_models_asks_which() {
     let labels = ["annotate", "labels", "items.csv", "--prompt", "label-toxicity"];
     let mut log = String::new();
     for model in ["one", "two"] {
-        let more = ["--base-url", &url, "--model", model, "--record", "log.jsonl", "--no-cache"];
+        let more =
+            ["--base-url", &url, "--model", model, "--record", "log.jsonl", "--server", "no-cache"];
         desk.done(&[&labels[..], &more].concat());
         log += &desk.read("log.jsonl");
         std::fs::remove_file(desk.path("log.jsonl")).unwrap();

@@ -154,7 +154,7 @@ fn a_run_killed_in_any_role_goes_on_to_the_same_verdicts() {
     };
     let server = Server::start(slow);
     let url = server.url();
-    let alone = ["--concurrency", "1", "--output", "v.csv"];
+    let alone = ["--server", "concurrency=1", "--output", "v.csv"];
     let arguments = arguments(&url, &[&ALL[..], &alone].concat());
     let come_up = [Role::Judge, Role::Juror, Role::Advocate, Role::Case, Role::FeedbackJudge];
     assert_eq!(come_up.len(), ROLES.len());
@@ -209,7 +209,10 @@ fn every_method_is_counted_before_anything_is_sent() {
     ] {
         let (desk, server) = (desk(), Server::start(|asked| Reply::Chat(honest(asked))));
         let url = server.url();
-        let plan = [more, &["--dry-run", "--format", "csv", "--price-in", "2", "--price-out", "6"]];
+        let plan = [
+            more,
+            &["--dry-run", "--format", "csv", "--server", "price-in=2", "--server", "price-out=6"],
+        ];
         let found = planned(&desk.done(&arguments(&url, &plan.concat())));
         let [(method, numbers)] = &found[..] else { panic!("{found:?}") };
         assert_eq!(&method.as_str(), &more[1]);

@@ -324,11 +324,12 @@ fn the_cut_off_answer_of_a_stream_is_asked_for_with_twice_the_tokens() {
 fn whole_answers_can_be_wished_for_on_the_command_line() {
     let desk = Desk::new();
     desk.write("items.csv", "task,text\na,clear\n");
-    for (more, stream) in [(&[][..], true), (&["--no-stream"][..], false)] {
+    for (more, stream) in [(&[][..], true), (&["--server", "no-stream"][..], false)] {
         let server = Server::start(|_| Reply::Chat("{\"toxic\": \"yes\"}".into()));
         let url = server.url();
         let arguments = ["annotate", "labels", "items.csv", "--prompt", "label-toxicity"];
-        let asked = ["--question", "toxic", "--model", "m", "--no-cache", "--base-url", &url];
+        let asked =
+            ["--question", "toxic", "--model", "m", "--server", "no-cache", "--base-url", &url];
         desk.caz(&[&arguments[..], &asked, more].concat());
         assert!(server.count() > 0);
         assert!(server.asked().iter().all(|asked| is_stream(asked) == stream));

@@ -44,7 +44,7 @@ def processor_time_of_caz(program, model, threads):
                 json.dump({"paper": "1", "title": "A title", "text": "paper " * words}, file)
             command = [program, "annotate", "reviews", papers, "--model", f"local:{model}"]
             command += ["--threads", str(threads), "--max-tokens", str(most), "--summary", summary]
-            command += ["--output", os.path.join(folder, "reviews.jsonl"), "--no-cache"]
+            command += ["--output", os.path.join(folder, "reviews.jsonl"), "--server", "no-cache"]
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             # An answer that is cut off is a failure, which is what is wanted here.
             subprocess.run(command, check=False, capture_output=True)

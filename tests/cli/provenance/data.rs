@@ -10,7 +10,7 @@ pub(super) const MODEL: &str = "MODEL";
 
 /// What [`MODEL`] stands for.
 pub(super) fn model_flags(url: &str) -> Vec<&str> {
-    vec!["--base-url", url, "--model", "m", "--no-cache"]
+    vec!["--base-url", url, "--model", "m", "--server", "no-cache"]
 }
 
 /// Small files for every command.

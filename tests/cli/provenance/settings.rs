@@ -21,6 +21,10 @@ impl Setting {
     /// The flag, as typed.
     pub(super) fn typed(&self) -> Vec<String> {
         let mut typed = vec![format!("--{}", self.flag)];
+        if let Some((flag, key)) = self.flag.split_once(' ') {
+            let value = if self.value.is_empty() { "" } else { "=" };
+            return vec![format!("--{flag}"), format!("{key}{value}{}", self.value)];
+        }
         typed.extend(self.value.split_whitespace().map(str::to_owned));
         typed
     }
