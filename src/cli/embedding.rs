@@ -65,7 +65,7 @@ pub(super) struct EmbeddingArgs {
     pub aspects_from: Option<EmbedderSpec>,
     #[cfg(feature = "llm")]
     #[command(flatten)]
-    pub judge: super::judging::JudgeArgs,
+    pub judge: super::keyed::Keyed<super::judging::Judging>,
     #[cfg(feature = "llm")]
     #[command(flatten)]
     pub llm: super::llm::LlmArgs,

@@ -74,43 +74,24 @@ const OUTPUT_FLAGS: &[&str] = &[
 /// What belongs to everyday flags and few people of a command need: shown in their group, by `--help`
 /// only. By the words that a command begins with; all that fit count.
 const RARE: &[(&str, &[&str])] = &[
-    ("", &["calibrate", "title", "answer_columns"]),
+    ("", &["title", "answer_columns"]),
     ("labels", &["duplicates", "multi", "consensus_by"]),
     (
         "agree",
         &["duplicates", "since", "gold_by", "min_people", "require", "plan_monitoring", "compare"],
     ),
-    ("reviews", &["wide", "duplicates", "aspects_from", "judge", "base_url", "model"]),
+    ("reviews", &["wide", "duplicates", "aspects_from", "base_url", "model"]),
     ("reviews", &["min_words", "report_text", "top", "by", "dry_run"]),
-    ("judge", &["personas", "quorum", "gap", "advocate_model", "judge_model", "juror_model"]),
-    ("judge", &["transcripts"]),
+    ("judge", &["personas", "transcripts"]),
     ("annotate", &["wide"]),
     ("simulate", &["duplicates", "wide"]),
     ("experiment", &["duplicates", "from", "columns", "wide", "base_url", "model", "confidential"]),
-    ("experiment", &["aspects_from", "judge", "source", "dry_run", "errors", "summary"]),
+    ("experiment", &["aspects_from", "source", "dry_run", "errors", "summary"]),
     (
         "experiment",
         &["reword_copies", "polish", "formal", "shorten", "sentences", "z_coverage", "z_together"],
     ),
-    (
-        "experiment judges",
-        &[
-            "transcripts",
-            "jury",
-            "personas",
-            "quorum",
-            "criteria",
-            "prompts",
-            "order",
-            "advocates",
-            "rounds",
-            "stop",
-            "gap",
-            "advocate_model",
-            "judge_model",
-            "juror_model",
-        ],
-    ),
+    ("experiment judges", &["transcripts", "jury", "personas", "criteria", "rounds", "stop"]),
 ];
 
 /// What few people need: shown by `--help` only.
@@ -147,18 +128,14 @@ const ADVANCED_FLAGS: &[&str] = &[
     "pooling",
     "prompt_name",
     "normalize",
-    "judge_prompt",
-    "turns",
-    "proposals",
-    "feedback",
-    "feedback_when",
-    "feedback_model",
     "temperature",
     "max_tokens",
     "record",
     "replay",
     "max_failed",
     "server",
+    "judge",
+    "turns",
 ];
 
 /// Common options that cannot matter, by the words that a command begins with; the first that fits

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Map, Value};
 
 use super::annotate::{Output, OutputArgs};
 use super::common::Common;
 use super::exit::ExitStatus;
+use super::keyed::{Keyed, Keys};
 use super::llm::{Connection, LlmArgs};
 use super::output::{check_output, write_output};
 use super::progress::open;
@@ -19,16 +20,6 @@ use crate::judge::pairs::DebateModels;
 use crate::judge::pairs::samre::StopRule;
 use crate::llm::ChatModel;
 
-/// Which answer is shown first.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum OrderChoice {
-    /// Each in its turn: verdicts that change are flips
-    #[default]
-    Both,
-    /// Answer a
-    Ab,
-}
-
 /// How every pair is judged.
 #[derive(Debug, Args)]
 pub(super) struct WaysArgs {
@@ -38,45 +29,57 @@ pub(super) struct WaysArgs {
     /// Who sits on the jury: a name or a TOML file, see `caz prompts show jury`
     #[arg(long, value_name = "P", default_value = "jury")]
     personas: String,
-    /// Fewest readable votes of a verdict of the jury
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    quorum: u32,
     /// What is compared: answers, reviews (of a paper that is the context), or a TOML file
     #[arg(long, value_name = "C", default_value = "answers")]
     criteria: String,
-    /// Folder with prompts of your own for roles, named as in `caz prompts list` (debate-judge.toml, ...)
-    #[arg(long, value_name = "FOLDER")]
-    prompts: Option<PathBuf>,
-    /// Which answer is shown first
-    #[arg(long, value_enum, default_value_t)]
-    order: OrderChoice,
-    /// Advocates of either answer in more
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    advocates: u32,
     /// Most rounds of samre
     #[arg(long, value_name = "N", default_value_t = 4)]
     rounds: u32,
     /// When samre ends before
     #[arg(long, value_enum, default_value_t)]
     stop: StopRule,
-    /// Bound of --stop gap and converged, in points
+    #[command(flatten)]
+    roles: Keyed<Roles>,
+    /// Write what was said to FILE, one JSON object per verdict; it holds the texts
+    #[arg(long, value_name = "FILE")]
+    transcripts: Option<PathBuf>,
+}
+
+/// What few people change of it.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Roles {
+    /// Fewest readable votes of a verdict of the jury
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    quorum: u32,
+    /// Folder with prompts of your own for roles, named as in `caz prompts list` (debate-judge.toml, ...)
+    #[arg(long, value_name = "FOLDER")]
+    prompts: Option<PathBuf>,
+    /// Show answer a first only, in place of both orders: a verdict that changes with the order is not seen
+    #[arg(long)]
+    one_order: bool,
+    /// Advocates of either answer in more
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    advocates: u32,
+    /// stop gap and converged: their bound
     #[arg(long, value_name = "POINTS", default_value_t = 2.0)]
     gap: f64,
     /// Answers that may be asked for until one can be used
     #[arg(long, value_name = "N", default_value_t = 3)]
     turns: u32,
-    /// Model of the advocates, on the same server [default: --model]
+    /// Model of the advocates, on the same server, in place of --model
     #[arg(long, value_name = "NAME")]
     advocate_model: Option<String>,
-    /// Model of the judge [default: --model]
+    /// Model of the judge, in place of --model
     #[arg(long, value_name = "NAME")]
     judge_model: Option<String>,
-    /// Model of the jury [default: --model]
+    /// Model of the jury, in place of --model
     #[arg(long, value_name = "NAME")]
     juror_model: Option<String>,
-    /// Write what was said to FILE, one JSON object per verdict; it holds the texts
-    #[arg(long, value_name = "FILE")]
-    transcripts: Option<PathBuf>,
+}
+
+impl Keys for Roles {
+    const FLAG: &'static str = "judge";
+    const ABOUT: &'static str = "Who judges, and how often it is asked";
 }
 
 /// Which of two answers is better: one judge, debates, juries and the control
@@ -110,22 +113,22 @@ impl WaysArgs {
         PairsSettings {
             methods: methods.to_vec(),
             criteria: self.criteria.clone(),
-            prompts: self.prompts.clone(),
+            prompts: self.roles.prompts.clone(),
             jury: self.jury,
             personas: self.personas.clone(),
-            quorum: self.quorum,
-            both_orders: self.order == OrderChoice::Both,
-            advocates: self.advocates,
+            quorum: self.roles.quorum,
+            both_orders: !self.roles.one_order,
+            advocates: self.roles.advocates,
             rounds: self.rounds,
             stop: self.stop,
-            gap: self.gap,
-            turns: self.turns,
+            gap: self.roles.gap,
+            turns: self.roles.turns,
             temperature: out.llm.temperature,
             max_tokens: out.llm.max_tokens,
             seed: common.seed,
-            advocate_model: self.advocate_model.clone(),
-            judge_model: self.judge_model.clone(),
-            juror_model: self.juror_model.clone(),
+            advocate_model: self.roles.advocate_model.clone(),
+            judge_model: self.roles.judge_model.clone(),
+            juror_model: self.roles.juror_model.clone(),
         }
     }
 
@@ -143,9 +146,9 @@ impl WaysArgs {
             }
         };
         Ok(DebateModels {
-            advocate: role(&self.advocate_model)?,
-            judge: role(&self.judge_model)?,
-            juror: role(&self.juror_model)?,
+            advocate: role(&self.roles.advocate_model)?,
+            judge: role(&self.roles.judge_model)?,
+            juror: role(&self.roles.juror_model)?,
         })
     }
 }

@@ -3,39 +3,25 @@
 use std::sync::Arc;
 
 use crate::error::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::common::Common;
+use super::keyed::Keys;
 use super::llm::{Connection, LlmArgs};
 use crate::judge::{Debiasing, FeedbackKind, FeedbackTime, JudgeKind, JudgeSettings};
 use crate::llm::ChatModel;
 
-/// What the judge is told about an answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum FeedbackChoice {
-    /// No second model; only answers that cannot be read are asked for again
-    #[default]
-    None,
-    /// Agree or disagree
-    Binary,
-    /// Agree or disagree, and why
-    Textual,
-    /// Only "please check again", by no model: the control that shows what a second look gains
-    CheckAgain,
-}
-
-/// Flags of the judge.
+/// What is asked of the judge.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Judge")]
-pub(super) struct JudgeArgs {
+pub(super) struct Judging {
     /// The form of the judge's answers
-    #[arg(long, visible_alias = "strategy", value_enum, default_value_t)]
+    #[arg(value_enum, default_value_t)]
     pub judge: JudgeKind,
-    /// Calibrate the probabilities of --judge choice
+    /// choice: how probabilities are calibrated
     #[arg(long, value_enum, default_value_t)]
     pub calibrate: Debiasing,
-    /// Another prompt for the judge, by name or path [default: the rubric's]
-    #[arg(long, value_name = "P")]
+    /// Another prompt for the judge, by name or path, in place of the rubric's
+    #[arg(long = "prompt", value_name = "P")]
     pub judge_prompt: Option<String>,
     /// Answers that the judge may give
     #[arg(long, value_name = "N", default_value_t = 5)]
@@ -43,18 +29,23 @@ pub(super) struct JudgeArgs {
     /// Complete answers among them; more than one only with feedback
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub proposals: u32,
-    /// Let a second model comment on answers, or ask again without a comment
-    #[arg(long, value_enum, default_value_t)]
-    pub feedback: FeedbackChoice,
+    /// A second model says yes or no, or why, too; or the judge is only asked to check again
+    #[arg(long, value_enum)]
+    pub feedback: Option<FeedbackKind>,
     /// When there is feedback
     #[arg(long, value_enum, default_value_t)]
     pub feedback_when: FeedbackTime,
-    /// The second model, on the same server [default: the judge's model]
+    /// The second model, on the same server, in place of the judge's
     #[arg(long, value_name = "NAME")]
     pub feedback_model: Option<String>,
 }
 
-impl JudgeArgs {
+impl Keys for Judging {
+    const FLAG: &'static str = "judge";
+    const ABOUT: &'static str = "How the judge answers, and who comments on it";
+}
+
+impl Judging {
     /// What the flags say.
     pub(super) fn settings(&self, llm: &LlmArgs, common: &Common) -> JudgeSettings {
         JudgeSettings {
@@ -63,12 +54,7 @@ impl JudgeArgs {
             prompt: self.judge_prompt.clone(),
             turns: self.turns,
             proposals: self.proposals,
-            feedback: match self.feedback {
-                FeedbackChoice::None => None,
-                FeedbackChoice::Binary => Some(FeedbackKind::Binary),
-                FeedbackChoice::Textual => Some(FeedbackKind::Textual),
-                FeedbackChoice::CheckAgain => Some(FeedbackKind::CheckAgain),
-            },
+            feedback: self.feedback,
             feedback_when: self.feedback_when,
             feedback_model: self.feedback_model.clone(),
             temperature: llm.temperature.unwrap_or(0.0),
@@ -86,7 +72,7 @@ impl JudgeArgs {
         connection: &Connection,
     ) -> Result<Option<Arc<dyn ChatModel>>> {
         match (self.feedback, &self.feedback_model) {
-            (FeedbackChoice::None | FeedbackChoice::CheckAgain, _) => Ok(None),
+            (None | Some(FeedbackKind::CheckAgain), _) => Ok(None),
             (_, None) => Ok(Some(Arc::clone(&connection.model))),
             (_, Some(name)) => connection.sibling(llm, name, common).map(Some),
         }

@@ -32,6 +32,10 @@ pub(super) fn all() -> Vec<(&'static str, Command)> {
     vec![
         #[cfg(feature = "llm")]
         of::<super::llm::Server>(),
+        #[cfg(feature = "llm")]
+        of::<super::judging::Judging>(),
+        #[cfg(feature = "llm")]
+        of::<super::judge::Roles>(),
     ]
 }
 

@@ -30,7 +30,11 @@ const MISTAKEN: [(&str, &str, &str); 4] = [
 ];
 
 /// Flags that went, and what is written in place of them.
-const GONE: [(&str, &str); 0] = [];
+const GONE: [(&str, &str); 3] = [
+    ("judge-prompt", "--judge prompt=P"),
+    ("order", "--judge one-order"),
+    ("strategy", "--judge FORM"),
+];
 
 /// The words of a command line with flags that are called otherwise under their names.
 pub(super) fn renamed(words: &[String]) -> Option<String> {

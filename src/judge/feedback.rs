@@ -39,6 +39,7 @@ pub const CHECK_AGAIN: &str = "Please check again.";
 
 /// What the judge is told about an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum FeedbackKind {
     /// Whether a second model agrees.

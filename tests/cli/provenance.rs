@@ -174,7 +174,10 @@ fn flags(arg: &clap::Arg) -> Vec<String> {
     }
     let help = arg.get_long_help().unwrap().to_string();
     let keys = help.lines().filter_map(|line| line.strip_prefix("- "));
-    keys.map(|line| format!("{flag} {}", line.split(['=', ':']).next().unwrap())).collect()
+    let keys = keys.map(|line| line.split(['=', ':']).next().unwrap());
+    // A value without a key is that of the flag itself.
+    let is_key = |key: &str| key.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    keys.map(|key| if is_key(key) { format!("{flag} {key}") } else { flag.to_owned() }).collect()
 }
 
 /// The long flags of every command that does something, by its name.

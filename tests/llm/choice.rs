@@ -103,7 +103,7 @@ fn a_dry_run_counts_questions_and_a_log_replays_them() {
     let (desk, url) = (desk(), server.url());
     let dry = [&JUDGE[..], &["--base-url", &url, "--dry-run", "--format", "csv"]].concat();
     assert!(desk.done(&dry).stdout.contains("requests,4"), "{}", desk.done(&dry).stdout);
-    let calibrated = [&dry[..], &["--calibrate", "content-free"]].concat();
+    let calibrated = [&dry[..], &["--judge", "calibrate=content-free"]].concat();
     assert!(desk.done(&calibrated).stdout.contains("requests,10"));
     assert_eq!(server.count(), 0);
     let recorded =
@@ -131,7 +131,7 @@ fn settings_that_do_nothing_are_refused() {
         assert_eq!(run.code, Some(2), "{more:?}: {}", run.stderr);
         run.stderr
     };
-    assert!(refused(&["--calibrate", "content-free"]).contains("--judge choice"));
-    refused(&["--judge", "choice", "--feedback", "binary"]);
+    assert!(refused(&["--judge", "calibrate=content-free"]).contains("--judge choice"));
+    refused(&["--judge", "choice", "--judge", "feedback=binary"]);
     refused(&["--judge", "choice", "--rubric", "crowd-answers"]);
 }

@@ -294,8 +294,8 @@ fn turns_success_and_suspicious_texts_are_reported() {
         &url,
         "--model",
         "rules",
-        "--turns",
-        "3",
+        "--judge",
+        "turns=3",
         "--output",
         "j.jsonl",
         "--summary",
@@ -418,8 +418,8 @@ fn an_embedder_that_cannot_judge_every_text_gives_no_scores() {
         &url,
         "--model",
         "m",
-        "--turns",
-        "2",
+        "--judge",
+        "turns=2",
     ]);
     assert_eq!(run.code, Some(5), "{}", run.stderr);
     assert!(run.stderr.contains("1 of 3 texts have no usable judgment"), "{}", run.stderr);

@@ -1,4 +1,4 @@
-//! `caz annotate judgments --feedback` against its control, by `caz experiment feedback`.
+//! `caz annotate judgments --judge feedback=KIND` against its control, by `caz experiment feedback`.
 
 use serde_json::json;
 
@@ -56,14 +56,14 @@ fn feedback_is_held_against_a_second_look_without_any() {
             "rubric.toml",
             "--gold",
             "gold.jsonl",
-            "--turns",
-            "3",
+            "--judge",
+            "turns=3",
             "--base-url",
             &url,
             "--model",
             "m",
-            "--feedback",
-            feedback,
+            "--judge",
+            &format!("feedback={feedback}"),
             "--feedback-runs",
             &runs,
             "--output",
@@ -130,9 +130,12 @@ fn what_makes_no_sense_with_the_control_is_refused() {
     let desk = prepared();
     let start = ["annotate", "judgments", "texts.jsonl", "--rubric", "rubric.toml", "--model", "m"];
     for (more, part) in [
-        (&["--feedback", "check-again", "--feedback-model", "n"][..], "no second model"),
         (
-            &["--feedback", "check-again", "--gold", "gold.jsonl", "--feedback-gold"],
+            &["--judge", "feedback=check-again", "--judge", "feedback-model=n"][..],
+            "no second model",
+        ),
+        (
+            &["--judge", "feedback=check-again", "--gold", "gold.jsonl", "--feedback-gold"],
             "no second model",
         ),
         (&["--feedback-runs", "runs.csv"], "--gold"),

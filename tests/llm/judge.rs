@@ -221,7 +221,7 @@ fn a_judge_who_takes_the_first_answer_flips_with_the_order() {
     let found = rows(&desk.done(&arguments(&url, &[])));
     assert_eq!(column(&found, "single", 3), ["a", "b", "a", "b"]);
     assert_eq!(column(&found, "single", 9), ["1"; 4]);
-    let found = rows(&desk.done(&arguments(&url, &["--order", "ab"])));
+    let found = rows(&desk.done(&arguments(&url, &["--judge", "one-order"])));
     assert_eq!(column(&found, "single", 9), ["", ""]);
 }
 
@@ -232,7 +232,8 @@ fn a_judge_with_a_memory_costs_a_summary_a_round_and_prompts_may_be_ones_own() {
     std::fs::create_dir(desk.path("own")).unwrap();
     let shown = desk.done(&["prompts", "show", "debate-summary"]).stdout;
     desk.write("own/debate-summary.toml", &shown.replace("fairly", "coldly"));
-    let more = ["--method", "samre-memory", "--prompts", "own", "--transcripts", "said.jsonl"];
+    let more =
+        ["--method", "samre-memory", "--judge", "prompts=own", "--transcripts", "said.jsonl"];
     let found = rows(&desk.done(&arguments(&url, &more)));
     assert_eq!(column(&found, "samre-memory", 3), ["a", "a", "b", "b"]);
     assert_eq!(column(&found, "samre-memory", 6), ["2"; 4]);
@@ -251,7 +252,7 @@ fn a_judge_with_a_memory_costs_a_summary_a_round_and_prompts_may_be_ones_own() {
     let run = desk.done(&[study.as_slice(), &["--debates", "said.jsonl"]].concat());
     assert!(run.stdout.contains("\nsamre-memory,error_round:2,0,"), "{}", run.stdout);
     assert!(run.stdout.contains("\nsamre-memory,beta_error_round:2,0.125,"), "{}", run.stdout);
-    let refused = ["--method", "single", "--prompts", "nowhere"];
+    let refused = ["--method", "single", "--judge", "prompts=nowhere"];
     assert_eq!(desk.caz(&arguments(&url, &refused)).code, Some(4));
 }
 
@@ -260,7 +261,7 @@ fn rounds_end_early_only_where_the_rule_says_so() {
     let (desk, server) = (desk(), Server::start(|asked| Reply::Chat(honest(asked))));
     let url = server.url();
     for (stop, rounds) in [("same-winner", "2"), ("gap", "3"), ("never", "4")] {
-        let more = ["--method", "samre", "--stop", stop, "--order", "ab"];
+        let more = ["--method", "samre", "--stop", stop, "--judge", "one-order"];
         let found = rows(&desk.done(&arguments(&url, &more)));
         assert_eq!(column(&found, "samre", 6), [rounds; 2], "{stop}");
     }
@@ -479,7 +480,7 @@ fn settings_that_make_no_sense_are_usage_errors_before_anything_is_sent() {
     for (more, part) in [
         (["--rounds", "0"], "rounds must be from 1 to 20"),
         (["--criteria", "nothing"], "answers, reviews"),
-        (["--gap", "0"], "the gap"),
+        (["--judge", "gap=0"], "the gap"),
     ] {
         let run = desk.caz(&arguments("http://127.0.0.1:9/v1", &more));
         assert_eq!(run.code, Some(2), "{}", run.stderr);

@@ -387,10 +387,12 @@ fn a_real_model_gives_19_soft_judgments_without_a_server() {
     let real = Real::new();
     let old = "{\"paper\":\"p\",\"reviewer\":\"s\",\"text\":\"I like it.\"}\n";
     real.alone.desk.write("reviews.jsonl", &[REVIEWS, old].concat());
-    let judge = ["annotate", "judgments", "reviews.jsonl", "--strategy", "choice"];
+    let judge = ["annotate", "judgments", "reviews.jsonl", "--judge", "choice"];
     let judge = [&judge[..], &["--model", &real.name, "--output", "judged.jsonl"]].concat();
     for calibrate in ["none", "content-free"] {
-        let run = real.alone.caz(&[&judge[..], &["--calibrate", calibrate]].concat(), "2");
+        let run = real
+            .alone
+            .caz(&[&judge[..], &["--judge", &format!("calibrate={calibrate}")]].concat(), "2");
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         let mut rows = 0;
         for line in real.alone.desk.read("judged.jsonl").lines() {

@@ -66,7 +66,7 @@ fn an_embedder_that_asks_a_judge_shows_what_it_has_spent() {
     let drawn = drawn(
         &desk,
         &format!(
-            "embed texts.jsonl --embedder judge --turns 1 --model m --base-url {} --server price-in=1 \
+            "embed texts.jsonl --embedder judge --judge turns=1 --model m --base-url {} --server price-in=1 \
              --server price-out=1 --output v.jsonl || true",
             server.url()
         ),

@@ -37,15 +37,15 @@ fn settings_that_cannot_work_say_which_flag_to_change_and_send_nothing() {
             "its own question",
             "drop --task",
         ),
-        ("labels items.csv --prompt label-toxicity --turns 0", "at least 1 turn", "see --turns"),
+        ("labels items.csv --prompt label-toxicity --turns 0", "at least 1 turn", "see turns"),
         ("labels items.csv --prompt label-toxicity --samples 0", "0 samples", "see --samples"),
         ("labels items.csv --prompt nothing", "no prompt `nothing`", "`caz prompts list`"),
         ("reviews papers.csv --samples 1001", "1001 samples", "see --samples"),
-        ("judgments reviews.jsonl --turns 0", "turns", "see --turns"),
+        ("judgments reviews.jsonl --judge turns=0", "turns", "see turns"),
         (
             "judgments reviews.jsonl --gold reviews.jsonl --feedback-gold",
             "no second model is asked",
-            "--feedback binary or textual",
+            "--judge feedback=binary",
         ),
     ] {
         let model = ["--base-url", &url, "--model", "m"];

@@ -13,7 +13,8 @@ use crate::annotate::{RowFormat, write_csv};
 use crate::cli::common::{Common, check_read_once};
 use crate::cli::exit::ExitStatus;
 use crate::cli::exports::ExportArgs;
-use crate::cli::judging::JudgeArgs;
+use crate::cli::judging::Judging;
+use crate::cli::keyed::Keyed;
 use crate::cli::output::{check_output, say, write_output};
 use crate::cli::progress::open;
 use crate::data::import::Wanted;
@@ -47,7 +48,7 @@ pub(super) struct JudgmentsArgs {
     #[command(flatten)]
     exports: ExportArgs,
     #[command(flatten)]
-    judge: JudgeArgs,
+    judge: Keyed<Judging>,
     #[command(flatten)]
     run: RunArgs,
 }

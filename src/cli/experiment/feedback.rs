@@ -23,7 +23,7 @@ use crate::metrics::agreement::bootstrap::DRAWS;
 Examples: caz experiment feedback runs.csv --format csv
           caz experiment feedback runs.csv --by task
           caz experiment feedback none.csv check-again.csv textual.csv
-            (each by `caz annotate judgments --gold GOLD --feedback ... --feedback-runs FILE`)")]
+            (each by `caz annotate judgments --gold GOLD --judge feedback=... --feedback-runs FILE`)")]
 pub(super) struct FeedbackArgs {
     /// Runs: item, success (1 or 0); optional provider and feedback (none, textual, check-again,
     /// ...), `max_turns` (the budget), task, turns, `invalid_turns`, tokens

@@ -36,9 +36,9 @@ pub enum StopRule {
     /// The same side leads in two consecutive rounds.
     #[default]
     SameWinner,
-    /// The gap between the scores has changed by less than --gap over three rounds.
+    /// The gap between the scores has changed by less than the bound over three rounds.
     Gap,
-    /// The size of the gap has changed by less than --gap over three rounds, neither rising nor
+    /// The size of the gap has changed by less than the bound over three rounds, neither rising nor
     /// falling all along: as the authors of samre do it.
     Converged,
     /// After --rounds.

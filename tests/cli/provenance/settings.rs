@@ -143,21 +143,26 @@ pub(super) static SETTINGS: [Setting; 335] = [
     setting("reviews", ("pooling", "cls"), "pooling", || json!("cls")),
     setting("reviews", ("aspects-from", "bert:x"), "aspects_from", || json!("bert:x")),
     setting("reviews --judge", ("judge", "choice"), "judge/judge", || json!("choice")).alone(),
-    setting("reviews --judge", ("calibrate", "content-free"), "judge/calibrate", || {
+    setting("reviews --judge", ("judge calibrate", "content-free"), "judge/calibrate", || {
         json!("content-free")
     })
     .with("--judge choice"),
-    setting("reviews --judge", ("judge-prompt", "judge-rubric"), "judge/prompt", || {
+    setting("reviews --judge", ("judge prompt", "judge-rubric"), "judge/prompt", || {
         json!("judge-rubric")
     }),
-    setting("reviews --judge", ("turns", "3"), "judge/turns", || json!(3)),
-    setting("reviews --judge", ("proposals", "1"), "judge/proposals", || json!(1)),
-    setting("reviews --judge", ("feedback", "binary"), "judge/feedback", || json!("binary")),
-    setting("reviews --judge", ("feedback-when", "every-turn"), "judge/feedback_when", || {
-        json!("every-turn")
-    }),
-    setting("reviews --judge", ("feedback-model", "n"), "judge/feedback_model", || json!("n"))
-        .with("--feedback textual"),
+    setting("reviews --judge", ("judge turns", "3"), "judge/turns", || json!(3)),
+    setting("reviews --judge", ("judge proposals", "1"), "judge/proposals", || json!(1)),
+    setting("reviews --judge", ("judge feedback", "binary"), "judge/feedback", || json!("binary")),
+    setting(
+        "reviews --judge",
+        ("judge feedback-when", "every-turn"),
+        "judge/feedback_when",
+        || json!("every-turn"),
+    ),
+    setting("reviews --judge", ("judge feedback-model", "n"), "judge/feedback_model", || {
+        json!("n")
+    })
+    .with("--judge feedback=textual"),
     setting("reviews --judge", ("model", "n"), "model", || json!("n")),
     setting("reviews --judge", ("temperature", "0.5"), "judge/temperature", || json!(0.5)),
     setting("reviews --judge", ("max-tokens", "99"), "judge/max_tokens", || json!(99)),
@@ -170,21 +175,21 @@ pub(super) static SETTINGS: [Setting; 335] = [
     setting("embed", ("normalize", ""), "normalize", || json!(true)),
     setting("embed", ("aspects-from", "bert:x"), "aspects_from", || json!("bert:x")),
     setting("embed --judge", ("judge", "choice"), "judge/judge", || json!("choice")).alone(),
-    setting("embed --judge", ("calibrate", "content-free"), "judge/calibrate", || {
+    setting("embed --judge", ("judge calibrate", "content-free"), "judge/calibrate", || {
         json!("content-free")
     })
     .with("--judge choice"),
-    setting("embed --judge", ("judge-prompt", "judge-rubric"), "judge/prompt", || {
+    setting("embed --judge", ("judge prompt", "judge-rubric"), "judge/prompt", || {
         json!("judge-rubric")
     }),
-    setting("embed --judge", ("turns", "3"), "judge/turns", || json!(3)),
-    setting("embed --judge", ("proposals", "1"), "judge/proposals", || json!(1)),
-    setting("embed --judge", ("feedback", "binary"), "judge/feedback", || json!("binary")),
-    setting("embed --judge", ("feedback-when", "every-turn"), "judge/feedback_when", || {
+    setting("embed --judge", ("judge turns", "3"), "judge/turns", || json!(3)),
+    setting("embed --judge", ("judge proposals", "1"), "judge/proposals", || json!(1)),
+    setting("embed --judge", ("judge feedback", "binary"), "judge/feedback", || json!("binary")),
+    setting("embed --judge", ("judge feedback-when", "every-turn"), "judge/feedback_when", || {
         json!("every-turn")
     }),
-    setting("embed --judge", ("feedback-model", "n"), "judge/feedback_model", || json!("n"))
-        .with("--feedback textual"),
+    setting("embed --judge", ("judge feedback-model", "n"), "judge/feedback_model", || json!("n"))
+        .with("--judge feedback=textual"),
     setting("embed --judge", ("model", "n"), "model", || json!("n")),
     setting("embed --judge", ("temperature", "0.5"), "judge/temperature", || json!(0.5)),
     setting("embed --judge", ("max-tokens", "99"), "judge/max_tokens", || json!(99)),
@@ -305,40 +310,45 @@ pub(super) static SETTINGS: [Setting; 335] = [
     .alone(),
     setting(
         "experiment reviews --judge",
-        ("calibrate", "content-free"),
+        ("judge calibrate", "content-free"),
         "embedding/judge/calibrate",
         || json!("content-free"),
     )
     .with("--judge choice"),
     setting(
         "experiment reviews --judge",
-        ("judge-prompt", "judge-rubric"),
+        ("judge prompt", "judge-rubric"),
         "embedding/judge/prompt",
         || json!("judge-rubric"),
     ),
-    setting("experiment reviews --judge", ("turns", "3"), "embedding/judge/turns", || json!(3)),
-    setting("experiment reviews --judge", ("proposals", "1"), "embedding/judge/proposals", || {
-        json!(1)
+    setting("experiment reviews --judge", ("judge turns", "3"), "embedding/judge/turns", || {
+        json!(3)
     }),
     setting(
         "experiment reviews --judge",
-        ("feedback", "binary"),
+        ("judge proposals", "1"),
+        "embedding/judge/proposals",
+        || json!(1),
+    ),
+    setting(
+        "experiment reviews --judge",
+        ("judge feedback", "binary"),
         "embedding/judge/feedback",
         || json!("binary"),
     ),
     setting(
         "experiment reviews --judge",
-        ("feedback-when", "every-turn"),
+        ("judge feedback-when", "every-turn"),
         "embedding/judge/feedback_when",
         || json!("every-turn"),
     ),
     setting(
         "experiment reviews --judge",
-        ("feedback-model", "n"),
+        ("judge feedback-model", "n"),
         "embedding/judge/feedback_model",
         || json!("n"),
     )
-    .with("--feedback textual"),
+    .with("--judge feedback=textual"),
     setting("experiment reviews --judge", ("model", "n"), "embedding/model", || json!("n")),
     setting(
         "experiment reviews --judge",
@@ -392,45 +402,48 @@ pub(super) static SETTINGS: [Setting; 335] = [
     .alone(),
     setting(
         "experiment embeddings --judge",
-        ("calibrate", "content-free"),
+        ("judge calibrate", "content-free"),
         "embedded/judge/judge/calibrate",
         || json!("content-free"),
     )
     .with("--judge choice"),
     setting(
         "experiment embeddings --judge",
-        ("judge-prompt", "judge-rubric"),
+        ("judge prompt", "judge-rubric"),
         "embedded/judge/judge/prompt",
         || json!("judge-rubric"),
     ),
-    setting("experiment embeddings --judge", ("turns", "3"), "embedded/judge/judge/turns", || {
-        json!(3)
-    }),
     setting(
         "experiment embeddings --judge",
-        ("proposals", "1"),
+        ("judge turns", "3"),
+        "embedded/judge/judge/turns",
+        || json!(3),
+    ),
+    setting(
+        "experiment embeddings --judge",
+        ("judge proposals", "1"),
         "embedded/judge/judge/proposals",
         || json!(1),
     ),
     setting(
         "experiment embeddings --judge",
-        ("feedback", "binary"),
+        ("judge feedback", "binary"),
         "embedded/judge/judge/feedback",
         || json!("binary"),
     ),
     setting(
         "experiment embeddings --judge",
-        ("feedback-when", "every-turn"),
+        ("judge feedback-when", "every-turn"),
         "embedded/judge/judge/feedback_when",
         || json!("every-turn"),
     ),
     setting(
         "experiment embeddings --judge",
-        ("feedback-model", "n"),
+        ("judge feedback-model", "n"),
         "embedded/judge/judge/feedback_model",
         || json!("n"),
     )
-    .with("--feedback textual"),
+    .with("--judge feedback=textual"),
     setting("experiment embeddings --judge", ("model", "n"), "embedded/judge/model", || json!("n")),
     setting(
         "experiment embeddings --judge",
@@ -482,23 +495,23 @@ pub(super) static SETTINGS: [Setting; 335] = [
     setting("annotate judgments", ("rubric", "crowd-answers"), "rubric", || json!("crowd-answers"))
         .alone(),
     setting("annotate judgments", ("feedback-gold", ""), "feedback_gold", || json!(true))
-        .with("--gold known.jsonl --feedback binary"),
+        .with("--gold known.jsonl --judge feedback=binary"),
     setting("annotate judgments", ("judge", "choice"), "judge", || json!("choice")).alone(),
-    setting("annotate judgments", ("calibrate", "content-free"), "calibrate", || {
+    setting("annotate judgments", ("judge calibrate", "content-free"), "calibrate", || {
         json!("content-free")
     })
     .with("--judge choice"),
-    setting("annotate judgments", ("judge-prompt", "judge-rubric"), "prompt", || {
+    setting("annotate judgments", ("judge prompt", "judge-rubric"), "prompt", || {
         json!("judge-rubric")
     }),
-    setting("annotate judgments", ("turns", "3"), "turns", || json!(3)),
-    setting("annotate judgments", ("proposals", "1"), "proposals", || json!(1)),
-    setting("annotate judgments", ("feedback", "binary"), "feedback", || json!("binary")),
-    setting("annotate judgments", ("feedback-when", "every-turn"), "feedback_when", || {
+    setting("annotate judgments", ("judge turns", "3"), "turns", || json!(3)),
+    setting("annotate judgments", ("judge proposals", "1"), "proposals", || json!(1)),
+    setting("annotate judgments", ("judge feedback", "binary"), "feedback", || json!("binary")),
+    setting("annotate judgments", ("judge feedback-when", "every-turn"), "feedback_when", || {
         json!("every-turn")
     }),
-    setting("annotate judgments", ("feedback-model", "n"), "feedback_model", || json!("n"))
-        .with("--feedback textual"),
+    setting("annotate judgments", ("judge feedback-model", "n"), "feedback_model", || json!("n"))
+        .with("--judge feedback=textual"),
     setting("annotate judgments", ("model", "n"), "model", || json!("n")),
     setting("annotate judgments", ("temperature", "0.5"), "temperature", || json!(0.5)),
     setting("annotate judgments", ("max-tokens", "99"), "max_tokens", || json!(99)),
@@ -531,19 +544,21 @@ pub(super) static SETTINGS: [Setting; 335] = [
     setting("experiment judges --model", ("personas", "two.toml"), "personas", || {
         json!("two.toml")
     }),
-    setting("experiment judges --model", ("quorum", "2"), "quorum", || json!(2)),
+    setting("experiment judges --model", ("judge quorum", "2"), "quorum", || json!(2)),
     setting("experiment judges --model", ("criteria", "reviews"), "criteria", || json!("reviews"))
         .alone(),
-    setting("experiment judges --model", ("prompts", "."), "prompts", || json!(".")).alone(),
-    setting("experiment judges --model", ("order", "ab"), "both_orders", || json!(false)),
-    setting("experiment judges --model", ("advocates", "2"), "advocates", || json!(2)),
+    setting("experiment judges --model", ("judge prompts", "."), "prompts", || json!(".")).alone(),
+    setting("experiment judges --model", ("judge one-order", ""), "both_orders", || json!(false)),
+    setting("experiment judges --model", ("judge advocates", "2"), "advocates", || json!(2)),
     setting("experiment judges --model", ("rounds", "3"), "rounds", || json!(3)),
     setting("experiment judges --model", ("stop", "gap"), "stop", || json!("gap")),
-    setting("experiment judges --model", ("gap", "3"), "gap", || json!(3.0)),
-    setting("experiment judges --model", ("turns", "2"), "turns", || json!(2)),
-    setting("experiment judges --model", ("advocate-model", "k"), "advocate_model", || json!("k")),
-    setting("experiment judges --model", ("judge-model", "l"), "judge_model", || json!("l")),
-    setting("experiment judges --model", ("juror-model", "o"), "juror_model", || json!("o")),
+    setting("experiment judges --model", ("judge gap", "3"), "gap", || json!(3.0)),
+    setting("experiment judges --model", ("judge turns", "2"), "turns", || json!(2)),
+    setting("experiment judges --model", ("judge advocate-model", "k"), "advocate_model", || {
+        json!("k")
+    }),
+    setting("experiment judges --model", ("judge judge-model", "l"), "judge_model", || json!("l")),
+    setting("experiment judges --model", ("judge juror-model", "o"), "juror_model", || json!("o")),
     setting("experiment judges --model", ("model", "n"), "model", || json!("n")),
     setting("experiment judges --model", ("temperature", "0.5"), "temperature", || json!(0.5)),
     setting("experiment judges --model", ("max-tokens", "99"), "max_tokens", || json!(99)),
@@ -551,18 +566,18 @@ pub(super) static SETTINGS: [Setting; 335] = [
     setting("judge", ("method", "more,samre"), "methods", || json!(["more", "samre"])),
     setting("judge", ("jury", ""), "jury", || json!(true)),
     setting("judge", ("personas", "two.toml"), "personas", || json!("two.toml")),
-    setting("judge", ("quorum", "2"), "quorum", || json!(2)),
+    setting("judge", ("judge quorum", "2"), "quorum", || json!(2)),
     setting("judge", ("criteria", "reviews"), "criteria", || json!("reviews")).alone(),
-    setting("judge", ("prompts", "."), "prompts", || json!(".")).alone(),
-    setting("judge", ("order", "ab"), "both_orders", || json!(false)),
-    setting("judge", ("advocates", "2"), "advocates", || json!(2)),
+    setting("judge", ("judge prompts", "."), "prompts", || json!(".")).alone(),
+    setting("judge", ("judge one-order", ""), "both_orders", || json!(false)),
+    setting("judge", ("judge advocates", "2"), "advocates", || json!(2)),
     setting("judge", ("rounds", "3"), "rounds", || json!(3)),
     setting("judge", ("stop", "gap"), "stop", || json!("gap")),
-    setting("judge", ("gap", "3"), "gap", || json!(3.0)),
-    setting("judge", ("turns", "2"), "turns", || json!(2)),
-    setting("judge", ("advocate-model", "k"), "advocate_model", || json!("k")),
-    setting("judge", ("judge-model", "l"), "judge_model", || json!("l")),
-    setting("judge", ("juror-model", "o"), "juror_model", || json!("o")),
+    setting("judge", ("judge gap", "3"), "gap", || json!(3.0)),
+    setting("judge", ("judge turns", "2"), "turns", || json!(2)),
+    setting("judge", ("judge advocate-model", "k"), "advocate_model", || json!("k")),
+    setting("judge", ("judge judge-model", "l"), "judge_model", || json!("l")),
+    setting("judge", ("judge juror-model", "o"), "juror_model", || json!("o")),
     setting("judge", ("model", "n"), "model", || json!("n")),
     setting("judge", ("temperature", "0.5"), "temperature", || json!(0.5)),
     setting("judge", ("max-tokens", "99"), "max_tokens", || json!(99)),
