@@ -106,7 +106,7 @@ def main():
         lines.write_text("".join(json.dumps({"text": text}) + "\n" for text in generated))
         outputs = [str(Path(folder) / name) for name in ("caz.npy", "torch.f32")]
         commands = [
-            [args.caz, "embed", str(lines), "--embedder", f"bert:{args.model}", "--long-text", "truncate", "--output", outputs[0],
+            [args.caz, "embed", str(lines), "--embedder", f"bert:{args.model}", "--vectors", "long-text=truncate", "--output", outputs[0],
              "--threads", str(args.threads)],
             [sys.executable, __file__, args.model, "--threads", str(args.threads), "--batch",
              str(args.batch), "--torch-child", str(texts), outputs[1]],

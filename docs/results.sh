@@ -108,7 +108,7 @@ embed_once() {
     for file in reviews z; do
         [ -e "$out/vectors-$file.jsonl" ] ||
             $caz embed "$data/reviews-iclr24/$file.jsonl" --embedder "bert:$minilm" \
-                --granularity sentence --output "$out/vectors-$file.jsonl" --quiet
+                --vectors granularity=sentence --output "$out/vectors-$file.jsonl" --quiet
     done
 }
 

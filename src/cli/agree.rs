@@ -7,6 +7,7 @@ use clap::Args;
 use super::common::{Common, OutputFormat, check_read_once};
 use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
+use super::keyed::{Keyed, Keys};
 use super::output::{check_output, emit, say};
 use super::page::PageArgs;
 use super::progress::{Terminal, open};
@@ -43,7 +44,7 @@ Files: CSV, TSV or JSON lines, plain or .gz; `-` is standard input.
 Examples:
   caz agree judges.csv --gold gold.csv --scale 0..3 --cluster topics.csv --report agree.html
   caz agree new.csv --gold gold.csv --since old.csv --require 'change:kappa>=-0.02'
-  caz agree judges.csv --gold people.csv --alt-test --epsilon 0.1
+  caz agree judges.csv --gold people.csv --alt-test=epsilon=0.1
   caz agree labels.csv --gold gold.csv --plan-monitoring 0.05 --output again.csv
   caz agree llm.qrels --gold people.qrels --runs runs.trec --binarize 1
   caz agree --runs runs.csv")]
@@ -72,21 +73,11 @@ pub(super) struct AgreeArgs {
     /// Compare two sources A,B on the same tasks, or `all` pairs; may be given again
     #[arg(long, value_name = "A,B")]
     compare: Vec<String>,
-    /// Test whether a source may replace the people of --gold
-    #[arg(long, requires = "gold")]
-    alt_test: bool,
-    /// --alt-test: how close two labels are
-    #[arg(long, value_enum, default_value_t)]
-    closeness: Closeness,
-    /// --alt-test: what a source may be worse for being cheaper; .2 experts, .15 skilled, .1 crowd
-    #[arg(long, value_name = "SHARE", default_value_t = AltTestSettings::default().epsilon)]
-    epsilon: f64,
+    #[command(flatten)]
+    alt_test: Option<Keyed<AltTest>>,
     /// --alt-test: people that a task needs, the one who is compared among them
     #[arg(long, value_name = "N", default_value_t = AltTestSettings::default().min_people, value_parser = at_least_two)]
     min_people: usize,
-    /// --alt-test: tasks that a person needs
-    #[arg(long, value_name = "N", default_value_t = LEAST_ITEMS)]
-    least_items: usize,
     /// Earlier labels of the same tasks: what changed since; exit code 1 if a source or a task of
     /// one is gone
     #[arg(long, value_name = "OLD")]
@@ -96,7 +87,7 @@ pub(super) struct AgreeArgs {
     require: Vec<Requirement>,
     /// Which of the --gold items to label again, so that kappa is known to this much at 95 %
     #[arg(long, value_name = "HALF_WIDTH", requires = "gold", conflicts_with_all = [
-        "runs", "cluster", "compare", "since", "require", "alt_test",
+        "runs", "cluster", "compare", "since", "require", "alt-test",
     ])]
     plan_monitoring: Option<f64>,
     /// Compare two rankings instead: group, run, score, score; with LABELS and --gold those of these runs
@@ -108,12 +99,9 @@ pub(super) struct AgreeArgs {
     /// --runs: persistence of RBO
     #[arg(long, value_name = "P", default_value_t = RankingSettings::default().persistence)]
     persistence: f64,
-    /// Bootstrap draws behind every interval
+    /// Draws behind every interval, and permutations behind every p-value of --compare
     #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     bootstrap: u32,
-    /// --compare: permutations behind every p-value
-    #[arg(long, value_name = "N", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    permutations: u32,
     /// What to do with a second label of the same labeller for the same task
     #[arg(long, value_enum, default_value_t)]
     duplicates: DuplicatesChoice,
@@ -121,6 +109,26 @@ pub(super) struct AgreeArgs {
     exports: ExportArgs,
     #[command(flatten)]
     page: PageArgs,
+}
+
+/// Whether a source may replace people, and how that is tested.
+#[derive(Debug, Clone, Args)]
+pub(super) struct AltTest {
+    /// how close two labels are
+    #[arg(long, value_enum, default_value_t)]
+    closeness: Closeness,
+    /// what a source may be worse for being cheaper; .2 experts, .15 skilled, .1 crowd
+    #[arg(long, value_name = "SHARE", default_value_t = AltTestSettings::default().epsilon)]
+    epsilon: f64,
+    /// tasks that a person needs
+    #[arg(long, value_name = "N", default_value_t = LEAST_ITEMS)]
+    least_items: usize,
+}
+
+impl Keys for AltTest {
+    const FLAG: &'static str = "alt-test";
+    const ABOUT: &'static str = "Test whether a source may replace the people of --gold";
+    const ALONE: bool = true;
 }
 
 fn at_least_two(text: &str) -> std::result::Result<usize, String> {
@@ -197,17 +205,22 @@ impl AgreeArgs {
         if files.filter(|path| path.as_os_str() == "-").count() > 1 {
             return Err(usage("standard input (`-`) can be read only once".into()).into());
         }
-        if !(0.0..=1.0).contains(&self.epsilon) {
-            let message = format!("--epsilon is {}, it must be from 0 to 1", self.epsilon);
-            return Err(usage(message).into());
+        if self.alt_test.is_some() && self.gold.is_none() {
+            return Err(usage("--alt-test needs the people of --gold".into()).into());
         }
-        let alt_test = self.alt_test.then(|| AltTestSettings {
-            closeness: self.closeness,
-            epsilon: self.epsilon,
-            least_items: self.least_items,
+        let alt_test = self.alt_test.as_ref().map(|test| AltTestSettings {
+            closeness: test.closeness,
+            epsilon: test.epsilon,
+            least_items: test.least_items,
             min_people: self.min_people,
             ..AltTestSettings::default()
         });
+        if let Some(epsilon) = alt_test.as_ref().map(|test| test.epsilon)
+            && !(0.0..=1.0).contains(&epsilon)
+        {
+            let message = format!("--alt-test: epsilon is {epsilon}, it must be from 0 to 1");
+            return Err(usage(message).into());
+        }
         Ok(AgreementSettings {
             scale: self.scale.clone().unwrap_or(ScaleChoice::Auto),
             outside: self.outside,
@@ -216,7 +229,7 @@ impl AgreeArgs {
             compare: self.compared()?,
             alt_test,
             draws: self.bootstrap,
-            permutations: self.permutations,
+            permutations: self.bootstrap,
             duplicates: self.duplicates.into(),
             import: self.exports.settings()?,
             require: self.require.clone(),

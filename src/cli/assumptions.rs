@@ -44,14 +44,10 @@ pub(super) struct AssumptionsArgs {
     /// Needed unless the export of LABELS holds some
     #[arg(long, num_args = 1.., value_name = "FILE")]
     z: Vec<PathBuf>,
-    /// Bootstrap replicates behind each interval
+    /// Bootstrap replicates behind each interval; behind each null are a fifth as many permutations
     #[arg(long, value_name = "N", default_value_t = REPLICATES,
         value_parser = clap::value_parser!(u32).range(2..=100_000))]
     bootstrap: u32,
-    /// Permutations behind each null
-    #[arg(long, value_name = "N", default_value_t = PERMUTATIONS,
-        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    permutations: u32,
     #[command(flatten)]
     reading: ReadingArgs,
     #[command(flatten)]
@@ -66,7 +62,7 @@ pub(super) fn run(args: &AssumptionsArgs, common: &Common) -> Result<ExitStatus>
     check_output(common.output.as_deref())?;
     args.page.check(common)?;
     let settings = AssumptionsSettings {
-        permutations: args.permutations,
+        permutations: (args.bootstrap / (REPLICATES / PERMUTATIONS)).max(1),
         bootstrap: args.bootstrap,
         seed: common.seed,
     };

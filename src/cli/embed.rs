@@ -13,7 +13,6 @@ use super::exports::ExportArgs;
 use super::output::{check_output, say, write_output, write_stdout};
 use super::progress::Terminal;
 use crate::data::import::Wanted;
-use crate::embed::settings::EmbedderSettings;
 use crate::screen::vectors::{VectorFormat, vectors};
 
 /// Write the vectors of texts
@@ -33,12 +32,6 @@ pub(super) struct EmbedArgs {
     exports: ExportArgs,
     #[command(flatten)]
     embedding: EmbeddingArgs,
-    /// bert: put this prompt of the model before every text [default: as the model says]
-    #[arg(long, value_name = "NAME")]
-    prompt_name: Option<String>,
-    /// Divide every vector by its length
-    #[arg(long)]
-    normalize: bool,
 }
 
 /// Runs the command.
@@ -46,11 +39,7 @@ pub(super) fn run(args: &EmbedArgs, common: &Common) -> Result<ExitStatus> {
     let format = vector_format(common)?;
     check_output(common.output.as_deref())?;
     args.embedding.check_one()?;
-    let settings = EmbedderSettings {
-        prompt_name: args.prompt_name.clone(),
-        normalize: args.normalize,
-        ..args.embedding.settings(common)
-    };
+    let settings = args.embedding.settings(common);
     let models = args.embedding.models(common);
     let (source, imports) = args.exports.open(&args.file, Wanted::Texts, common)?;
     let run = vectors(&source, &settings, &models, &Terminal::new(common))?.with_imports(imports);

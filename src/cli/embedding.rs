@@ -14,6 +14,7 @@ use serde_json::Map;
 
 use super::common::Common;
 use super::exit::UsageError;
+use super::keyed::{Keyed, Keys};
 #[cfg(feature = "llm")]
 use super::output::say;
 use super::progress::Terminal;
@@ -50,6 +51,19 @@ pub(super) struct EmbeddingArgs {
     /// embeddings: tfidf,static,aspects]
     #[arg(long, value_name = "E", value_delimiter = ',')]
     pub embedder: Vec<EmbedderSpec>,
+    #[command(flatten)]
+    pub vectors: Keyed<VectorArgs>,
+    #[cfg(feature = "llm")]
+    #[command(flatten)]
+    pub judge: super::keyed::Keyed<super::judging::Judging>,
+    #[cfg(feature = "llm")]
+    #[command(flatten)]
+    pub llm: super::llm::LlmArgs,
+}
+
+/// What few people change of how vectors are made.
+#[derive(Debug, Clone, Args)]
+pub(super) struct VectorArgs {
     /// What is embedded at once [default: sentence for `caz reviews`, text for `caz embed`]
     #[arg(long, value_enum, value_name = "UNIT")]
     pub granularity: Option<Granularity>,
@@ -63,12 +77,17 @@ pub(super) struct EmbeddingArgs {
     /// `bert:sentence-transformers/all-MiniLM-L6-v2` [default: static]
     #[arg(long, value_name = "E")]
     pub aspects_from: Option<EmbedderSpec>,
-    #[cfg(feature = "llm")]
-    #[command(flatten)]
-    pub judge: super::keyed::Keyed<super::judging::Judging>,
-    #[cfg(feature = "llm")]
-    #[command(flatten)]
-    pub llm: super::llm::LlmArgs,
+    /// bert: put this prompt of the model before every text [default: as the model says]
+    #[arg(long, value_name = "NAME")]
+    prompt_name: Option<String>,
+    /// Divide every vector by its length
+    #[arg(long)]
+    normalize: bool,
+}
+
+impl Keys for VectorArgs {
+    const FLAG: &'static str = "vectors";
+    const ABOUT: &'static str = "How an embedder makes its vectors";
 }
 
 impl EmbeddingArgs {
@@ -78,12 +97,12 @@ impl EmbeddingArgs {
         let _ = common;
         EmbedderSettings {
             embedder: self.embedder.first().cloned(),
-            granularity: self.granularity,
-            long_text: self.long_text,
-            pooling: self.pooling,
-            prompt_name: None,
-            normalize: false,
-            aspects_from: self.aspects_from.clone(),
+            granularity: self.vectors.granularity,
+            long_text: self.vectors.long_text,
+            pooling: self.vectors.pooling,
+            prompt_name: self.vectors.prompt_name.clone(),
+            normalize: self.vectors.normalize,
+            aspects_from: self.vectors.aspects_from.clone(),
             #[cfg(feature = "llm")]
             judge: matches!(self.embedder.first(), Some(EmbedderSpec::Judge(_)))
                 .then(|| self.judge.settings(&self.llm, common)),
@@ -195,7 +214,7 @@ impl ModelSource for CommandLineModels<'_> {
     #[cfg(feature = "llm")]
     fn embedding_model(&self, model: &str) -> Result<Served<dyn EmbeddingModel>> {
         let llm = &self.args.llm;
-        let pooling = match self.args.pooling {
+        let pooling = match self.args.vectors.pooling {
             None => None,
             Some(Pooling::Mean) => Some(TokenPooling::Mean),
             Some(Pooling::Cls) => Some(TokenPooling::First),

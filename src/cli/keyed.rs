@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use clap::builder::{PossibleValue, StyledStr};
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Id};
 
 /// What a flag takes as keys: every field is one, a field without a value stands by its name alone, and a
 /// field of a place needs no key.
@@ -13,6 +13,8 @@ pub(super) trait Keys: Args {
     const FLAG: &'static str;
     /// What it is about, in a line.
     const ABOUT: &'static str;
+    /// Whether the flag says something without any key; then keys follow a `=`, so that no file is taken for one.
+    const ALONE: bool = false;
 }
 
 /// The keys of a flag.
@@ -30,6 +32,8 @@ impl<T> Deref for Keyed<T> {
 /// The flags whose values are keys, with the keys as a command: for what an old name is called now.
 pub(super) fn all() -> Vec<(&'static str, Command)> {
     vec![
+        of::<super::agree::AltTest>(),
+        of::<super::embedding::VectorArgs>(),
         #[cfg(feature = "llm")]
         of::<super::llm::Server>(),
         #[cfg(feature = "llm")]
@@ -148,6 +152,11 @@ impl<T: Keys> FromArgMatches for Keyed<T> {
 }
 
 impl<T: Keys> Args for Keyed<T> {
+    /// The flag itself, by which it is known whether it was given.
+    fn group_id() -> Option<Id> {
+        Some(Id::from(T::FLAG))
+    }
+
     fn augment_args(command: Command) -> Command {
         let arg = Arg::new(T::FLAG)
             .long(T::FLAG)
@@ -155,7 +164,7 @@ impl<T: Keys> Args for Keyed<T> {
             .action(ArgAction::Append)
             .help(T::ABOUT)
             .long_help(format!("{}:{}", T::ABOUT, described(&keys::<T>())));
-        command.arg(arg)
+        command.arg(if T::ALONE { arg.num_args(0..=1).require_equals(true) } else { arg })
     }
 
     fn augment_args_for_update(command: Command) -> Command {

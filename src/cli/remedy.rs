@@ -5,10 +5,12 @@ use crate::error::Remedy;
 /// The remedy as the end of an error message.
 pub(super) fn phrase(remedy: Remedy) -> &'static str {
     match remedy {
-        Remedy::ChooseLongText => "use --long-text window or --long-text truncate",
-        Remedy::ChoosePooling => "choose --pooling mean or cls",
-        Remedy::EmbedSentences => "if a text is too long for the model, use --granularity sentence",
-        Remedy::EmbedWholeTexts => "drop --granularity sentence",
+        Remedy::ChooseLongText => "use --vectors long-text=window or --vectors long-text=truncate",
+        Remedy::ChoosePooling => "choose --vectors pooling=mean or pooling=cls",
+        Remedy::EmbedSentences => {
+            "if a text is too long for the model, use --vectors granularity=sentence"
+        }
+        Remedy::EmbedWholeTexts => "drop --vectors granularity=sentence",
         Remedy::UseGiven => "use --embedder given if all have a vector or judgments",
         Remedy::ChooseFeedback => "it needs --judge feedback=binary or feedback=textual",
         Remedy::ChooseChoice => "it needs --judge choice",
@@ -54,7 +56,7 @@ pub(super) fn phrase(remedy: Remedy) -> &'static str {
         Remedy::ClearCache => "`caz cache clear` starts a new one",
         Remedy::ListPrompts => "`caz prompts list` shows those there are",
         Remedy::ChooseAspectVectors => {
-            "choose them with --aspects-from: static, or bert: with all-MiniLM-L6-v2"
+            "choose them with --vectors aspects-from: static, or bert: with all-MiniLM-L6-v2"
         }
         Remedy::MakeStaticModel => "model2vec writes such a folder",
         Remedy::ChooseOutput => "choose another --output",

@@ -179,7 +179,7 @@ fn people_are_a_majority_or_each_or_all_but_one() {
     let rows = run(&["--gold-by", "leave-one-out"]).succeeded().csv();
     assert_eq!(against("a", &rows), ["all but u", "all but v", "all but w"]);
     assert_eq!(against("w", &rows), ["all but w"]);
-    let rows = run(&["--alt-test", "--least-items", "2"]).succeeded().csv();
+    let rows = run(&["--alt-test=least-items=2"]).succeeded().csv();
     row(&rows, "a", "omega");
     run(&["--gold-by", "each", "--compare", "all"]).failed(2, &["one gold label"]);
     // Means 1/3, 2/3 and 3/2 of q1, q2, q3: errors of a 1/3, 1/3, 1/2.
@@ -196,7 +196,7 @@ fn two_people_a_task_are_enough_where_that_is_asked_for() {
     folder.write("labels.csv", "task,source,label\nq1,m,0\nq2,m,1\n");
     folder.write("gold.csv", "task,worker,label\nq1,u,0\nq1,v,0\nq2,u,1\nq2,v,0\n");
     let run = |more: &[&str]| {
-        let test = ["--alt-test", "--least-items", "2", "--format", "csv"];
+        let test = ["--alt-test=least-items=2", "--format", "csv"];
         agree(&folder, &[&test, more].concat())
     };
     run(&[]).failed(2, &["at least 3 people"]);
@@ -305,7 +305,7 @@ fn the_test_of_replacing_people_goes_by_match_or_by_distance() {
     let people = ["q1", "q2"].map(|task| format!("{task},u,0\n{task},v,1\n{task},w,4\n"));
     folder.write("gold.csv", format!("task,worker,label\n{}", people.concat()));
     let omega = |more: &[&str]| {
-        let test = ["--alt-test", "--least-items", "2", "--epsilon", "0", "--format", "csv"];
+        let test = ["--alt-test=least-items=2,epsilon=0", "--format", "csv"];
         let rows = agree(&folder, &[&test, more].concat()).succeeded().csv();
         number(&row(&rows, "m", "omega")[3])
     };
@@ -313,10 +313,10 @@ fn the_test_of_replacing_people_goes_by_match_or_by_distance() {
     assert_eq!(omega(&[]), Some(0.0));
     // Against u the errors of m are 2 - 1 and 4 - 2, those of u 1 and 4; v and w lose alike: errors
     // 2, 2 against 1, 3, and 2, 1 against 4, 3.
-    assert_eq!(omega(&["--closeness", "distance"]), Some(1.0));
+    assert_eq!(omega(&["--alt-test=closeness=distance"]), Some(1.0));
     let words = people.concat().replace(",4", ",four");
     folder.write("gold.csv", format!("task,worker,label\n{words}"));
-    agree(&folder, &["--alt-test", "--closeness", "distance"]).failed(2, &["numbers"]);
+    agree(&folder, &["--alt-test=closeness=distance"]).failed(2, &["numbers"]);
 }
 
 #[test]

@@ -4,8 +4,7 @@ use super::{Folder, simulate};
 
 fn assumptions(folder: &Folder, more: &[&str]) -> super::Run {
     let start = ["assumptions", "labels.csv", "--z", "z.csv", "--bootstrap", "50"];
-    let arguments: Vec<&str> =
-        start.iter().chain(&["--permutations", "20"]).chain(more).copied().collect();
+    let arguments: Vec<&str> = start.iter().chain(more).copied().collect();
     folder.caz(&arguments)
 }
 

@@ -8,7 +8,7 @@ fn embedding_first_and_scoring_later_is_the_same() {
     for name in ["reviews", "llm-reviews"] {
         let (input, output) = (sample(&format!("{name}.jsonl")), format!("{name}.jsonl"));
         folder
-            .caz(&["embed", &input, "--granularity", "sentence", "--output", &output])
+            .caz(&["embed", &input, "--vectors", "granularity=sentence", "--output", &output])
             .succeeded();
     }
     let later = folder
@@ -111,7 +111,10 @@ fn aspects_say_what_they_were_read_with_and_refuse_what_they_cannot_read() {
     let refused = |more: &[&str], messages: &[&str]| {
         folder.caz(&[&["embed", "t.csv", "--embedder"], more].concat()).failed(2, messages);
     };
-    refused(&["aspects", "--granularity", "sentence"], &["whole texts"]);
-    refused(&["aspects", "--aspects-from", "tfidf"], &["not of tfidf", "--aspects-from"]);
+    refused(&["aspects", "--vectors", "granularity=sentence"], &["whole texts"]);
+    refused(
+        &["aspects", "--vectors", "aspects-from=tfidf"],
+        &["not of tfidf", "--vectors aspects-from"],
+    );
     refused(&["aspects:nothing"], &["no rubric `nothing`", "aspects19"]);
 }

@@ -134,7 +134,7 @@ fn trials_of_another_embedding_or_reading_are_not_mixed() {
     run(&["--embedder", "tfidf", "--trials", "3"]).failed(2, &["cannot be used multiple times"]);
     for more in [
         &["--embedder", "tfidf", "--duplicates", "first"][..],
-        &["--embedder", "tfidf", "--granularity", "sentence"],
+        &["--embedder", "tfidf", "--vectors", "granularity=sentence"],
         &["--embedder", "static"],
     ] {
         run(more).failed(3, &["holds trials of another run"]);

@@ -141,7 +141,7 @@ fn every_command_that_reads_labels_takes_exports() {
     folder.write("foreign.txt", foreign);
     for command in [
         &["labels"][..],
-        &["assumptions", "--bootstrap", "2", "--permutations", "1"],
+        &["assumptions", "--bootstrap", "2"],
         &["experiment", "detection", "--trials", "1", "--z-source", "gpt"],
     ] {
         let result = |file: &str| {
@@ -192,13 +192,13 @@ fn llms_of_an_export_are_labellers_and_gold_is_by_people() {
 fn texts_of_an_export_are_embedded() {
     let folder = Folder::new();
     folder.write("notes.json", notes().to_string());
-    let run = folder.caz(&["embed", "notes.json", "--granularity", "text"]).succeeded();
+    let run = folder.caz(&["embed", "notes.json", "--vectors", "granularity=text"]).succeeded();
     assert_eq!(run.stdout.lines().count(), 7);
     assert!(run.stdout.starts_with("{\"paper\":\"p1\",\"reviewer\":\"ann\","), "{}", run.stdout);
     assert!(run.stdout.contains("\"source\":\"LLM_PDF_Feedback\",\"vector\":["));
     assert!(run.stderr.contains("read as openreview"), "{}", run.stderr);
     folder.write("a.csv", "Paper ID;Notes on it\n7;a strong paper\n");
-    let more = ["--text-columns", "Notes on it", "--granularity", "text"];
+    let more = ["--text-columns", "Notes on it", "--vectors", "granularity=text"];
     let run = folder.caz(&[&["embed", "a.csv"], &more[..]].concat()).succeeded();
     assert!(run.stdout.starts_with("{\"paper\":\"7\",\"vector\":["), "{}", run.stdout);
 }

@@ -114,8 +114,8 @@ const WITHOUT_SETTINGS: [&str; 16] = [
 /// use a command apart; [`MODEL`] stands for the flags of a model that answers everything.
 const COMMANDS: [(&str, &str); 30] = [
     ("labels", "labels.csv --z z.csv"),
-    ("assumptions", "labels.csv --z z.csv --bootstrap 2 --permutations 1"),
-    ("agree", "given.csv --gold gold.csv --bootstrap 2 --permutations 1"),
+    ("assumptions", "labels.csv --z z.csv --bootstrap 2"),
+    ("agree", "given.csv --gold gold.csv --bootstrap 2"),
     ("agree --runs", "--runs runs.csv --bootstrap 2"),
     ("reviews", "reviews.jsonl --z llm.jsonl"),
     ("reviews --judge", "two-papers.jsonl --z two-papers-llm.jsonl --embedder judge MODEL"),
@@ -177,7 +177,9 @@ fn flags(arg: &clap::Arg) -> Vec<String> {
     let keys = keys.map(|line| line.split(['=', ':']).next().unwrap());
     // A value without a key is that of the flag itself.
     let is_key = |key: &str| key.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-    keys.map(|key| if is_key(key) { format!("{flag} {key}") } else { flag.to_owned() }).collect()
+    let keys = keys.map(|key| if is_key(key) { format!("{flag} {key}") } else { flag.to_owned() });
+    let alone = arg.get_num_args().is_some_and(|count| count.min_values() == 0);
+    keys.chain(alone.then(|| flag.to_owned())).collect()
 }
 
 /// The long flags of every command that does something, by its name.
@@ -222,7 +224,7 @@ fn every_flag_is_accounted_for() {
         }
     }
     // The lists name nothing that is not there.
-    for setting in &SETTINGS {
+    for setting in SETTINGS {
         let found = commands.iter().find(|(name, _)| name == words(setting.command));
         assert!(found.is_some_and(|(_, flags)| flags.contains(setting.flag)), "{}", setting.flag);
     }

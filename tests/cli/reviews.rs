@@ -229,6 +229,6 @@ fn every_setting_of_the_embedder_is_in_the_output() {
         value["settings"].clone()
     };
     assert_eq!(settings(&["--embedder", "tfidf"])["granularity"], "text");
-    let found = settings(&["--long-text", "truncate", "--pooling", "cls"]);
+    let found = settings(&["--vectors", "long-text=truncate", "--vectors", "pooling=cls"]);
     assert_eq!((&found["long_text"], &found["pooling"]), (&"truncate".into(), &"cls".into()));
 }

@@ -138,7 +138,7 @@ fn every_other_command_says_the_same_in_any_order() {
     super::combined::crowd(&folder);
     labellers(&folder);
     for arguments in [
-        "agree given.csv --gold gold.csv --bootstrap 20 --compare all --permutations 20",
+        "agree given.csv --gold gold.csv --bootstrap 20 --compare all",
         "agree --runs runs.csv --bootstrap 20",
         "experiment prompts given.csv --gold gold.csv --lengths lengths.csv --bootstrap 20 --splits 5",
         "experiment detection labels.csv --z z.csv --z-source gpt --trials 1 --llm .2",

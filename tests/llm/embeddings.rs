@@ -47,7 +47,7 @@ fn sample(name: &str) -> String {
 fn reviews(desk: &Desk, url: &str, more: &[&str]) -> Run {
     let (reviews, z) = (sample("reviews.jsonl"), sample("llm-reviews.jsonl"));
     let arguments = ["reviews", &reviews, "--z", &z, "--embedder", "openai:letters"];
-    let server = ["--base-url", url, "--format", "csv", "--granularity", "text"];
+    let server = ["--base-url", url, "--format", "csv", "--vectors", "granularity=text"];
     desk.caz(&[&arguments[..], &server, more].concat())
 }
 
@@ -91,7 +91,7 @@ fn scores_are_those_of_the_same_vectors_in_the_files() {
 fn faults_are_tried_again_and_neither_they_nor_concurrency_change_a_byte() {
     let desk = Desk::new();
     let honest = Server::start(vectors);
-    let sentences = ["--granularity", "sentence"];
+    let sentences = ["--vectors", "granularity=sentence"];
     let files = [&sample("reviews.jsonl"), "--z", &sample("llm-reviews.jsonl")];
     let run = |server: &Server, concurrency: &str| {
         let url = server.url();
@@ -145,7 +145,7 @@ fn what_goes_wrong_has_its_exit_code_and_says_what_to_do() {
     };
     let cases = [
         (status(401, "no"), 5, "the key is missing or wrong"),
-        (status(400, "maximum context length is 512"), 5, "use --granularity sentence"),
+        (status(400, "maximum context length is 512"), 5, "use --vectors granularity=sentence"),
         (status(200, "{\"choices\": []}"), 5, "is the model an embedding model"),
         (status(200, "<html>"), 5, "does the base URL end in /v1?"),
     ];
@@ -177,8 +177,8 @@ fn one_vector_per_token_is_an_error_that_says_what_to_do_and_pooled_where_that_i
     assert_eq!(run.code, Some(5), "{}", run.stderr);
     assert!(run.stderr.contains("one vector per token"), "{}", run.stderr);
     assert!(run.stderr.contains("start the server with mean pooling"), "{}", run.stderr);
-    assert!(run.stderr.contains("--pooling mean"), "{}", run.stderr);
-    let mean = reviews(&desk, &decoder.url(), &["--pooling", "mean"]);
+    assert!(run.stderr.contains("--vectors pooling=mean"), "{}", run.stderr);
+    let mean = reviews(&desk, &decoder.url(), &["--vectors", "pooling=mean"]);
     assert_eq!(mean.code, Some(0), "{}", mean.stderr);
     assert_eq!(mean.stdout, reviews(&desk, &pooling.url(), &[]).stdout);
 }
@@ -242,7 +242,14 @@ fn with_a_report_requests_still_go_one_by_one_and_as_many_texts_as_announced() {
         let url = server.url();
         let (reviews, z) = (sample("reviews.jsonl"), sample("llm-reviews.jsonl"));
         let arguments = ["reviews", &reviews, "--z", &z, "--embedder", "openai:letters"];
-        let more = ["--base-url", &url, "--granularity", granularity, "--report", report];
+        let more = [
+            "--base-url",
+            &url,
+            "--vectors",
+            &format!("granularity={granularity}"),
+            "--report",
+            report,
+        ];
         let run = desk.caz(
             &[&arguments[..], &more, &["--server", "concurrency=1", "--threads", "8"]].concat(),
         );

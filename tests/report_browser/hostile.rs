@@ -139,7 +139,7 @@ fn labels_and_names_of_models_cannot_run_a_script() {
     let all = ["labels", labels, "--z", "z.csv", "--truth", "t.csv", "--mechanism", "all"];
     assert_harmless(&browser, &report_of(folder.path(), &all));
 
-    let few = ["--bootstrap", "5", "--permutations", "2"];
+    let few = ["--bootstrap", "5"];
     let assumptions: Vec<&str> =
         ["assumptions", labels, "--z", "z.csv"].into_iter().chain(few).collect();
     let page = report_of(folder.path(), &assumptions);

@@ -252,7 +252,7 @@ fn pages_of_labels_assumptions_and_experiments_open() {
     browser.assert_quiet(&page);
 
     let (crowd, z) = (sample_file("labels.csv"), sample_file("llm-labels.csv"));
-    let few = ["--bootstrap", "20", "--permutations", "5"];
+    let few = ["--bootstrap", "20"];
     let assumptions: Vec<&str> =
         ["assumptions", &crowd, "--z", &z].into_iter().chain(few).collect();
     let page = report_of(folder.path(), &assumptions);

@@ -23,7 +23,7 @@ impl Setting {
         let mut typed = vec![format!("--{}", self.flag)];
         if let Some((flag, key)) = self.flag.split_once(' ') {
             let value = if self.value.is_empty() { "" } else { "=" };
-            return vec![format!("--{flag}"), format!("{key}{value}{}", self.value)];
+            return vec![format!("--{flag}={key}{value}{}", self.value)];
         }
         typed.extend(self.value.split_whitespace().map(str::to_owned));
         typed
@@ -54,7 +54,7 @@ const fn setting(
     Setting { command, flag, value, with: "", alone: false, key, expected }
 }
 
-pub(super) static SETTINGS: [Setting; 335] = [
+pub(super) static SETTINGS: &[Setting] = &[
     setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
     setting("labels", ("scale", "a,b,c"), "scale", || json!("a,b,c")).alone(),
     setting("labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
@@ -74,7 +74,6 @@ pub(super) static SETTINGS: [Setting; 335] = [
     setting("labels", ("max-iterations", "4"), "max_iterations", || json!(4)),
     setting("labels", ("seed", "9"), "seed", || json!(9)),
     setting("assumptions", ("bootstrap", "5"), "bootstrap", || json!(5)),
-    setting("assumptions", ("permutations", "3"), "permutations", || json!(3)),
     setting("assumptions", ("duplicates", "first"), "duplicates", || json!("first")),
     setting("assumptions", ("exact-labels", ""), "exact_labels", || json!(true)),
     setting("assumptions", ("seed", "9"), "seed", || json!(9)),
@@ -85,14 +84,17 @@ pub(super) static SETTINGS: [Setting; 335] = [
     setting("agree", ("gold-by", "each"), "gold_by", || json!("each")).alone(),
     setting("agree", ("compare", "a:D,b:D"), "compare", || json!({"pairs": [["a:D", "b:D"]]})),
     setting("agree", ("alt-test", ""), "alt_test/epsilon", || json!(0.2)).alone(),
-    setting("agree", ("epsilon", "0.1"), "alt_test/epsilon", || json!(0.1)).with("--alt-test"),
-    setting("agree", ("closeness", "distance"), "alt_test/closeness", || json!("distance"))
+    setting("agree", ("alt-test epsilon", "0.1"), "alt_test/epsilon", || json!(0.1))
         .with("--alt-test"),
-    setting("agree", ("least-items", "3"), "alt_test/least_items", || json!(3)).with("--alt-test"),
+    setting("agree", ("alt-test closeness", "distance"), "alt_test/closeness", || {
+        json!("distance")
+    })
+    .with("--alt-test"),
+    setting("agree", ("alt-test least-items", "3"), "alt_test/least_items", || json!(3))
+        .with("--alt-test"),
     setting("agree", ("min-people", "2"), "alt_test/min_people", || json!(2)).with("--alt-test"),
     setting("agree", ("require", "kappa>=-1"), "require/0/metric", || json!("kappa")),
     setting("agree", ("bootstrap", "3"), "draws", || json!(3)),
-    setting("agree", ("permutations", "2"), "permutations", || json!(2)),
     setting("agree", ("duplicates", "last"), "duplicates", || json!("last")),
     setting("agree", ("seed", "9"), "seed", || json!(9)),
     setting("agree", ("plan-monitoring", "0.5"), "half_width", || json!(0.5)).alone(),
@@ -138,10 +140,12 @@ pub(super) static SETTINGS: [Setting; 335] = [
     setting("reviews", ("min-words", "7"), "min_words", || json!(7)),
     setting("reviews", ("duplicates", "last"), "duplicates", || json!("last")),
     setting("reviews", ("embedder", "tfidf"), "embedder", || json!("tfidf")),
-    setting("reviews", ("granularity", "text"), "granularity", || json!("text")),
-    setting("reviews", ("long-text", "truncate"), "long_text", || json!("truncate")),
-    setting("reviews", ("pooling", "cls"), "pooling", || json!("cls")),
-    setting("reviews", ("aspects-from", "bert:x"), "aspects_from", || json!("bert:x")),
+    setting("reviews", ("vectors prompt-name", "query"), "prompt_name", || json!("query")),
+    setting("reviews", ("vectors normalize", ""), "normalize", || json!(true)),
+    setting("reviews", ("vectors granularity", "text"), "granularity", || json!("text")),
+    setting("reviews", ("vectors long-text", "truncate"), "long_text", || json!("truncate")),
+    setting("reviews", ("vectors pooling", "cls"), "pooling", || json!("cls")),
+    setting("reviews", ("vectors aspects-from", "bert:x"), "aspects_from", || json!("bert:x")),
     setting("reviews --judge", ("judge", "choice"), "judge/judge", || json!("choice")).alone(),
     setting("reviews --judge", ("judge calibrate", "content-free"), "judge/calibrate", || {
         json!("content-free")
@@ -168,12 +172,12 @@ pub(super) static SETTINGS: [Setting; 335] = [
     setting("reviews --judge", ("max-tokens", "99"), "judge/max_tokens", || json!(99)),
     setting("reviews --judge", ("seed", "9"), "judge/seed", || json!(9)),
     setting("embed", ("embedder", "tfidf"), "embedder", || json!("tfidf")),
-    setting("embed", ("granularity", "sentence"), "granularity", || json!("sentence")),
-    setting("embed", ("long-text", "truncate"), "long_text", || json!("truncate")),
-    setting("embed", ("pooling", "cls"), "pooling", || json!("cls")),
-    setting("embed", ("prompt-name", "query"), "prompt_name", || json!("query")),
-    setting("embed", ("normalize", ""), "normalize", || json!(true)),
-    setting("embed", ("aspects-from", "bert:x"), "aspects_from", || json!("bert:x")),
+    setting("embed", ("vectors granularity", "sentence"), "granularity", || json!("sentence")),
+    setting("embed", ("vectors long-text", "truncate"), "long_text", || json!("truncate")),
+    setting("embed", ("vectors pooling", "cls"), "pooling", || json!("cls")),
+    setting("embed", ("vectors prompt-name", "query"), "prompt_name", || json!("query")),
+    setting("embed", ("vectors normalize", ""), "normalize", || json!(true)),
+    setting("embed", ("vectors aspects-from", "bert:x"), "aspects_from", || json!("bert:x")),
     setting("embed --judge", ("judge", "choice"), "judge/judge", || json!("choice")).alone(),
     setting("embed --judge", ("judge calibrate", "content-free"), "judge/calibrate", || {
         json!("content-free")
@@ -294,16 +298,26 @@ pub(super) static SETTINGS: [Setting; 335] = [
         .with("--shorten .5"),
     setting("experiment reviews", ("seed", "9"), "seed", || json!(9)),
     setting("experiment reviews", ("embedder", "tfidf"), "embedding/embedder", || json!("tfidf")),
-    setting("experiment reviews", ("granularity", "text"), "embedding/granularity", || {
+    setting(
+        "experiment reviews",
+        ("vectors prompt-name", "query"),
+        "embedding/prompt_name",
+        || json!("query"),
+    ),
+    setting("experiment reviews", ("vectors normalize", ""), "embedding/normalize", || json!(true)),
+    setting("experiment reviews", ("vectors granularity", "text"), "embedding/granularity", || {
         json!("text")
     }),
-    setting("experiment reviews", ("long-text", "truncate"), "embedding/long_text", || {
+    setting("experiment reviews", ("vectors long-text", "truncate"), "embedding/long_text", || {
         json!("truncate")
     }),
-    setting("experiment reviews", ("pooling", "cls"), "embedding/pooling", || json!("cls")),
-    setting("experiment reviews", ("aspects-from", "bert:x"), "embedding/aspects_from", || {
-        json!("bert:x")
-    }),
+    setting("experiment reviews", ("vectors pooling", "cls"), "embedding/pooling", || json!("cls")),
+    setting(
+        "experiment reviews",
+        ("vectors aspects-from", "bert:x"),
+        "embedding/aspects_from",
+        || json!("bert:x"),
+    ),
     setting("experiment reviews --judge", ("judge", "choice"), "embedding/judge/judge", || {
         json!("choice")
     })
@@ -383,16 +397,36 @@ pub(super) static SETTINGS: [Setting; 335] = [
         .with("--shorten .5"),
     setting("experiment embeddings", ("seed", "9"), "seed", || json!(9)),
     setting("experiment embeddings", ("embedder", "static"), "embedders", || json!(["static"])),
-    setting("experiment embeddings", ("granularity", "text"), "embedding/granularity", || {
-        json!("text")
+    setting(
+        "experiment embeddings",
+        ("vectors prompt-name", "query"),
+        "embedding/prompt_name",
+        || json!("query"),
+    ),
+    setting("experiment embeddings", ("vectors normalize", ""), "embedding/normalize", || {
+        json!(true)
     }),
-    setting("experiment embeddings", ("long-text", "truncate"), "embedding/long_text", || {
-        json!("truncate")
+    setting(
+        "experiment embeddings",
+        ("vectors granularity", "text"),
+        "embedding/granularity",
+        || json!("text"),
+    ),
+    setting(
+        "experiment embeddings",
+        ("vectors long-text", "truncate"),
+        "embedding/long_text",
+        || json!("truncate"),
+    ),
+    setting("experiment embeddings", ("vectors pooling", "cls"), "embedding/pooling", || {
+        json!("cls")
     }),
-    setting("experiment embeddings", ("pooling", "cls"), "embedding/pooling", || json!("cls")),
-    setting("experiment embeddings", ("aspects-from", "bert:x"), "embedding/aspects_from", || {
-        json!("bert:x")
-    }),
+    setting(
+        "experiment embeddings",
+        ("vectors aspects-from", "bert:x"),
+        "embedding/aspects_from",
+        || json!("bert:x"),
+    ),
     setting(
         "experiment embeddings --judge",
         ("judge", "choice"),
