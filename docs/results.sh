@@ -28,7 +28,7 @@ measure() {
     name=$1
     shift
     # CAZ may be several words. shellcheck disable=SC2086
-    $caz experiment "$@" --seed 1 --raw "$out/$name.jsonl" --resume \
+    $caz experiment "$@" --seed 1 --raw "$out/$name.jsonl" \
         --figures "$out/$name" --output "$out/$name.csv" --quiet
 }
 
@@ -61,21 +61,21 @@ crowds() {
     # A twentieth of ten workers is nobody.
     for z in $llms; do
         for cheater in $llms; do
-            crowd "cebab-$z-$cheater" detection labels-cebab --llm 0,.1,.2 \
-                --z-source "$z" --llm-source "$cheater" --copy-z
+            crowd "cebab-$z-$cheater" detection labels-cebab --crowd llm=0,.1,.2 \
+                --crowd z-source="$z",llm-source="$cheater",copy-z
         done
     done
     # Many cheaters, and LLM cheaters alone.
-    crowd rubric-many detection labels-llm-rubric --llm .3,.4,.5,.6
-    crowd rubric-alone detection labels-llm-rubric --llm .1,.2,.3,.4,.5,.6 --others 0
+    crowd rubric-many detection labels-llm-rubric --crowd llm=.3,.4,.5,.6
+    crowd rubric-alone detection labels-llm-rubric --crowd llm=.1,.2,.3,.4,.5,.6,others=0
     for z in gpt-4o llama-31; do
-        crowd "cebab-many-$z" detection labels-cebab --llm .3,.4,.5,.6 \
-            --z-source "$z" --llm-source gpt-4o --copy-z
-        crowd "cebab-alone-$z" detection labels-cebab --llm .1,.2,.3,.4,.5,.6 --others 0 \
-            --z-source "$z" --llm-source gpt-4o --copy-z
+        crowd "cebab-many-$z" detection labels-cebab --crowd llm=.3,.4,.5,.6 \
+            --crowd z-source="$z",llm-source=gpt-4o,copy-z
+        crowd "cebab-alone-$z" detection labels-cebab --crowd llm=.1,.2,.3,.4,.5,.6,others=0 \
+            --crowd z-source="$z",llm-source=gpt-4o,copy-z
     done
-    crowd cebab-two multi-llm labels-cebab --llm 0,.1,.2 --z-source gpt-4o,llama-31 --copy-z
-    crowd cebab-all multi-llm labels-cebab --llm 0,.1,.2 --copy-z
+    crowd cebab-two multi-llm labels-cebab --crowd llm=0,.1,.2,z-source=gpt-4o,llama-31,copy-z
+    crowd cebab-all multi-llm labels-cebab --crowd llm=0,.1,.2,copy-z
 }
 
 # Polished people are accused by similarities and not by contrasts.
@@ -84,24 +84,24 @@ fair_scores=main,combined_similarity
 # All experiments on reviews with one kind of vectors.
 reviewers() {
     vectors=$1 texts=$2
-    reviews "$vectors-all" "$vectors" --k 5,8
-    reviews "$vectors-z" "$vectors" --k 5 --score projections,combined --z-together --copy-z
+    reviews "$vectors-all" "$vectors" --venue k=5,8
+    reviews "$vectors-z" "$vectors" --venue k=5 --score projections,combined --venue z-together,copy-z
     for half in first second; do
-        reviews "$vectors-$half" "$vectors" --k 5 --half "$half" --score main,ablation
+        reviews "$vectors-$half" "$vectors" --venue k=5,half="$half" --score main,ablation
     done
-    reviews "$vectors-two" "$vectors" --k 2
-    reviews "$vectors-one" "$vectors" --k 1
-    reviews "$vectors-one-one" "$vectors" --k 1 --reviews-per-paper 2
-    reviews "$vectors-peer" "$vectors" --k 5 --reviews-per-paper 2
-    reviews "$vectors-half-z" "$vectors" --k 5 --z-coverage .5
+    reviews "$vectors-two" "$vectors" --venue k=2
+    reviews "$vectors-one" "$vectors" --venue k=1
+    reviews "$vectors-one-one" "$vectors" --venue k=1,reviews-per-paper=2
+    reviews "$vectors-peer" "$vectors" --venue k=5,reviews-per-paper=2
+    reviews "$vectors-half-z" "$vectors" --venue k=5,z-coverage=.5
     for share in .1 .15 .2 .25; do
-        reviews "$vectors-share$share" "$vectors" --k 5 --exact-share "$share"
+        reviews "$vectors-share$share" "$vectors" --venue k=5 --venue share="$share..$share"
     done
-    reviews "$vectors-reworded" "$texts" --k 5 --reword-copies
-    reviews "$vectors-polish" "$texts" --k 5 --polish .2 --score "$fair_scores"
-    reviews "$vectors-formal" "$texts" --k 5 --formal .2 --score "$fair_scores"
-    reviews "$vectors-short3" "$texts" --k 5 --shorten .2 --sentences 3 --score "$fair_scores"
-    reviews "$vectors-short6" "$texts" --k 5 --shorten .2 --sentences 6 --score "$fair_scores"
+    reviews "$vectors-reworded" "$texts" --venue k=5,reword-copies
+    reviews "$vectors-polish" "$texts" --venue k=5,polish=.2 --score "$fair_scores"
+    reviews "$vectors-formal" "$texts" --venue k=5,formal=.2 --score "$fair_scores"
+    reviews "$vectors-short3" "$texts" --venue k=5,shorten=.2,sentences=3 --score "$fair_scores"
+    reviews "$vectors-short6" "$texts" --venue k=5,shorten=.2,sentences=6 --score "$fair_scores"
 }
 
 embed_once() {

@@ -81,14 +81,12 @@ struct MakeArgs {
 #[command(after_help = "\
 Example: caz canary insert papers/*.pdf --plan plan.csv --output hidden/")]
 struct InsertArgs {
-    /// PDF files, named like the papers of the plan, folders of them, or tables: columns `task` and `text`
+    /// PDF files, named like the papers of the plan, folders of them, or tables: columns `task` and `text`; none:
+    /// what each paper's language model is to be told is printed, for a template of your own
     #[arg(value_name = "PAPERS")]
     papers: Vec<PathBuf>,
     #[command(flatten)]
     plan: PlanArgs,
-    /// Print what each paper's language model is to be told, for a template of your own
-    #[arg(long)]
-    print: bool,
 }
 
 /// Say which reviews have the phrases of their paper, and how likely that is by chance
@@ -229,7 +227,7 @@ fn make(args: &MakeArgs, common: &Common) -> Result<()> {
 
 fn insert(args: &InsertArgs, common: &Common) -> Result<()> {
     let (plan, _) = args.plan.read(common)?;
-    if args.print {
+    if args.papers.is_empty() {
         let mut table = Table::new(&["paper", "instruction"]);
         for planned in &plan.papers {
             let text = instruction(Instruction::Rule, &planned.phrases);
@@ -237,9 +235,8 @@ fn insert(args: &InsertArgs, common: &Common) -> Result<()> {
         }
         return emit(&report("canary insert", &(), Vec::new(), table), common);
     }
-    let Some(folder) = common.output.as_ref().filter(|_| !args.papers.is_empty()) else {
-        let message =
-            "name PDF files, and a folder for their copies with --output FOLDER; or --print";
+    let Some(folder) = &common.output else {
+        let message = "name a folder for the copies with --output FOLDER";
         return Err(UsageError(message.into()).into());
     };
     fs::create_dir_all(folder)

@@ -11,11 +11,10 @@ use super::exit::UsageError;
 use crate::error::Result;
 
 /// Flags whose value is a file or folder to write.
-const OUTPUTS: [&str; 13] = [
+const OUTPUTS: [&str; 12] = [
     "output",
     "report",
     "record",
-    "errors",
     "summary",
     "consensus",
     "raw",

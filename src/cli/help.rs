@@ -36,9 +36,6 @@ const INPUT_FLAGS: &[&str] = &[
     "rubric",
     "lengths",
     "crowd",
-    "z_source",
-    "llm_source",
-    "copy_z",
     "r#for",
     "for",
     "what",
@@ -63,9 +60,7 @@ const OUTPUT_FLAGS: &[&str] = &[
     "answer_columns",
     "figures",
     "raw",
-    "resume",
     "summary",
-    "errors",
     "quiet",
     "source",
     "dry_run",
@@ -86,11 +81,7 @@ const RARE: &[(&str, &[&str])] = &[
     ("annotate", &["wide"]),
     ("simulate", &["duplicates", "wide"]),
     ("experiment", &["duplicates", "from", "columns", "wide", "base_url", "model", "confidential"]),
-    ("experiment", &["source", "dry_run", "errors", "summary"]),
-    (
-        "experiment",
-        &["reword_copies", "polish", "formal", "shorten", "sentences", "z_coverage", "z_together"],
-    ),
+    ("experiment", &["source", "dry_run", "summary"]),
     ("experiment judges", &["transcripts", "jury", "personas", "criteria", "rounds", "stop"]),
 ];
 

@@ -33,6 +33,12 @@ impl<T> Deref for Keyed<T> {
 pub(super) fn all() -> Vec<(&'static str, Command)> {
     vec![
         of::<super::agree::AltTest>(),
+        of::<super::simulate::Venue>(),
+        of::<super::experiment::Venues>(),
+        of::<super::simulate::Contaminated>(),
+        of::<super::simulate::Crowd>(),
+        of::<super::experiment::Covered>(),
+        of::<super::experiment::Planted>(),
         of::<super::embedding::VectorArgs>(),
         #[cfg(feature = "llm")]
         of::<super::llm::Server>(),
@@ -103,6 +109,8 @@ fn words(keys: &Command, texts: &[String]) -> Result<Vec<String>, String> {
         for (at, part) in text.split(',').enumerate() {
             let name = part.split_once('=').map_or(part, |(name, _)| name).trim();
             if key(keys, name).is_some() {
+                // Given twice, the last counts.
+                words.retain(|word| word.split('=').next() != Some(&format!("--{name}")));
                 words.push(format!("--{}", part.trim()));
             } else if at > 0 && !part.contains('=') && words.last().is_some_and(|w| w.contains('='))
             {

@@ -15,7 +15,7 @@ use crate::data::label_reader::{LabelFiles, LabelReading, LoadedLabels, read_lab
 use crate::report::Input;
 use crate::simulate::roles::Roles;
 
-/// Files and roles.
+/// Files of a crowd.
 #[derive(Debug, Args)]
 pub(super) struct LabelInput {
     /// Labels by people: task, worker, label
@@ -23,6 +23,15 @@ pub(super) struct LabelInput {
     /// LLM labels of the same tasks: task, label; optional source, sample
     #[arg(long, num_args = 1.., required = true, value_name = "FILE")]
     z: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    #[command(flatten)]
+    exports: ExportArgs,
+}
+
+/// Which LLM plays which part.
+#[derive(Debug, Clone, Args)]
+pub(super) struct RoleArgs {
     /// LLM of the principal, whose first sample is Z [default: the only one in Z]
     #[arg(long, value_name = "SOURCE", value_delimiter = ',')]
     z_source: Vec<String>,
@@ -32,10 +41,14 @@ pub(super) struct LabelInput {
     /// Let cheaters hand in Z itself where their LLM has no other sample
     #[arg(long)]
     copy_z: bool,
-    #[command(flatten)]
-    reading: ReadingArgs,
-    #[command(flatten)]
-    exports: ExportArgs,
+}
+
+impl RoleArgs {
+    /// Which LLM plays which part, as far as keys say.
+    pub(super) fn roles(&self) -> Roles {
+        let (z, cheaters) = (self.z_source.clone(), self.llm_source.clone());
+        Roles { z, cheaters, copy_z: self.copy_z }
+    }
 }
 
 /// How labels are read.
@@ -72,12 +85,6 @@ impl LabelInput {
         let sources = std::iter::once(&labels).chain(&z).zip(&loaded.rows);
         let inputs = sources.map(|(source, &rows)| Input::new(source, rows)).collect();
         Ok((loaded, inputs))
-    }
-
-    /// Which LLM plays which part, as far as flags say.
-    pub(super) fn roles(&self) -> Roles {
-        let (z, cheaters) = (self.z_source.clone(), self.llm_source.clone());
-        Roles { z, cheaters, copy_z: self.copy_z }
     }
 
     /// How files of other systems are read.

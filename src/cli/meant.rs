@@ -30,7 +30,11 @@ const MISTAKEN: [(&str, &str, &str); 4] = [
 ];
 
 /// Flags that went, and what is written in place of them.
-const GONE: [(&str, &str); 3] = [
+const GONE: &[(&str, &str)] = &[
+    ("errors", "--output FILE; what failed is listed beside it"),
+    ("permutations", "--bootstrap N"),
+    ("resume", "--raw FILE alone, which goes on with what is there"),
+    ("print", "no PAPERS"),
     ("judge-prompt", "--judge prompt=P"),
     ("order", "--judge one-order"),
     ("strategy", "--judge FORM"),

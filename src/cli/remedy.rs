@@ -30,15 +30,13 @@ pub(super) fn phrase(remedy: Remedy) -> &'static str {
         Remedy::MoreTurns => "allow more turns, or try another model",
         Remedy::MoreIterations => "raise --max-iterations",
         Remedy::FewerThreads => "try --threads 1",
-        Remedy::Resume => "add --resume to go on with it, or remove it",
+        Remedy::Resume => "remove it, or choose another name",
         Remedy::MoreSamples => {
-            "give more samples, choose another LLM for the cheaters with --llm-source, or add --copy-z"
+            "give more samples, choose another LLM for the cheaters with llm-source, or add copy-z"
         }
-        Remedy::NameSource => "name it with --z-source",
-        Remedy::NameSources => "name them with --z-source A,B",
-        Remedy::DropRewriting => {
-            "drop --polish, --formal, --shorten and --reword-copies, or give texts"
-        }
+        Remedy::NameSource => "name it with --crowd z-source=NAME",
+        Remedy::NameSources => "name them with --crowd z-source=A,B",
+        Remedy::DropRewriting => "drop polish, formal, shorten and reword-copies, or give texts",
         Remedy::ChooseDuplicates => "remove one, or use --duplicates first|last",
         Remedy::ChooseNames => {
             "remove one, use --duplicates first|last|join, or --names per-paper if a name is another \

@@ -31,16 +31,6 @@ pub(super) struct ReviewFiles {
     exports: ExportArgs,
 }
 
-/// The same, and which of the sources is Z.
-#[derive(Debug, Args)]
-pub(super) struct ReviewInput {
-    #[command(flatten)]
-    files: ReviewFiles,
-    /// The source, or source/sample, that is Z; cheaters use the others [default: as said below]
-    #[arg(long, value_name = "SOURCE")]
-    z_source: Option<String>,
-}
-
 impl ReviewFiles {
     /// Reads the files.
     pub(super) fn load(&self, common: &Common) -> Result<(LoadedReviews, Vec<Input>)> {
@@ -88,27 +78,5 @@ impl ReviewFiles {
     /// What happens to a second review.
     pub(super) fn duplicates(&self) -> Duplicates {
         self.duplicates.into()
-    }
-}
-
-impl ReviewInput {
-    /// Reads the files.
-    pub(super) fn load(&self, common: &Common) -> Result<(LoadedReviews, Vec<Input>)> {
-        self.files.load(common)
-    }
-
-    /// The source that is Z, if one was named.
-    pub(super) fn z_source(&self) -> Option<String> {
-        self.z_source.clone()
-    }
-
-    /// How files of other systems are read.
-    pub(super) fn import(&self) -> Result<ImportSettings> {
-        self.files.import()
-    }
-
-    /// What happens to a second review.
-    pub(super) fn duplicates(&self) -> Duplicates {
-        self.files.duplicates()
     }
 }

@@ -76,12 +76,12 @@ fn what_was_simulated_can_be_scored_and_the_cheaters_are_found() {
                 "r.jsonl",
                 "--z",
                 "z.jsonl",
-                "--k",
-                "3",
-                "--llm",
-                ".1",
-                "--off-topic",
-                ".1",
+                "--venue",
+                "k=3",
+                "--venue",
+                "llm=.1",
+                "--venue",
+                "off-topic=.1",
                 "--seed",
                 seed,
                 "--output",
@@ -133,8 +133,8 @@ fn an_experiment_has_the_same_bytes_on_any_number_of_threads_and_goes_on_after_a
             "r.jsonl",
             "--z",
             "z.jsonl",
-            "--k",
-            "3",
+            "--venue",
+            "k=3",
             "--format",
             "csv",
         ];
@@ -144,7 +144,7 @@ fn an_experiment_has_the_same_bytes_on_any_number_of_threads_and_goes_on_after_a
     let whole = run(&["--trials", "4", "--threads", "1"]);
     assert_eq!(run(&["--trials", "4", "--threads", "3"]).stdout, whole.stdout);
     run(&["--trials", "2", "--raw", "trials.jsonl"]);
-    let resumed = run(&["--trials", "4", "--raw", "trials.jsonl", "--resume", "--figures", "svg"]);
+    let resumed = run(&["--trials", "4", "--raw", "trials.jsonl", "--figures", "svg"]);
     assert_eq!(resumed.stdout, whole.stdout);
     assert!(std::fs::read_to_string(folder.path("svg/reviews-k3.svg")).unwrap().contains("<svg"));
     let scores = std::fs::read_to_string(folder.path("svg/scores-combined.svg")).unwrap();
@@ -170,10 +170,10 @@ fn what_cannot_be_simulated_is_a_usage_error() {
         arguments.extend(extra);
         folder.caz(&arguments)
     };
-    simulate(&["--z-source", "c"]).failed(2, &["no source is called `c`; there are: a, b"]);
-    simulate(&["--k", "13"]).failed(2, &["give more papers or fewer each"]);
-    simulate(&["--llm", "2"]).failed(2, &["the share `llm` is 2"]);
-    simulate(&["--llm", ".6", "--off-topic", ".6"]).failed(2, &["lower them"]);
+    simulate(&["--venue", "z-source=c"]).failed(2, &["no source is called `c`; there are: a, b"]);
+    simulate(&["--venue", "k=13"]).failed(2, &["give more papers or fewer each"]);
+    simulate(&["--venue", "llm=2"]).failed(2, &["the share `llm` is 2"]);
+    simulate(&["--venue", "llm=.6,off-topic=.6"]).failed(2, &["lower them"]);
 }
 
 /// Reviews of 12 papers by four people each and two LLM reviews each, as texts. Every paper has
@@ -215,14 +215,15 @@ const TEXTS: [&str; 8] =
 fn rewritten_people_have_rows_of_their_own_and_every_trial_is_scored_twice() {
     let folder = Folder::new();
     texts(&folder);
-    let run =
-        |more: &[&str]| folder.caz(&[&TEXTS[..], &["--k", "3", "--trials", "2"], more].concat());
+    let run = |more: &[&str]| {
+        folder.caz(&[&TEXTS[..], &["--venue", "k=3", "--trials", "2"], more].concat())
+    };
     let plain = run(&["--score", "projections,combined"]).succeeded().csv();
     assert_eq!(plain[0].len(), 10);
     // Seven scores, four kinds, and mixed once more for each source.
     assert_eq!(plain.len(), 1 + 7 * 6);
     assert!(plain[1..].iter().all(|row| row[2] != "rewritten"));
-    let polished = run(&["--polish", ".5", "--raw", "t.csv"]).succeeded().csv();
+    let polished = run(&["--venue", "polish=.5", "--raw", "t.csv"]).succeeded().csv();
     assert_eq!(polished[0][10..], ["shift", "low", "low_before"]);
     let effects: Vec<_> = polished.iter().filter(|row| row[2] == "rewritten").collect();
     let scores: Vec<&str> = effects.iter().map(|row| row[1].as_str()).collect();
@@ -236,14 +237,14 @@ fn rewritten_people_have_rows_of_their_own_and_every_trial_is_scored_twice() {
     let raw = std::fs::read_to_string(folder.path("t.csv")).unwrap();
     // Two repetitions for two sources, five scores, four kinds and the rewritten.
     assert_eq!(raw.lines().count(), 1 + 2 * 2 * 5 * 5);
-    let together = run(&["--z-together", "--copy-z", "--score", "all"]).succeeded().csv();
+    let together = run(&["--venue", "z-together,copy-z", "--score", "all"]).succeeded().csv();
     assert_eq!(together.len(), 1 + 17 * 4);
-    run(&["--z-together"]).failed(2, &["no LLM answer to copy besides Z"]);
-    run(&["--polish", "2"]).failed(2, &["--polish is 2"]);
-    run(&["--polish", ".1", "--shorten", ".1"]).failed(2, &["cannot be used with"]);
+    run(&["--venue", "z-together"]).failed(2, &["no LLM answer to copy besides Z"]);
+    run(&["--venue", "polish=2"]).failed(2, &["the share `rewriting` is 2"]);
+    run(&["--venue", "polish=.1,shorten=.1"]).failed(2, &["cannot be used with"]);
     run(&["--score", "best"]).failed(2, &["choose main, projections, ablation, all"]);
     crowd(&folder);
-    let vectors = ["experiment", "reviews", "r.jsonl", "--z", "z.jsonl", "--formal", ".1"];
+    let vectors = ["experiment", "reviews", "r.jsonl", "--z", "z.jsonl", "--venue", "formal=.1"];
     folder.caz(&vectors).failed(2, &["72 reviews and Z have no text to rewrite"]);
 }
 
@@ -252,12 +253,14 @@ fn simulated_people_can_be_rewritten_and_the_truth_says_who() {
     let folder = Folder::new();
     texts(&folder);
     let simulate = |more: &[&str]| {
-        let arguments = ["simulate", "reviews", "r.jsonl", "--z", "z.jsonl", "--k", "3"];
-        folder.caz(&[&arguments[..], &["--llm", ".1", "--output", "o"], more].concat()).succeeded();
+        let arguments = ["simulate", "reviews", "r.jsonl", "--z", "z.jsonl", "--venue", "k=3"];
+        folder
+            .caz(&[&arguments[..], &["--venue", "llm=.1", "--output", "o"], more].concat())
+            .succeeded();
         ["truth.csv", "reviews.jsonl"]
             .map(|name| std::fs::read_to_string(folder.path("o").join(name)).unwrap())
     };
-    let [truth, reviews] = simulate(&["--shorten", ".5", "--sentences", "1", "--reword-copies"]);
+    let [truth, reviews] = simulate(&["--venue", "shorten=.5,sentences=1,reword-copies"]);
     assert!(truth.starts_with("reviewer,kind,rewritten\n"));
     // Of 12 reviewers one hands in an LLM; half of eleven is five.
     assert_eq!(truth.matches(",human,yes\n").count(), 5);
@@ -273,7 +276,7 @@ fn simulated_people_can_be_rewritten_and_the_truth_says_who() {
             _ => assert!(text.starts_with("The submission on topic"), "{text}"),
         }
     }
-    let [truth, reviews] = simulate(&["--polish", "1"]);
+    let [truth, reviews] = simulate(&["--venue", "polish=1"]);
     assert_eq!(truth.matches(",human,yes\n").count(), 11);
     assert_eq!(reviews.matches("### Strengths").count(), 33);
     assert!(simulate(&[])[0].starts_with("reviewer,kind\n"));

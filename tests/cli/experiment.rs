@@ -13,7 +13,7 @@ fn run(folder: &Folder, experiment: &str, more: &[&str]) -> Run {
 fn detection_has_a_row_per_mechanism_and_share_and_one_over_all() {
     let folder = Folder::new();
     crowd(&folder);
-    let more = ["--z-source", "gpt", "--format", "csv", "--figures", "f", "--raw", "t.jsonl"];
+    let more = ["--crowd", "z-source=gpt", "--format", "csv", "--figures", "f", "--raw", "t.jsonl"];
     let rows = run(&folder, "detection", &more).succeeded().csv();
     assert_eq!(rows[0][..4], ["mechanism", "llm_share", "mean_auc", "q10_auc"]);
     assert_eq!(rows.len(), 1 + 12 * 6);
@@ -37,7 +37,7 @@ fn trials_are_the_same_on_any_threads_and_after_an_interruption() {
     let folder = Folder::new();
     crowd(&folder);
     let more = |raw, threads| {
-        ["--z-source", "gpt", "--format", "json", "--raw", raw, "--threads", threads, "--resume"]
+        ["--crowd", "z-source=gpt", "--format", "json", "--raw", raw, "--threads", threads]
     };
     let whole = run(&folder, "detection", &more("a.jsonl", "1")).succeeded().stdout;
     let bytes = std::fs::read(folder.path("a.jsonl")).unwrap();
@@ -52,13 +52,15 @@ fn trials_are_the_same_on_any_threads_and_after_an_interruption() {
 fn raw_trials_are_not_overwritten_or_mixed() {
     let folder = Folder::new();
     crowd(&folder);
-    let more = ["--z-source", "gpt", "--mechanism", "ca", "--raw", "t.jsonl"];
+    let more = ["--crowd", "z-source=gpt", "--mechanism", "ca", "--raw", "t.jsonl"];
     run(&folder, "detection", &more).succeeded();
-    run(&folder, "detection", &more).failed(2, &["`t.jsonl` exists; add --resume"]);
-    let other: Vec<&str> = more.into_iter().chain(["--resume", "--seed", "3"]).collect();
+    let written = std::fs::read(folder.path("t.jsonl")).unwrap();
+    run(&folder, "detection", &more).succeeded();
+    assert_eq!(std::fs::read(folder.path("t.jsonl")).unwrap(), written, "nothing is left to do");
+    let other: Vec<&str> = more.into_iter().chain(["--seed", "3"]).collect();
     run(&folder, "detection", &other).failed(3, &["trials of another run (its settings differs)"]);
     folder.write("x.jsonl", "not a file of trials\n");
-    let strange = ["--z-source", "gpt", "--raw", "x.jsonl", "--resume"];
+    let strange = ["--crowd", "z-source=gpt", "--raw", "x.jsonl"];
     run(&folder, "detection", &strange).failed(3, &["`x.jsonl` holds trials of another run"]);
 }
 
@@ -70,7 +72,7 @@ fn an_interrupted_run_leaves_whole_trials_and_can_go_on() {
     use std::process::{Command, Stdio};
     let folder = Folder::new();
     crowd(&folder);
-    let many = ["--z-source", "gpt", "--trials", "200000", "--raw", "t.jsonl"];
+    let many = ["--crowd", "z-source=gpt", "--trials", "200000", "--raw", "t.jsonl"];
     let mut child = Command::new(assert_cmd::cargo::cargo_bin!("caz"))
         .current_dir(folder.path(""))
         .args(["experiment", "detection", "labels.csv", "--z", "z.csv"])
@@ -91,13 +93,13 @@ fn an_interrupted_run_leaves_whole_trials_and_can_go_on() {
     let ended = child.wait_with_output().unwrap();
     let said = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(130), "{said}");
-    assert!(said.contains("`--raw t.jsonl --resume` goes on from here"), "{said}");
+    assert!(said.contains("`t.jsonl`, the same command goes on from here"), "{said}");
     let left = lines();
     let text = std::fs::read_to_string(folder.path("t.jsonl")).unwrap();
     assert!(text.ends_with('\n'), "the last trial was written to its end");
     let count = format!("interrupted after {} of 1000000 trials", left - 1);
     assert!(said.contains(&count), "{count}: {said}");
-    let more = ["--z-source", "gpt", "--raw", "t.jsonl", "--resume", "--format", "csv"];
+    let more = ["--crowd", "z-source=gpt", "--raw", "t.jsonl", "--format", "csv"];
     let rows = run(&folder, "detection", &more).succeeded().csv();
     assert_eq!(rows[1][5], "20");
     // A line that was being written when the run ended is cut off, and the trial run again.
@@ -126,8 +128,8 @@ fn trials_of_another_embedding_or_reading_are_not_mixed() {
     folder.write("r.jsonl", reviews);
     folder.write("z.jsonl", z);
     let run = |more: &[&str]| {
-        let first = ["experiment", "reviews", "r.jsonl", "--z", "z.jsonl", "--k", "2"];
-        let raw = ["--trials", "2", "--score", "cosine", "--raw", "t.jsonl", "--resume"];
+        let first = ["experiment", "reviews", "r.jsonl", "--z", "z.jsonl", "--venue", "k=2"];
+        let raw = ["--trials", "2", "--score", "cosine", "--raw", "t.jsonl"];
         folder.caz(&[&first, &raw, more].concat())
     };
     run(&["--embedder", "tfidf"]).succeeded();
@@ -147,8 +149,9 @@ fn trials_are_a_table_where_the_name_of_the_file_asks_for_one() {
     let folder = Folder::new();
     crowd(&folder);
     let read = |name: &str| std::fs::read_to_string(folder.path(name)).unwrap();
-    let more =
-        |raw| ["--z-source", "gpt", "--mechanism", "ca_z,ca", "--llm", ".1,.2", "--raw", raw];
+    let more = |raw| {
+        ["--crowd", "z-source=gpt", "--mechanism", "ca_z,ca", "--crowd", "llm=.1,.2", "--raw", raw]
+    };
     run(&folder, "detection", &more("t.csv")).succeeded();
     let rows: Vec<String> = read("t.csv").lines().map(str::to_owned).collect();
     assert_eq!(rows[0], "repetition,llm,random,biased,mechanism,auc,n_missing");
@@ -166,7 +169,7 @@ fn trials_are_a_table_where_the_name_of_the_file_asks_for_one() {
         rows[16].split(',').nth(5).unwrap().parse::<f64>().unwrap().to_bits(),
         auc.to_bits()
     );
-    let again: Vec<&str> = more("t.csv").into_iter().chain(["--trials", "6", "--resume"]).collect();
+    let again: Vec<&str> = more("t.csv").into_iter().chain(["--trials", "6"]).collect();
     let again: Vec<&str> = ["experiment", "detection", "labels.csv", "--z", "z.csv"]
         .into_iter()
         .chain(again)
@@ -175,13 +178,13 @@ fn trials_are_a_table_where_the_name_of_the_file_asks_for_one() {
     assert_eq!(read("t.csv").lines().count(), 1 + 6 * 2 * 2);
     assert_eq!(read("t.csv").lines().take(17).collect::<Vec<_>>(), rows);
 
-    run(&folder, "sample-size", &["--z-source", "gpt", "--raw", "s.json"]).succeeded();
+    run(&folder, "sample-size", &["--crowd", "z-source=gpt", "--raw", "s.json"]).succeeded();
     let value: serde_json::Value = serde_json::from_str(&read("s.json")).unwrap();
     assert_eq!(value["command"], "experiment sample-size");
     // Four trials, five coverages, twelve mechanisms.
     assert_eq!(value["results"].as_array().unwrap().len(), 4 * 5 * 12);
     assert_eq!(value["results"][0]["coverage"], 0.2);
-    run(&folder, "multi-llm", &["--llm", ".2", "--copy-z", "--raw", "m.csv"]).succeeded();
+    run(&folder, "multi-llm", &["--crowd", "llm=.2,copy-z", "--raw", "m.csv"]).succeeded();
     assert!(read("m.csv").lines().nth(1).unwrap().ends_with(",lowest over all"));
     run(&folder, "detection", &more("t.txt")).failed(2, &["end `t.txt` in .jsonl, .csv or .json"]);
 }
@@ -190,12 +193,12 @@ fn trials_are_a_table_where_the_name_of_the_file_asks_for_one() {
 fn sample_size_has_a_row_per_coverage_and_ca_is_constant() {
     let folder = Folder::new();
     crowd(&folder);
-    let more = ["--z-source", "gpt", "--mechanism", "ca_z,ca", "--format", "csv"];
+    let more = ["--crowd", "z-source=gpt", "--mechanism", "ca_z,ca", "--format", "csv"];
     let rows = run(&folder, "sample-size", &more).succeeded().csv();
     let shares: Vec<&str> = rows[1..6].iter().map(|row| row[1].as_str()).collect();
     assert_eq!(shares, ["0.2", "0.4", "0.6", "0.8", "1"]);
     assert!(rows[6..].iter().all(|row| row[2] == rows[6][2]));
-    let bad: Vec<&str> = more.into_iter().chain(["--coverage", "1.2"]).collect();
+    let bad: Vec<&str> = more.into_iter().chain(["--crowd", "coverage=1.2"]).collect();
     run(&folder, "sample-size", &bad).failed(2, &["the coverage 1.2"]);
 }
 
@@ -203,14 +206,14 @@ fn sample_size_has_a_row_per_coverage_and_ca_is_constant() {
 fn several_llms_are_compared_with_each_alone() {
     let folder = Folder::new();
     crowd(&folder);
-    let more = ["--mechanism", "ca_z,ds", "--llm", ".2", "--copy-z", "--format", "csv"];
+    let more = ["--mechanism", "ca_z,ds", "--crowd", "llm=.2,copy-z", "--format", "csv"];
     let rows = run(&folder, "multi-llm", &more).succeeded().csv();
     let used: Vec<(&str, &str)> =
         rows[1..].iter().step_by(2).map(|row| (row[0].as_str(), row[1].as_str())).collect();
     let expected =
         [("ca_z", "lowest over all"), ("ca_z", "gpt"), ("ca_z", "llama"), ("ds", "none")];
     assert_eq!(used, expected);
-    let one = ["--z-source", "gpt", "--format", "csv"];
+    let one = ["--crowd", "z-source=gpt", "--format", "csv"];
     run(&folder, "multi-llm", &one).failed(2, &["several LLMs are needed"]);
 }
 
@@ -218,7 +221,6 @@ fn several_llms_are_compared_with_each_alone() {
 fn shares_that_make_no_sense_are_refused() {
     let folder = Folder::new();
     crowd(&folder);
-    run(&folder, "detection", &["--llm", ".9"]).failed(2, &["sum to 1.3"]);
-    run(&folder, "detection", &["--others=-1"]).failed(2, &["the share `random` is -1"]);
-    run(&folder, "detection", &["--resume"]).failed(2, &["--raw"]);
+    run(&folder, "detection", &["--crowd", "llm=.9"]).failed(2, &["sum to 1.3"]);
+    run(&folder, "detection", &["--crowd=others=-1"]).failed(2, &["the share `random` is -1"]);
 }

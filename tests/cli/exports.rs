@@ -142,7 +142,7 @@ fn every_command_that_reads_labels_takes_exports() {
     for command in [
         &["labels"][..],
         &["assumptions", "--bootstrap", "2"],
-        &["experiment", "detection", "--trials", "1", "--z-source", "gpt"],
+        &["experiment", "detection", "--trials", "1", "--crowd", "z-source=gpt"],
     ] {
         let result = |file: &str| {
             let (name, flags) = command.split_at(if command[0] == "experiment" { 2 } else { 1 });

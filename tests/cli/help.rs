@@ -37,17 +37,17 @@ fn a_table_can_be_markdown() {
 }
 
 #[test]
-fn lists_take_commas_and_spaces() {
+fn keys_take_lists_and_the_last_counts() {
     let folder = Folder::new();
     let (labels, z) = (sample("labels.csv"), sample("llm-labels.csv"));
     let run = |shares: &[&str]| {
         let arguments =
-            ["experiment", "detection", &labels, "--z", &z, "--copy-z", "--trials", "1"];
-        let rest = ["--mechanism", "oa", "--format", "csv", "--llm"];
+            ["experiment", "detection", &labels, "--z", &z, "--crowd", "copy-z", "--trials", "1"];
+        let rest = ["--mechanism", "oa", "--format", "csv"];
         folder.caz(&[&arguments[..], &rest[..], shares].concat()).succeeded().stdout
     };
-    let commas = run(&[".1,.2"]);
-    assert_eq!(run(&[".1", ".2"]), commas);
+    let commas = run(&["--crowd", "llm=.1,.2"]);
+    assert_eq!(run(&["--crowd=llm=.1,.2,others=.2", "--crowd", "others=0.1"]), commas);
     assert!(commas.contains("0.1,") && commas.contains("0.2,"), "{commas}");
 }
 
@@ -121,13 +121,20 @@ fn a_missing_second_sample_is_the_same_error_everywhere() {
         .collect();
     folder.write("z.jsonl", one);
     let runs: [&[&str]; 4] = [
-        &["simulate", "labels", "labels.csv", "--z", "z.csv", "--llm", ".5", "--output", "s"],
+        &["simulate", "labels", "labels.csv", "--z", "z.csv", "--crowd", "llm=.5", "--output", "s"],
         &["experiment", "detection", "labels.csv", "--z", "z.csv", "--trials", "1"],
         &[
-            "simulate", "reviews", &reviews, "--z", "z.jsonl", "--k", "2", "--llm", ".3",
-            "--output", "t",
+            "simulate",
+            "reviews",
+            &reviews,
+            "--z",
+            "z.jsonl",
+            "--venue",
+            "k=2,llm=.3",
+            "--output",
+            "t",
         ],
-        &["experiment", "reviews", &reviews, "--z", "z.jsonl", "--k", "2", "--trials", "1"],
+        &["experiment", "reviews", &reviews, "--z", "z.jsonl", "--venue", "k=2", "--trials", "1"],
     ];
     for arguments in runs {
         let run = folder.caz(arguments);

@@ -163,7 +163,7 @@ fn whatever_is_made_of_texts_and_people_is_for_its_owner() {
     let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777;
     folder.caz(&["labels", "l.csv", "--z", "zl.csv", "-o", "scores.csv"]).succeeded();
     folder
-        .caz(&["simulate", "reviews", "r.csv", "--z", "z.csv", "--k", "1", "-o", "made"])
+        .caz(&["simulate", "reviews", "r.csv", "--z", "z.csv", "--venue", "k=1", "-o", "made"])
         .succeeded();
     let made = fs::read_dir(folder.path("made")).unwrap();
     let made: Vec<String> =

@@ -363,7 +363,8 @@ fn an_experiment_says_who_is_found_and_who_is_accused() {
     assert_eq!(of(&format!("{name}, clean"), "all", "0.1")[5], "", "nobody to be found");
     // A rate of one kind of text is that of the second, and people are not found but accused.
     assert_eq!(of(name, "own", "0.05")[5], "");
-    let settings = with(&["--format", "json", "--fdr", ".2", "--half", "first", "--seed", "4"]);
+    let settings =
+        with(&["--format", "json", "--fdr", ".2", "--venue", "half=first", "--seed", "4"]);
     let value: Value = serde_json::from_str(&settings.succeeded().stdout).unwrap();
     let expected = json!({
         "scenario": ["size"], "half": "first", "fdr": [0.2], "trials": 2, "seed": 4,

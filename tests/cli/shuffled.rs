@@ -141,12 +141,12 @@ fn every_other_command_says_the_same_in_any_order() {
         "agree given.csv --gold gold.csv --bootstrap 20 --compare all",
         "agree --runs runs.csv --bootstrap 20",
         "experiment prompts given.csv --gold gold.csv --lengths lengths.csv --bootstrap 20 --splits 5",
-        "experiment detection labels.csv --z z.csv --z-source gpt --trials 1 --llm .2",
-        "experiment sample-size labels.csv --z z.csv --z-source gpt --trials 1 --coverage .5",
-        "experiment multi-llm labels.csv --z z.csv --copy-z --trials 1 --llm .2",
-        "experiment reviews r.jsonl --z z.jsonl --k 2 --trials 1 --score all",
-        "simulate labels labels.csv --z z.csv --z-source gpt --llm .2 --random .1 --output new",
-        "simulate reviews r.jsonl --z z.jsonl --k 2 --llm .2 --off-topic .1 --output new",
+        "experiment detection labels.csv --z z.csv --crowd z-source=gpt --trials 1 --crowd llm=.2",
+        "experiment sample-size labels.csv --z z.csv --crowd z-source=gpt --trials 1 --crowd coverage=.5",
+        "experiment multi-llm labels.csv --z z.csv --crowd copy-z --trials 1 --crowd llm=.2",
+        "experiment reviews r.jsonl --z z.jsonl --venue k=2 --trials 1 --score all",
+        "simulate labels labels.csv --z z.csv --crowd z-source=gpt,llm=.2,random=.1 --output new",
+        "simulate reviews r.jsonl --z z.jsonl --venue k=2,llm=.2,off-topic=.1 --output new",
     ] {
         let words: Vec<&str> = arguments.split(' ').chain(["--format", "csv"]).collect();
         let is_table = |word: &str| word.strip_suffix(".csv").is_some();

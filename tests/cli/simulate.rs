@@ -27,17 +27,14 @@ pub(super) fn crowd(folder: &Folder) {
     folder.write("z.csv", z);
 }
 
-const SIMULATE: [&str; 10] = [
+const SIMULATE: [&str; 7] = [
     "simulate",
     "labels",
     "labels.csv",
     "--z",
     "z.csv",
-    "--z-source",
-    "gpt",
-    "--llm",
-    ".1",
-    "--random=.05",
+    "--crowd",
+    "z-source=gpt,llm=.1,random=.05",
 ];
 
 fn simulate(folder: &Folder, more: &[&str]) -> Run {
@@ -53,7 +50,7 @@ fn read(folder: &Folder, name: &str) -> String {
 fn three_files_say_who_did_what() {
     let folder = Folder::new();
     crowd(&folder);
-    let run = simulate(&folder, &["--biased", ".1", "--output", "new", "--format", "csv"]);
+    let run = simulate(&folder, &["--crowd", "biased=.1", "--output", "new", "--format", "csv"]);
     let rows = run.succeeded().csv();
     assert_eq!(rows[0], ["kind", "n_workers", "n_labels", "n_changed"]);
     let workers: Vec<&str> = rows[1..].iter().map(|row| row[1].as_str()).collect();
@@ -123,16 +120,16 @@ fn requests_that_make_no_sense_are_refused() {
     let folder = Folder::new();
     crowd(&folder);
     simulate(&folder, &[]).failed(2, &["add --output DIR"]);
-    simulate(&folder, &["--biased", "1.5", "--output", "o"])
+    simulate(&folder, &["--crowd", "biased=1.5", "--output", "o"])
         .failed(2, &["the share `biased` is 1.5"]);
-    simulate(&folder, &["--biased", ".9", "--output", "o"]).failed(2, &["more than 1"]);
-    simulate(&folder, &["--llm-source", "claude", "--output", "o"])
+    simulate(&folder, &["--crowd", "biased=.9", "--output", "o"]).failed(2, &["more than 1"]);
+    simulate(&folder, &["--crowd", "llm-source=claude", "--output", "o"])
         .failed(2, &["no source `claude`; it has: gpt, llama"]);
     let only = ["simulate", "labels", "labels.csv", "--z", "z.csv", "--output", "o"];
-    folder.caz(&only).failed(2, &["there are: gpt, llama; name it with --z-source"]);
-    let llama: Vec<&str> = only.into_iter().chain(["--z-source", "llama", "--llm", ".1"]).collect();
-    folder.caz(&llama).failed(2, &["`llama` has no sample besides Z", "--copy-z"]);
-    let copy: Vec<&str> = llama.into_iter().chain(["--copy-z"]).collect();
+    folder.caz(&only).failed(2, &["there are: gpt, llama; name it with --crowd z-source=NAME"]);
+    let llama: Vec<&str> = only.into_iter().chain(["--crowd", "z-source=llama,llm=.1"]).collect();
+    folder.caz(&llama).failed(2, &["`llama` has no sample besides Z", "copy-z"]);
+    let copy: Vec<&str> = llama.into_iter().chain(["--crowd", "copy-z"]).collect();
     folder.caz(&copy).succeeded();
     assert!(!folder.path("o/o").exists());
 }
@@ -140,7 +137,7 @@ fn requests_that_make_no_sense_are_refused() {
 #[test]
 fn a_crowd_out_of_nothing_is_scored() {
     let folder = Folder::new();
-    let more = ["--workers", "20", "--tasks", "900", "--llm", ".2", "--output", "c", "--seed", "1"];
+    let more = ["--crowd", "workers=20,tasks=900,llm=.2", "--output", "c", "--seed", "1"];
     let arguments: Vec<&str> = ["simulate", "crowd"].into_iter().chain(more).collect();
     folder.caz(&arguments).succeeded();
     let workers = read(&folder, "c/truth.csv");
@@ -152,7 +149,7 @@ fn a_crowd_out_of_nothing_is_scored() {
     worst.sort_unstable();
     assert_eq!(worst, ["w1", "w2", "w3", "w4"]);
     folder
-        .caz(&["simulate", "crowd", "--tasks", "0", "--output", "d"])
+        .caz(&["simulate", "crowd", "--crowd", "tasks=0", "--output", "d"])
         .failed(2, &["at least 1 task"]);
 }
 
@@ -161,12 +158,12 @@ fn confusion_matrices_come_from_a_file_and_mistakes_in_it_are_named() {
     let folder = Folder::new();
     let run = |file: &str, more: &[&str]| {
         folder.write("c.json", file);
-        let arguments = ["simulate", "crowd", "--confusion", "c.json", "--output", "c"];
+        let arguments = ["simulate", "crowd", "--crowd", "confusion=c.json", "--output", "c"];
         folder.caz(&[&arguments[..], more].concat())
     };
     // People are always right, the LLM always says the next label.
     let file = r#"{"human": [[1,0,0],[0,1,0],[0,0,1]], "llm": [[0,1,0],[0,0,1],[1,0,0]]}"#;
-    run(file, &["--llm-consistency", "1", "--tasks", "60", "--llm", "0"]).succeeded();
+    run(file, &["--crowd", "llm-consistency=1,tasks=60,llm=0"]).succeeded();
     let truth = read(&folder, "c/tasks.csv");
     let number = |line: &str| -> u32 { line.rsplit(",a").next().unwrap().parse().unwrap() };
     for (truth, z) in truth.lines().zip(read(&folder, "c/z.csv").lines()).skip(1) {
@@ -200,7 +197,7 @@ fn confusion_matrices_come_from_a_file_and_mistakes_in_it_are_named() {
     ] {
         run(file, &[]).failed(3, &["`c.json`", message]);
     }
-    run(file, &["--human-accuracy", ".5"]).failed(2, &["cannot be used with"]);
-    let missing = ["simulate", "crowd", "--confusion", "none.json", "--output", "c"];
+    run(file, &["--crowd", "human-accuracy=.5"]).failed(2, &["cannot be used with"]);
+    let missing = ["simulate", "crowd", "--crowd", "confusion=none.json", "--output", "c"];
     folder.caz(&missing).failed(4, &["cannot read `none.json`"]);
 }

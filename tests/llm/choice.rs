@@ -132,6 +132,6 @@ fn settings_that_do_nothing_are_refused() {
         run.stderr
     };
     assert!(refused(&["--judge", "calibrate=content-free"]).contains("--judge choice"));
-    refused(&["--judge", "choice", "--judge", "feedback=binary"]);
+    refused(&["--judge", "choice,feedback=binary"]);
     refused(&["--judge", "choice", "--rubric", "crowd-answers"]);
 }

@@ -669,10 +669,10 @@ fn what_is_no_review_is_asked_for_again_counted_by_kind_and_forgotten() {
             if spoil_it { spoil(asked) } else { Reply::Chat(proper_review()) }
         });
         let url = server.url();
-        let arguments = reviews(&url, &["--output", "z.jsonl", "--errors", "e.jsonl"]);
+        let arguments = reviews(&url, &["--output", "z.jsonl"]);
         let run = desk.caz(&arguments);
         assert_eq!(run.code, Some(1), "{kind}: {}", run.stderr);
-        let failed: Value = serde_json::from_str(desk.read("e.jsonl").trim()).unwrap();
+        let failed: Value = serde_json::from_str(desk.read("z.errors.jsonl").trim()).unwrap();
         assert_eq!(failed["kind"], json!(kind));
         assert_eq!(desk.read("z.jsonl"), "an output of an earlier run\n", "{kind}");
         // The second run asks again; the third one has what it needs.
@@ -765,7 +765,7 @@ fn an_output_never_replaces_what_is_annotated() {
     let url = server.url();
     for more in [
         ["--output", "items.csv"],
-        ["--errors", "./items.csv"],
+        ["--output", "./items.csv"],
         ["--summary", "items.csv"],
         ["--record", "items.csv"],
     ] {

@@ -190,8 +190,7 @@ fn a_failure_ends_the_run_as_no_vector_is_of_use_alone() {
     let url = server.url();
     let (reviews, z) = (sample("reviews.jsonl"), sample("llm-reviews.jsonl"));
     let arguments = ["reviews", &reviews, "--z", &z, "--embedder", "openai:m", "--base-url", &url];
-    let run =
-        desk.caz(&[&arguments[..], &["--server", "concurrency=1", "--server", "tries=2"]].concat());
+    let run = desk.caz(&[&arguments[..], &["--server", "concurrency=1,tries=2"]].concat());
     assert_eq!(run.code, Some(5), "{}", run.stderr);
     assert!(run.stderr.contains("the vectors of 32 texts failed"), "{}", run.stderr);
     assert_eq!(server.count(), 2);

@@ -94,8 +94,7 @@ fn label(fault: Reply) -> (Option<i32>, String, String) {
     desk.write("items.csv", "task,text\n1,the first item\n2,the second item\n");
     desk.write("task.toml", TASK);
     let url = server.url();
-    let more =
-        ["--task", "task.toml", "--server", "concurrency=1", "--server", "timeout=2", "--quiet"];
+    let more = ["--task", "task.toml", "--server", "concurrency=1,timeout=2", "--quiet"];
     let run = desk.caz(&generic_labels(&url, &more));
     (run.code, run.stdout, run.stderr)
 }

@@ -48,6 +48,8 @@ fn feedback_is_held_against_a_second_look_without_any() {
     let url = server.url();
     let judge = |feedback: &str, more: &[&str]| {
         let (runs, output) = (format!("{feedback}.csv"), format!("{feedback}.jsonl"));
+        let told = if feedback == "none" { "" } else { "feedback=" };
+        let judge = format!("turns=3,{told}{}", feedback.trim_start_matches("none"));
         let fixed = [
             "annotate",
             "judgments",
@@ -57,13 +59,11 @@ fn feedback_is_held_against_a_second_look_without_any() {
             "--gold",
             "gold.jsonl",
             "--judge",
-            "turns=3",
+            judge.trim_end_matches(','),
             "--base-url",
             &url,
             "--model",
             "m",
-            "--judge",
-            &format!("feedback={feedback}"),
             "--feedback-runs",
             &runs,
             "--output",
@@ -130,10 +130,7 @@ fn what_makes_no_sense_with_the_control_is_refused() {
     let desk = prepared();
     let start = ["annotate", "judgments", "texts.jsonl", "--rubric", "rubric.toml", "--model", "m"];
     for (more, part) in [
-        (
-            &["--judge", "feedback=check-again", "--judge", "feedback-model=n"][..],
-            "no second model",
-        ),
+        (&["--judge", "feedback=check-again,feedback-model=n"][..], "no second model"),
         (
             &["--judge", "feedback=check-again", "--gold", "gold.jsonl", "--feedback-gold"],
             "no second model",

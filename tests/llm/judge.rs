@@ -276,8 +276,13 @@ fn a_failing_advocate_is_a_failure_and_no_score() {
         Reply::Chat(if speechless { String::new() } else { honest(asked) })
     });
     let url = server.url();
-    let more = ["--method", "single,more", "--errors", "errors.jsonl"];
+    let more = ["--method", "single,more", "--output", "v.csv"];
     let run = desk.caz(&arguments(&url, &more));
+    let run = {
+        let mut run = run;
+        run.stdout = desk.read("v.csv");
+        run
+    };
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     let found = rows(&run);
     assert_eq!(column(&found, "more", 3), ["", "", "b", "b"]);
@@ -285,7 +290,7 @@ fn a_failing_advocate_is_a_failure_and_no_score() {
     assert_eq!(column(&found, "more", 10)[..2], ["advocate:empty", "advocate:empty"]);
     // The other method of the same pair is not lost.
     assert_eq!(column(&found, "single", 3), ["tie"; 4]);
-    let errors = desk.read("errors.jsonl");
+    let errors = desk.read("v.errors.jsonl");
     assert!(errors.contains("more ab: advocate:empty"), "{errors}");
     assert!(run.stderr.contains("1 done, 1 failed"), "{}", run.stderr);
 }
@@ -407,7 +412,7 @@ fn the_order_of_pairs_changes_no_verdict_and_no_request() {
     }
     // In a cache of its own every answer is asked for again, in that order.
     desk.write("pairs.csv", &file(&[4, 2, 0, 3, 5, 1]));
-    let more = [&more[..], &["--server", "no-cache", "--server", "concurrency=1"]].concat();
+    let more = [&more[..], &["--server", "no-cache,concurrency=1"]].concat();
     let mut anew = rows(&desk.done(&arguments(&url, &more)));
     anew.sort();
     assert_eq!(anew, plain.0);
@@ -417,7 +422,7 @@ fn the_order_of_pairs_changes_no_verdict_and_no_request() {
 fn a_budget_stops_between_pairs_and_a_second_run_goes_on() {
     let (desk, server) = (desk(), Server::start(|asked| Reply::Chat(honest(asked))));
     let url = server.url();
-    let more = ["--method", "more", "--server", "concurrency=1", "--server", "max-requests=12"];
+    let more = ["--method", "more", "--server", "concurrency=1,max-requests=12"];
     let run = desk.caz(&arguments(&url, &more));
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     // Advocates argue alike in both orders, so that a pair takes 9 calls and a second judgment; of

@@ -50,7 +50,7 @@ fn a_grid_of_prompts_is_asked_measured_and_studied_again_without_the_model() {
     let (desk, server) = (desk(), Server::start(|asked| Reply::Chat(scripted(asked))));
     let url = server.url();
     let study = ["--gold", "gold.csv", "--bootstrap", "20", "--splits", "5", "--format", "csv"];
-    let prices = ["--server", "price-in=2", "--server", "price-out=6"];
+    let prices = ["--server", "price-in=2,price-out=6"];
     let grid = [
         "experiment",
         "prompts",

@@ -63,13 +63,14 @@ fn reviews_are_usable_or_told_by_kind() {
     desk.write("papers.jsonl", PAPERS);
     let review = ["annotate", "reviews", "papers.jsonl", "--max-tokens", "120"];
     let server = ["--model", "any", "--base-url", &url, "--server", "timeout=60"];
-    let more = ["--errors", "errors.jsonl", "--summary", "r.json"];
+    let more = ["--output", "r.jsonl", "--summary", "r.json"];
     let run = desk.caz(&[&review[..], &server, &more].concat());
     let told = summary(&desk, "r.json");
     let failed = told["failed"].as_u64().unwrap();
     assert_eq!(told["done"].as_u64().unwrap() + failed, 1, "{told}");
     assert_eq!(run.code, Some(i32::from(failed > 0)), "{}", run.stderr);
-    for line in desk.read("errors.jsonl").lines() {
+    let errors = std::fs::read_to_string(desk.path("r.errors.jsonl")).unwrap_or_default();
+    for line in errors.lines() {
         let row: Value = serde_json::from_str(line).unwrap();
         assert!(UNUSABLE.contains(&row["kind"].as_str().unwrap()), "{row}");
     }

@@ -72,10 +72,14 @@ fn servers_that_refuse_say_which_flag_to_look_at() {
         ),
     ] {
         let (desk, server) = (desk(), Server::start(move |_| reply.clone()));
-        let more = ["--base-url", &server.url(), "--server", "timeout=1", "--server", "tries=1"];
-        let run = desk.caz(&[&labels[..], &more, &["--errors", "e.jsonl"]].concat());
+        let more = ["--base-url", &server.url(), "--server", "timeout=1,tries=1"];
+        let run = desk.caz(&[&labels[..], &more, &["--output", "o.csv"]].concat());
         assert_ne!(run.code, Some(0), "{}", run.stderr);
-        let said = format!("{}{}", run.stderr, desk.read("e.jsonl"));
+        let said = format!(
+            "{}{}",
+            run.stderr,
+            std::fs::read_to_string(desk.path("o.errors.jsonl")).unwrap_or_default()
+        );
         assert!(said.contains(remedy), "no `{remedy}` in: {said}");
     }
 }

@@ -209,10 +209,7 @@ fn every_method_is_counted_before_anything_is_sent() {
     ] {
         let (desk, server) = (desk(), Server::start(|asked| Reply::Chat(honest(asked))));
         let url = server.url();
-        let plan = [
-            more,
-            &["--dry-run", "--format", "csv", "--server", "price-in=2", "--server", "price-out=6"],
-        ];
+        let plan = [more, &["--dry-run", "--format", "csv", "--server", "price-in=2,price-out=6"]];
         let found = planned(&desk.done(&arguments(&url, &plan.concat())));
         let [(method, numbers)] = &found[..] else { panic!("{found:?}") };
         assert_eq!(&method.as_str(), &more[1]);

@@ -148,7 +148,7 @@ fn labels_and_names_of_models_cannot_run_a_script() {
     assert_still(&browser, &page);
 
     let experiment =
-        ["experiment", "multi-llm", labels, "--z", "z.csv", "--copy-z", "--trials", "1"];
+        ["experiment", "multi-llm", labels, "--z", "z.csv", "--crowd", "copy-z", "--trials", "1"];
     let page = report_of(folder.path(), &experiment);
     browser.open(&page);
     assert!(browser.text("main").contains(PAYLOADS[4]));

@@ -268,7 +268,8 @@ fn pages_of_labels_assumptions_and_experiments_open() {
     browser.screenshot("report-assumptions.png");
     browser.assert_quiet(&page);
 
-    let experiment = ["experiment", "detection", &crowd, "--z", &z, "--copy-z", "--trials", "2"];
+    let experiment =
+        ["experiment", "detection", &crowd, "--z", &z, "--crowd", "copy-z", "--trials", "2"];
     let page = report_of(folder.path(), &experiment);
     browser.open(&page);
     // Lines, bars, and the scores by each of twelve mechanisms.

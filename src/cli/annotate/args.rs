@@ -21,11 +21,8 @@ pub(in crate::cli) struct OutputArgs {
     /// Say how many requests and tokens it would take; send nothing
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
-    /// List what failed in FILE, one JSON object a line
-    /// [default: beside --output, ending in .errors.jsonl, if anything failed]
-    #[arg(long, value_name = "FILE")]
-    pub(super) errors: Option<PathBuf>,
-    /// More failures than this give exit code 1
+    /// More failures than this give exit code 1; they are listed beside --output, in a file that ends in
+    /// .errors.jsonl
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) max_failed: u64,
     /// Write settings, counts, costs and suspicious texts to FILE as JSON

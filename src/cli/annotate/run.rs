@@ -167,14 +167,13 @@ impl<'a> Output<'a> {
     fn write_errors(&self, failures: &[Row]) -> Result<()> {
         let beside_output =
             self.common.output.as_deref().map(|output| beside(output, "errors.jsonl"));
-        match (&self.args.errors, beside_output) {
-            (Some(path), _) => write_output(path, |out| write_json_lines(failures, out)),
-            (None, Some(path)) if !failures.is_empty() => {
+        match beside_output {
+            Some(path) if !failures.is_empty() => {
                 write_output(&path, |out| write_json_lines(failures, out))
             }
             // A list from an earlier run would tell of failures that are mended.
-            (None, Some(path)) if path.exists() => Ok(std::fs::remove_file(path)?),
-            (None, _) => Ok(()),
+            Some(path) if path.exists() => Ok(std::fs::remove_file(path)?),
+            _ => Ok(()),
         }
     }
 

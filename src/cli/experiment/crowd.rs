@@ -5,13 +5,14 @@ use clap::Args;
 
 use super::super::common::Common;
 use super::super::exit::ExitStatus;
-use super::super::label_input::LabelInput;
+use super::super::keyed::Keys;
+use super::super::label_input::{LabelInput, RoleArgs};
 use super::super::mechanism_choice::{MechanismChoice, chosen};
 use super::super::progress::Terminal;
 use super::trials::{TrialArgs, caption};
 use crate::experiment::contenders::competitors;
 use crate::experiment::crowd::{CrowdExperiment, CrowdSettings};
-use crate::experiment::detection::{DetectionSettings, OTHER_SHARE, REPETITIONS};
+use crate::experiment::detection::{DetectionSettings, LLM_SHARES, OTHER_SHARE, REPETITIONS};
 
 /// Flags of an experiment on a crowd.
 #[derive(Debug, Args)]
@@ -23,21 +24,46 @@ pub(super) struct CrowdArgs {
     /// Mechanisms that compete
     #[arg(long, value_enum, value_delimiter = ',', default_value = "all", value_name = "M")]
     mechanism: Vec<MechanismChoice>,
+}
+
+/// Who is in the crowd beside those who work and LLM cheaters.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Others {
     /// Shares of random and of biased workers: each uniform from 0 to SHARE in every trial
     #[arg(long, value_name = "SHARE", default_value_t = OTHER_SHARE)]
     others: f64,
+    #[command(flatten)]
+    roles: RoleArgs,
 }
+
+/// Crowds with several shares of LLM cheaters.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct Crowds {
+    /// Shares of LLM cheaters
+    #[arg(long, value_delimiter = ',', default_values_t = LLM_SHARES, value_name = "SHARE")]
+    pub(super) llm: Vec<f64>,
+    #[command(flatten)]
+    pub(super) others: Others,
+}
+
+impl Keys for Crowds {
+    const FLAG: &'static str = "crowd";
+    const ABOUT: &'static str = ABOUT;
+}
+
+/// What the flag is about.
+pub(super) const ABOUT: &str = "What becomes of the crowd";
 
 impl CrowdArgs {
     /// Runs the experiment and writes what is wanted of it.
     pub(super) fn run(
         &self,
         experiment: CrowdExperiment,
-        (llm_shares, coverage): (&[f64], &[f64]),
+        (llm_shares, coverage, others): (&[f64], &[f64], &Others),
         common: &Common,
     ) -> Result<ExitStatus> {
         self.trials.check(common)?;
-        let settings = self.settings(experiment, (llm_shares, coverage), common.seed)?;
+        let settings = self.settings(experiment, (llm_shares, coverage, others), common.seed)?;
         settings.check()?;
         let (loaded, inputs) = self.input.load(common)?;
         let file = self.trials.file()?;
@@ -55,16 +81,16 @@ impl CrowdArgs {
     fn settings(
         &self,
         experiment: CrowdExperiment,
-        (llm_shares, coverage): (&[f64], &[f64]),
+        (llm_shares, coverage, others): (&[f64], &[f64], &Others),
         seed: u64,
     ) -> Result<CrowdSettings> {
         let contenders = chosen(&self.mechanism, &competitors());
         let llm_shares = llm_shares.to_vec();
         Ok(CrowdSettings {
             experiment,
-            trial: DetectionSettings { llm_shares, other_share: self.others, contenders, seed },
+            trial: DetectionSettings { llm_shares, other_share: others.others, contenders, seed },
             coverage: coverage.to_vec(),
-            roles: self.input.roles(),
+            roles: others.roles.roles(),
             reading: self.input.reading(),
             import: self.input.import()?,
             trials: self.trials.count(REPETITIONS),

@@ -5,9 +5,9 @@ use clap::Args;
 
 use super::super::common::Common;
 use super::super::exit::ExitStatus;
-use super::crowd::CrowdArgs;
+use super::super::keyed::Keyed;
+use super::crowd::{CrowdArgs, Crowds};
 use crate::experiment::crowd::CrowdExperiment;
-use crate::experiment::detection::LLM_SHARES;
 
 /// How well each mechanism tells good workers from LLM cheaters, guessers and biased workers
 ///
@@ -20,12 +20,11 @@ Example: caz experiment detection labels.csv --z llm-labels.csv --figures figure
 pub(super) struct DetectionArgs {
     #[command(flatten)]
     crowd: CrowdArgs,
-    /// Shares of LLM cheaters
-    #[arg(long, value_delimiter = ',', num_args = 1.., default_values_t = LLM_SHARES, value_name = "SHARE")]
-    llm: Vec<f64>,
+    #[command(flatten)]
+    made: Keyed<Crowds>,
 }
 
 /// Runs the command.
 pub(super) fn run(args: &DetectionArgs, common: &Common) -> Result<ExitStatus> {
-    args.crowd.run(CrowdExperiment::Detection, (&args.llm, &[]), common)
+    args.crowd.run(CrowdExperiment::Detection, (&args.made.llm, &[], &args.made.others), common)
 }

@@ -8,9 +8,10 @@ use clap::Args;
 use super::super::common::{Common, OutputFormat};
 use super::super::embedding::EmbeddingArgs;
 use super::super::exit::ExitStatus;
+use super::super::keyed::{Keyed, Keys};
 use super::super::output::emit;
 use super::super::progress::{Terminal, open};
-use super::super::review_input::ReviewInput;
+use super::super::review_input::ReviewFiles;
 use super::super::reviewer_args::ReviewerArgs;
 use super::reviews::{ScoreGroup, distinct};
 use super::trials::{TrialArgs, caption};
@@ -33,11 +34,9 @@ use crate::report::Input;
 Example: caz experiment embeddings reviews.jsonl --z llm-reviews.jsonl --embedder tfidf,static,aspects")]
 pub(super) struct EmbeddingsArgs {
     #[command(flatten)]
-    input: ReviewInput,
+    input: ReviewFiles,
     /// Whose work reviews are: reviewer, own (1 or 0), optional paper, kind
-    #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "trials", "half", "reviews_per_paper", "z_coverage", "copy_z", "reword_copies", "polish",
-        "formal", "shorten", "z_source", "z_together"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["trials", "venue"])]
     truth: Option<PathBuf>,
     #[command(flatten)]
     trials: TrialArgs,
@@ -45,12 +44,24 @@ pub(super) struct EmbeddingsArgs {
     #[arg(long, value_delimiter = ',', default_value = "main", value_name = "S")]
     score: Vec<ScoreGroup>,
     #[command(flatten)]
-    reviewers: ReviewerArgs,
+    venue: Keyed<HalfVenue>,
+    #[command(flatten)]
+    embedding: EmbeddingArgs,
+}
+
+/// A venue that is made up of some papers.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct HalfVenue {
     /// Papers that take part: all, or every second one from the first or from the second
     #[arg(long, value_enum, default_value_t)]
     half: Half,
     #[command(flatten)]
-    embedding: EmbeddingArgs,
+    reviewers: ReviewerArgs,
+}
+
+impl Keys for HalfVenue {
+    const FLAG: &'static str = "venue";
+    const ABOUT: &'static str = "What the made-up venue is like";
 }
 
 /// Runs the command.
@@ -60,8 +71,8 @@ pub(super) fn run(args: &EmbeddingsArgs, common: &Common) -> Result<ExitStatus> 
         k: vec![1],
         scores: distinct(&args.score),
         shares: (SHARE, SHARE),
-        half: args.half,
-        making: args.reviewers.settings(&args.input)?,
+        half: args.venue.half,
+        making: args.venue.reviewers.settings(&args.input)?,
         seed: common.seed,
         trials: args.trials.count(ROUNDS),
     };

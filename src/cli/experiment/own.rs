@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::super::common::Common;
 use super::super::exit::ExitStatus;
+use super::super::keyed::{Keyed, Keys};
 use super::super::output::{check_output, emit};
 use super::super::progress::Terminal;
 use super::super::review_input::ReviewFiles;
@@ -42,9 +43,21 @@ pub(super) struct ExperimentOwnArgs {
     /// Rates of false alarms to ask for; rows of one kind of text are at the second
     #[arg(long, value_delimiter = ',', value_name = "F", default_values_t = [0.01, 0.05, 0.1])]
     fdr: Vec<f64>,
+    #[command(flatten)]
+    venue: Keyed<OwnVenue>,
+}
+
+/// Of which papers venues are made.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct OwnVenue {
     /// Papers that take part: all, or every second one from the first or from the second
     #[arg(long, value_enum, default_value_t)]
     half: Half,
+}
+
+impl Keys for OwnVenue {
+    const FLAG: &'static str = "venue";
+    const ABOUT: &'static str = "What the made-up venues are like";
 }
 
 /// Runs the command.
@@ -59,7 +72,7 @@ pub(super) fn run(args: &ExperimentOwnArgs, common: &Common) -> Result<ExitStatu
     }
     let settings = OwnTrialsSettings {
         scenario,
-        half: args.half,
+        half: args.venue.half,
         fdr: args.fdr.clone(),
         trials: args.trials,
         seed: common.seed,

@@ -7,6 +7,7 @@ use clap::Args;
 use super::super::common::Common;
 use super::super::exit::ExitStatus;
 use super::super::exports::ExportArgs;
+use super::super::keyed::{Keyed, Keys};
 use super::super::label_input::{ReadingArgs, read_label_files};
 use super::super::output::{check_output, emit};
 use super::super::progress::Terminal;
@@ -28,9 +29,8 @@ pub(super) struct OwnLabelsArgs {
     /// LLM labels of the same tasks: task, label; optional source, sample
     #[arg(long, num_args = 1.., required = true, value_name = "FILE")]
     z: Vec<PathBuf>,
-    /// Share of the judged workers who are planted in a trial
-    #[arg(long, value_name = "SHARE", default_value_t = OwnLabelsSettings::default().share)]
-    share: f64,
+    #[command(flatten)]
+    crowd: Keyed<Planted>,
     /// Trials
     #[arg(long, value_name = "N", default_value_t = OwnLabelsSettings::default().trials,
         value_parser = clap::value_parser!(u32).range(1..))]
@@ -47,12 +47,25 @@ pub(super) struct OwnLabelsArgs {
     exports: ExportArgs,
 }
 
+/// What becomes of a crowd.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct Planted {
+    /// Share of the judged workers who are planted in a trial
+    #[arg(long, value_name = "SHARE", default_value_t = OwnLabelsSettings::default().share)]
+    share: f64,
+}
+
+impl Keys for Planted {
+    const FLAG: &'static str = "crowd";
+    const ABOUT: &'static str = "What becomes of the crowd";
+}
+
 /// Runs the command.
 pub(super) fn run(args: &OwnLabelsArgs, common: &Common) -> Result<ExitStatus> {
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
     let settings = OwnLabelsSettings {
-        share: args.share,
+        share: args.crowd.share,
         trials: args.trials,
         fdr: args.fdr,
         min_tasks: args.min_tasks,

@@ -8,9 +8,10 @@ use clap::Args;
 use super::super::common::{Common, OutputFormat};
 use super::super::embedding::EmbeddingArgs;
 use super::super::exit::ExitStatus;
+use super::super::keyed::{Keyed, Keys};
 use super::super::output::emit;
 use super::super::progress::Terminal;
-use super::super::review_input::ReviewInput;
+use super::super::review_input::ReviewFiles;
 use super::super::reviewer_args::ReviewerArgs;
 use super::trials::{TrialArgs, caption};
 use crate::embed::pooling::TextUnit;
@@ -23,39 +24,51 @@ use crate::experiment::reviews::{
 /// How well each score tells reviewers from those who hand in LLM reviews or off-topic ones
 ///
 /// In every trial reviewers of k papers each are made from the reviews; the share of each kind of
-/// low-effort reviewer is uniform from 0 to --share, at least one of each. Every source of --z is
-/// Z in turn unless --z-source or --z-together is given; cheaters use the others. Texts are
+/// low-effort reviewer is uniform from 0 to share, at least one of each. Every source of --z is
+/// Z in turn unless z-source or z-together is given; cheaters use the others. Texts are
 /// embedded once. With one Z per paper, `span`, `min` and `mean` of --z-combine are the same.
 ///
-/// With --polish, --formal or --shorten every trial is scored twice, with the people's own texts and
+/// With polish, formal or shorten every trial is scored twice, with the people's own texts and
 /// with the rewritten ones. The row `rewritten` then has the AUC that a rewritten person outscores
 /// another one, the mean change of their percentile among people (shift), and the share of them
 /// below the 5 % quantile of the others, with rewritten and with own texts (low, `low_before`).
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example: caz experiment reviews reviews.jsonl --z llm-reviews.jsonl --k 5,8 --embedder tfidf")]
+Example: caz experiment reviews reviews.jsonl --z llm-reviews.jsonl --venue k=5,8 --embedder tfidf")]
 pub(super) struct ExperimentReviewsArgs {
     #[command(flatten)]
-    input: ReviewInput,
+    input: ReviewFiles,
     #[command(flatten)]
     trials: TrialArgs,
-    /// Papers per reviewer
-    #[arg(long, value_delimiter = ',', num_args = 1.., default_values_t = [5, 8], value_name = "K")]
-    k: Vec<usize>,
     /// Scores to compare: names (own among them, by word weights whatever --embedder), or groups:
     /// main, projections (every --z-combine, centered or not), ablation (of the combined score), all
     #[arg(long, value_delimiter = ',', default_value = "main", value_name = "S")]
     score: Vec<ScoreGroup>,
+    #[command(flatten)]
+    venue: Keyed<Venues>,
+    #[command(flatten)]
+    embedding: EmbeddingArgs,
+}
+
+/// Venues that are made up.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct Venues {
+    /// Papers per reviewer
+    #[arg(long, value_delimiter = ',', default_values_t = [5, 8], value_name = "K")]
+    k: Vec<usize>,
     /// Share of each low-effort kind: uniform from 0 to this, or from A to B as A..B
     #[arg(long, value_name = "SHARE", default_value = "0.1", value_parser = from_to)]
     share: (f64, f64),
-    #[command(flatten)]
-    reviewers: ReviewerArgs,
     /// Papers that take part: all, or every second one from the first or from the second
     #[arg(long, value_enum, default_value_t)]
     half: Half,
     #[command(flatten)]
-    embedding: EmbeddingArgs,
+    reviewers: ReviewerArgs,
+}
+
+impl Keys for Venues {
+    const FLAG: &'static str = "venue";
+    const ABOUT: &'static str = "What the made-up venues are like";
 }
 
 /// One score, or several under one name.
@@ -134,11 +147,11 @@ pub(super) fn run(args: &ExperimentReviewsArgs, common: &Common) -> Result<ExitS
 impl ExperimentReviewsArgs {
     fn settings(&self, seed: u64) -> Result<ReviewTrialsSettings> {
         Ok(ReviewTrialsSettings {
-            k: self.k.clone(),
+            k: self.venue.k.clone(),
             scores: distinct(&self.score),
-            shares: self.share,
-            half: self.half,
-            making: self.reviewers.settings(&self.input)?,
+            shares: self.venue.share,
+            half: self.venue.half,
+            making: self.venue.reviewers.settings(&self.input)?,
             seed,
             trials: self.trials.count(REPETITIONS),
         })

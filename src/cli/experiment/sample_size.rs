@@ -5,7 +5,8 @@ use clap::Args;
 
 use super::super::common::Common;
 use super::super::exit::ExitStatus;
-use super::crowd::CrowdArgs;
+use super::super::keyed::{Keyed, Keys};
+use super::crowd::{ABOUT, CrowdArgs, Others};
 use crate::experiment::crowd::CrowdExperiment;
 use crate::experiment::sample_size::{COVERAGES, LLM_SHARE};
 
@@ -19,15 +20,33 @@ Example: caz experiment sample-size labels.csv --z llm-labels.csv --mechanism ca
 pub(super) struct SampleSizeArgs {
     #[command(flatten)]
     crowd: CrowdArgs,
+    #[command(flatten)]
+    made: Keyed<Covered>,
+}
+
+/// Crowds with Z for several shares of the tasks.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct Covered {
     /// Share of LLM cheaters
     #[arg(long, default_value_t = LLM_SHARE, value_name = "SHARE")]
     llm: f64,
     /// Shares of the tasks with Z that keep it
-    #[arg(long, value_delimiter = ',', num_args = 1.., default_values_t = COVERAGES, value_name = "SHARE")]
+    #[arg(long, value_delimiter = ',', default_values_t = COVERAGES, value_name = "SHARE")]
     coverage: Vec<f64>,
+    #[command(flatten)]
+    others: Others,
+}
+
+impl Keys for Covered {
+    const FLAG: &'static str = "crowd";
+    const ABOUT: &'static str = ABOUT;
 }
 
 /// Runs the command.
 pub(super) fn run(args: &SampleSizeArgs, common: &Common) -> Result<ExitStatus> {
-    args.crowd.run(CrowdExperiment::SampleSize, (&[args.llm], &args.coverage), common)
+    args.crowd.run(
+        CrowdExperiment::SampleSize,
+        (&[args.made.llm], &args.made.coverage, &args.made.others),
+        common,
+    )
 }

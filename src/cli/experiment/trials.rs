@@ -10,7 +10,7 @@ use super::super::exit::UsageError;
 use super::super::output::{check_output, emit, write_output};
 use super::super::page::PageArgs;
 use crate::experiment::figures::Figure;
-use crate::experiment::trials::{LogError, TrialFile};
+use crate::experiment::trials::TrialFile;
 use crate::report::html::Page;
 use crate::report::{CsvExporter, Exporter, JsonExporter, Report, Table};
 
@@ -20,13 +20,11 @@ pub(super) struct TrialArgs {
     /// Trials per point [default: 50; reviews 100, embeddings 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trials: Option<u32>,
-    /// Write every finished trial to FILE, as it finishes: a file that ends in .jsonl. One that ends
-    /// in .csv or .json is written when all are finished, from FILE.jsonl beside it
+    /// Write every finished trial to FILE, as it finishes, and go on with those of the same run that are
+    /// there: a file that ends in .jsonl. One that ends in .csv or .json is written when all are finished,
+    /// from FILE.jsonl beside it
     #[arg(long, value_name = "FILE")]
     raw: Option<PathBuf>,
-    /// Go on with the trials that --raw left
-    #[arg(long, requires = "raw")]
-    resume: bool,
     /// Write figures (SVG) into DIR
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
@@ -45,11 +43,6 @@ impl TrialArgs {
         common.resolved_format()?;
         check_output(common.output.as_deref())?;
         self.page.check(common)?;
-        if let Some(TrialFile { path, resume: false }) = self.file()?
-            && path.exists()
-        {
-            return Err(LogError::Exists { path }.into());
-        }
         check_output(self.raw.as_deref())
     }
 
@@ -76,7 +69,7 @@ impl TrialArgs {
         if format != OutputFormat::Jsonl {
             path.push(".jsonl");
         }
-        Ok(Some(TrialFile { path: path.into(), resume: self.resume }))
+        Ok(Some(TrialFile { path: path.into(), resume: true }))
     }
 
     /// Writes all trials as a table, if `--raw` asks for one; `report` says what they are of.
@@ -98,8 +91,7 @@ impl TrialArgs {
         }
         let how = match &self.raw {
             Some(path) => format!(
-                "finished trials are kept, the same command with `--raw {} --resume` goes on from \
-                 here",
+                "finished trials are kept in `{}`, the same command goes on from here",
                 path.display()
             ),
             None => "nothing was kept, --raw FILE keeps finished trials".to_owned(),

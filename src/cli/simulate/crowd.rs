@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::super::common::Common;
 use super::super::exit::UsageError;
+use super::super::keyed::{Keyed, Keys};
 use super::files;
 use crate::report::Report;
 use crate::simulate::run::{CrowdSettings, read_matrices};
@@ -18,9 +19,16 @@ use crate::simulate::run::{CrowdSettings, read_matrices};
 /// truth) and truth.csv (worker, kind, lazy).
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example: caz simulate crowd --workers 50 --tasks 500 --labels 3 --llm .2 --output simulated
+Example: caz simulate crowd --crowd workers=50,tasks=500,labels=3,llm=.2 --output simulated
          caz labels simulated/labels.csv --z simulated/z.csv --truth simulated/tasks.csv")]
 pub(super) struct SimulateCrowdArgs {
+    #[command(flatten)]
+    crowd: Keyed<Crowd>,
+}
+
+/// A crowd that is made up.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct Crowd {
     /// Number of workers
     #[arg(long, value_name = "N", default_value_t = 50)]
     workers: usize,
@@ -45,7 +53,7 @@ pub(super) struct SimulateCrowdArgs {
     /// Probability that the LLM says the true label
     #[arg(long, value_name = "P", default_value_t = 0.7, conflicts_with = "confusion")]
     llm_accuracy: f64,
-    /// Confusion matrices in place of --labels and accuracies: JSON with `human` and `llm`, each a
+    /// Confusion matrices in place of labels and accuracies: JSON with `human` and `llm`, each a
     /// list of rows, one per true label, of the probabilities of every signal
     #[arg(long, value_name = "FILE.json")]
     confusion: Option<PathBuf>,
@@ -61,7 +69,12 @@ pub(super) struct SimulateCrowdArgs {
     lazy: Lazy,
 }
 
-/// `--lazy`.
+impl Keys for Crowd {
+    const FLAG: &'static str = "crowd";
+    const ABOUT: &'static str = "What the made-up crowd is like";
+}
+
+/// What a lazy worker does.
 #[derive(Debug, Clone, Copy)]
 struct Lazy {
     share: f64,
@@ -80,6 +93,7 @@ fn lazy(text: &str) -> Result<Lazy, String> {
 
 /// Runs the command.
 pub(super) fn run(args: &SimulateCrowdArgs, common: &Common) -> Result<Report> {
+    let args = &*args.crowd;
     // About what a worker and a label take; a crowd beyond memory would be killed without a word.
     const BYTES_OF_WORKER: f64 = 32.0;
     const BYTES_OF_LABEL: f64 = 48.0;

@@ -4,7 +4,8 @@ use crate::error::Result;
 use clap::Args;
 
 use super::super::common::Common;
-use super::super::label_input::LabelInput;
+use super::super::keyed::{Keyed, Keys};
+use super::super::label_input::{LabelInput, RoleArgs};
 use super::files;
 use crate::report::Report;
 use crate::simulate::labels::Shares;
@@ -17,11 +18,18 @@ use crate::simulate::run::LabelsSettings;
 /// of the kind llm hand in a sample of the LLM that is not in z.csv.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example: caz simulate labels labels.csv --z llm-labels.csv --llm .1 --random .05 --output simulated
+Example: caz simulate labels labels.csv --z llm-labels.csv --crowd llm=.1,random=.05 --output simulated
          caz labels simulated/labels.csv --z simulated/z.csv")]
 pub(super) struct SimulateLabelsArgs {
     #[command(flatten)]
     input: LabelInput,
+    #[command(flatten)]
+    crowd: Keyed<Contaminated>,
+}
+
+/// What becomes of a real crowd.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct Contaminated {
     /// Share of the workers, rounded down, who hand in an LLM
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     llm: f64,
@@ -31,13 +39,24 @@ pub(super) struct SimulateLabelsArgs {
     /// Share who give the most common label nine times out of ten, else any
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     biased: f64,
+    #[command(flatten)]
+    roles: RoleArgs,
+}
+
+impl Keys for Contaminated {
+    const FLAG: &'static str = "crowd";
+    const ABOUT: &'static str = "What becomes of the crowd";
 }
 
 /// Runs the command.
 pub(super) fn run(args: &SimulateLabelsArgs, common: &Common) -> Result<Report> {
     let settings = LabelsSettings {
-        shares: Shares { llm: args.llm, random: args.random, biased: args.biased },
-        roles: args.input.roles(),
+        shares: Shares {
+            llm: args.crowd.llm,
+            random: args.crowd.random,
+            biased: args.crowd.biased,
+        },
+        roles: args.crowd.roles.roles(),
         reading: args.input.reading(),
         import: args.input.import()?,
         seed: common.seed,

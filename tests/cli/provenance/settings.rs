@@ -198,104 +198,114 @@ pub(super) static SETTINGS: &[Setting] = &[
     setting("embed --judge", ("temperature", "0.5"), "judge/temperature", || json!(0.5)),
     setting("embed --judge", ("max-tokens", "99"), "judge/max_tokens", || json!(99)),
     setting("embed --judge", ("seed", "9"), "judge/seed", || json!(9)),
-    setting("simulate labels", ("z-source", "llama"), "z_source", || json!(["llama"]))
-        .with("--copy-z"),
-    setting("simulate labels", ("llm-source", "llama"), "llm_source", || json!(["llama"])),
-    setting("simulate labels", ("copy-z", ""), "copy_z", || json!(true)),
+    setting("simulate labels", ("crowd z-source", "llama"), "z_source", || json!(["llama"]))
+        .with("--crowd copy-z"),
+    setting("simulate labels", ("crowd llm-source", "llama"), "llm_source", || json!(["llama"])),
+    setting("simulate labels", ("crowd copy-z", ""), "copy_z", || json!(true)),
     setting("simulate labels", ("duplicates", "last"), "duplicates", || json!("last")),
     setting("simulate labels", ("exact-labels", ""), "exact_labels", || json!(true)),
-    setting("simulate labels", ("llm", ".2"), "llm", || json!(0.2)),
-    setting("simulate labels", ("random", ".2"), "random", || json!(0.2)),
-    setting("simulate labels", ("biased", ".2"), "biased", || json!(0.2)),
+    setting("simulate labels", ("crowd llm", ".2"), "llm", || json!(0.2)),
+    setting("simulate labels", ("crowd random", ".2"), "random", || json!(0.2)),
+    setting("simulate labels", ("crowd biased", ".2"), "biased", || json!(0.2)),
     setting("simulate labels", ("seed", "9"), "seed", || json!(9)),
-    setting("simulate reviews", ("k", "3"), "k", || json!(3)).alone(),
-    setting("simulate reviews", ("llm", ".2"), "llm", || json!(0.2)),
-    setting("simulate reviews", ("off-topic", ".2"), "off_topic", || json!(0.2)),
-    setting("simulate reviews", ("off-topic-llm", ".2"), "off_topic_llm", || json!(0.2)),
-    setting("simulate reviews", ("z-source", "b"), "z_source", || json!(["b"])),
+    setting("simulate reviews", ("venue k", "3"), "k", || json!(3)).alone(),
+    setting("simulate reviews", ("venue llm", ".2"), "llm", || json!(0.2)),
+    setting("simulate reviews", ("venue off-topic", ".2"), "off_topic", || json!(0.2)),
+    setting("simulate reviews", ("venue off-topic-llm", ".2"), "off_topic_llm", || json!(0.2)),
+    setting("simulate reviews", ("venue z-source", "b"), "z_source", || json!(["b"])),
     setting("simulate reviews", ("duplicates", "last"), "duplicates", || json!("last")),
-    setting("simulate reviews", ("reviews-per-paper", "2"), "reviews_per_paper", || json!(2)),
-    setting("simulate reviews", ("z-coverage", ".5"), "z_coverage", || json!(0.5)),
-    setting("simulate reviews", ("z-together", ""), "z_together", || json!(true)).with("--copy-z"),
-    setting("simulate reviews", ("copy-z", ""), "copy_z", || json!(true)),
-    setting("simulate reviews", ("reword-copies", ""), "reword_copies", || json!(true)),
-    setting("simulate reviews", ("polish", ".5"), "rewriting", || json!(["polished", 0.5])).alone(),
-    setting("simulate reviews", ("formal", ".5"), "rewriting", || json!(["formal", 0.5])).alone(),
-    setting("simulate reviews", ("shorten", ".5"), "rewriting/1", || json!(0.5)).alone(),
-    setting("simulate reviews", ("sentences", "1"), "rewriting/0", || json!({"short": 1}))
-        .with("--shorten .5"),
+    setting("simulate reviews", ("venue reviews-per-paper", "2"), "reviews_per_paper", || json!(2)),
+    setting("simulate reviews", ("venue z-coverage", ".5"), "z_coverage", || json!(0.5)),
+    setting("simulate reviews", ("venue z-together", ""), "z_together", || json!(true))
+        .with("--venue copy-z"),
+    setting("simulate reviews", ("venue copy-z", ""), "copy_z", || json!(true)),
+    setting("simulate reviews", ("venue reword-copies", ""), "reword_copies", || json!(true)),
+    setting("simulate reviews", ("venue polish", ".5"), "rewriting", || json!(["polished", 0.5]))
+        .alone(),
+    setting("simulate reviews", ("venue formal", ".5"), "rewriting", || json!(["formal", 0.5]))
+        .alone(),
+    setting("simulate reviews", ("venue shorten", ".5"), "rewriting/1", || json!(0.5)).alone(),
+    setting("simulate reviews", ("venue sentences", "1"), "rewriting/0", || json!({"short": 1}))
+        .with("--venue shorten=.5"),
     setting("simulate reviews", ("seed", "9"), "seed", || json!(9)),
-    setting("simulate crowd", ("workers", "9"), "workers", || json!(9)),
-    setting("simulate crowd", ("tasks", "30"), "tasks", || json!(30)),
-    setting("simulate crowd", ("labels", "3"), "labels", || json!(3)),
-    setting("simulate crowd", ("workers-per-task", "3"), "workers_per_task", || json!(3)),
-    setting("simulate crowd", ("human-accuracy", ".5"), "human_accuracy", || json!(0.5)),
-    setting("simulate crowd", ("llm-accuracy", ".5"), "llm_accuracy", || json!(0.5)),
-    setting("simulate crowd", ("confusion", "confusion.json"), "human", || {
+    setting("simulate crowd", ("crowd workers", "9"), "workers", || json!(9)),
+    setting("simulate crowd", ("crowd tasks", "30"), "tasks", || json!(30)),
+    setting("simulate crowd", ("crowd labels", "3"), "labels", || json!(3)),
+    setting("simulate crowd", ("crowd workers-per-task", "3"), "workers_per_task", || json!(3)),
+    setting("simulate crowd", ("crowd human-accuracy", ".5"), "human_accuracy", || json!(0.5)),
+    setting("simulate crowd", ("crowd llm-accuracy", ".5"), "llm_accuracy", || json!(0.5)),
+    setting("simulate crowd", ("crowd confusion", "confusion.json"), "human", || {
         json!([[0.75, 0.25], [0.25, 0.75]])
     })
     .alone(),
-    setting("simulate crowd", ("llm-consistency", ".5"), "llm_consistency", || json!(0.5)),
-    setting("simulate crowd", ("llm", ".5"), "llm", || json!(0.5)),
-    setting("simulate crowd", ("lazy", ".5"), "lazy", || json!(0.5)),
+    setting("simulate crowd", ("crowd llm-consistency", ".5"), "llm_consistency", || json!(0.5)),
+    setting("simulate crowd", ("crowd llm", ".5"), "llm", || json!(0.5)),
+    setting("simulate crowd", ("crowd lazy", ".5"), "lazy", || json!(0.5)),
     setting("simulate crowd", ("seed", "9"), "seed", || json!(9)),
-    setting("experiment detection", ("z-source", "llama"), "z_source", || json!(["llama"]))
-        .with("--llm-source gpt"),
-    setting("experiment detection", ("llm-source", "llama"), "llm_source", || json!(["llama"])),
-    setting("experiment detection", ("copy-z", ""), "copy_z", || json!(true)),
+    setting("experiment detection", ("crowd z-source", "llama"), "z_source", || json!(["llama"]))
+        .with("--crowd llm-source=gpt"),
+    setting("experiment detection", ("crowd llm-source", "llama"), "llm_source", || {
+        json!(["llama"])
+    }),
+    setting("experiment detection", ("crowd copy-z", ""), "copy_z", || json!(true)),
     setting("experiment detection", ("duplicates", "last"), "duplicates", || json!("last")),
     setting("experiment detection", ("exact-labels", ""), "exact_labels", || json!(true)),
     setting("experiment detection", ("trials", "2"), "trials", || json!(2)),
     setting("experiment detection", ("mechanism", "neg_z"), "mechanism", || json!(["neg_z"])),
-    setting("experiment detection", ("others", ".1"), "others", || json!(0.1)),
-    setting("experiment detection", ("llm", ".3"), "llm_shares", || json!([0.3])),
+    setting("experiment detection", ("crowd others", ".1"), "others", || json!(0.1)),
+    setting("experiment detection", ("crowd llm", ".3"), "llm_shares", || json!([0.3])),
     setting("experiment detection", ("seed", "9"), "seed", || json!(9)),
-    setting("experiment sample-size", ("z-source", "llama"), "z_source", || json!(["llama"]))
-        .with("--llm-source gpt"),
-    setting("experiment sample-size", ("llm-source", "llama"), "llm_source", || json!(["llama"])),
-    setting("experiment sample-size", ("copy-z", ""), "copy_z", || json!(true)),
+    setting("experiment sample-size", ("crowd z-source", "llama"), "z_source", || json!(["llama"]))
+        .with("--crowd llm-source=gpt"),
+    setting("experiment sample-size", ("crowd llm-source", "llama"), "llm_source", || {
+        json!(["llama"])
+    }),
+    setting("experiment sample-size", ("crowd copy-z", ""), "copy_z", || json!(true)),
     setting("experiment sample-size", ("duplicates", "last"), "duplicates", || json!("last")),
     setting("experiment sample-size", ("exact-labels", ""), "exact_labels", || json!(true)),
     setting("experiment sample-size", ("trials", "2"), "trials", || json!(2)),
     setting("experiment sample-size", ("mechanism", "neg_z"), "mechanism", || json!(["neg_z"])),
-    setting("experiment sample-size", ("others", ".1"), "others", || json!(0.1)),
-    setting("experiment sample-size", ("llm", ".3"), "llm_shares", || json!([0.3])),
-    setting("experiment sample-size", ("coverage", ".5"), "coverage", || json!([0.5])),
+    setting("experiment sample-size", ("crowd others", ".1"), "others", || json!(0.1)),
+    setting("experiment sample-size", ("crowd llm", ".3"), "llm_shares", || json!([0.3])),
+    setting("experiment sample-size", ("crowd coverage", ".5"), "coverage", || json!([0.5])),
     setting("experiment sample-size", ("seed", "9"), "seed", || json!(9)),
-    setting("experiment multi-llm", ("z-source", "llama,gpt"), "z_source", || {
+    setting("experiment multi-llm", ("crowd z-source", "llama,gpt"), "z_source", || {
         json!(["llama", "gpt"])
     }),
-    setting("experiment multi-llm", ("llm-source", "gpt,llama"), "llm_source", || {
+    setting("experiment multi-llm", ("crowd llm-source", "gpt,llama"), "llm_source", || {
         json!(["gpt", "llama"])
     })
-    .with("--copy-z"),
-    setting("experiment multi-llm", ("copy-z", ""), "copy_z", || json!(true)),
+    .with("--crowd copy-z"),
+    setting("experiment multi-llm", ("crowd copy-z", ""), "copy_z", || json!(true)),
     setting("experiment multi-llm", ("duplicates", "last"), "duplicates", || json!("last")),
     setting("experiment multi-llm", ("exact-labels", ""), "exact_labels", || json!(true)),
     setting("experiment multi-llm", ("trials", "2"), "trials", || json!(2)),
     setting("experiment multi-llm", ("mechanism", "neg_z"), "mechanism", || json!(["neg_z"])),
-    setting("experiment multi-llm", ("others", ".1"), "others", || json!(0.1)),
-    setting("experiment multi-llm", ("llm", ".3"), "llm_shares", || json!([0.3])),
+    setting("experiment multi-llm", ("crowd others", ".1"), "others", || json!(0.1)),
+    setting("experiment multi-llm", ("crowd llm", ".3"), "llm_shares", || json!([0.3])),
     setting("experiment multi-llm", ("seed", "9"), "seed", || json!(9)),
-    setting("experiment reviews", ("k", "3"), "k", || json!([3])).alone(),
+    setting("experiment reviews", ("venue k", "3"), "k", || json!([3])).alone(),
     setting("experiment reviews", ("trials", "2"), "trials", || json!(2)),
     setting("experiment reviews", ("score", "cosine"), "scores", || json!(["cosine"])),
-    setting("experiment reviews", ("share", ".2"), "shares", || json!([0.0, 0.2])),
-    setting("experiment reviews", ("half", "first"), "half", || json!("first")).alone(),
-    setting("experiment reviews", ("z-source", "b"), "z_source", || json!("b")),
+    setting("experiment reviews", ("venue share", ".2"), "shares", || json!([0.0, 0.2])),
+    setting("experiment reviews", ("venue half", "first"), "half", || json!("first")).alone(),
+    setting("experiment reviews", ("venue z-source", "b"), "z_source", || json!("b")),
     setting("experiment reviews", ("duplicates", "last"), "duplicates", || json!("last")),
-    setting("experiment reviews", ("reviews-per-paper", "2"), "reviews_per_paper", || json!(2)),
-    setting("experiment reviews", ("z-coverage", ".5"), "z_coverage", || json!(0.5)),
-    setting("experiment reviews", ("z-together", ""), "z_together", || json!(true))
-        .with("--copy-z"),
-    setting("experiment reviews", ("copy-z", ""), "copy_z", || json!(true)),
-    setting("experiment reviews", ("reword-copies", ""), "reword_copies", || json!(true)),
-    setting("experiment reviews", ("polish", ".5"), "rewriting", || json!(["polished", 0.5]))
+    setting("experiment reviews", ("venue reviews-per-paper", "2"), "reviews_per_paper", || {
+        json!(2)
+    }),
+    setting("experiment reviews", ("venue z-coverage", ".5"), "z_coverage", || json!(0.5)),
+    setting("experiment reviews", ("venue z-together", ""), "z_together", || json!(true))
+        .with("--venue copy-z"),
+    setting("experiment reviews", ("venue copy-z", ""), "copy_z", || json!(true)),
+    setting("experiment reviews", ("venue reword-copies", ""), "reword_copies", || json!(true)),
+    setting("experiment reviews", ("venue polish", ".5"), "rewriting", || json!(["polished", 0.5]))
         .alone(),
-    setting("experiment reviews", ("formal", ".5"), "rewriting", || json!(["formal", 0.5])).alone(),
-    setting("experiment reviews", ("shorten", ".5"), "rewriting/1", || json!(0.5)).alone(),
-    setting("experiment reviews", ("sentences", "1"), "rewriting/0", || json!({"short": 1}))
-        .with("--shorten .5"),
+    setting("experiment reviews", ("venue formal", ".5"), "rewriting", || json!(["formal", 0.5]))
+        .alone(),
+    setting("experiment reviews", ("venue shorten", ".5"), "rewriting/1", || json!(0.5)).alone(),
+    setting("experiment reviews", ("venue sentences", "1"), "rewriting/0", || json!({"short": 1}))
+        .with("--venue shorten=.5"),
     setting("experiment reviews", ("seed", "9"), "seed", || json!(9)),
     setting("experiment reviews", ("embedder", "tfidf"), "embedding/embedder", || json!("tfidf")),
     setting(
@@ -379,22 +389,33 @@ pub(super) static SETTINGS: &[Setting] = &[
     setting("experiment reviews --judge", ("seed", "9"), "embedding/judge/seed", || json!(9)),
     setting("experiment embeddings", ("trials", "2"), "trials", || json!(2)),
     setting("experiment embeddings", ("score", "cosine"), "scores", || json!(["cosine"])),
-    setting("experiment embeddings", ("half", "first"), "half", || json!("first")).alone(),
-    setting("experiment embeddings", ("z-source", "b"), "z_source", || json!("b")),
+    setting("experiment embeddings", ("venue half", "first"), "half", || json!("first")).alone(),
+    setting("experiment embeddings", ("venue z-source", "b"), "z_source", || json!("b")),
     setting("experiment embeddings", ("duplicates", "last"), "duplicates", || json!("last")),
-    setting("experiment embeddings", ("reviews-per-paper", "2"), "reviews_per_paper", || json!(2)),
-    setting("experiment embeddings", ("z-coverage", ".5"), "z_coverage", || json!(0.5)),
-    setting("experiment embeddings", ("z-together", ""), "z_together", || json!(true))
-        .with("--copy-z"),
-    setting("experiment embeddings", ("copy-z", ""), "copy_z", || json!(true)),
-    setting("experiment embeddings", ("reword-copies", ""), "reword_copies", || json!(true)),
-    setting("experiment embeddings", ("polish", ".5"), "rewriting", || json!(["polished", 0.5]))
-        .alone(),
-    setting("experiment embeddings", ("formal", ".5"), "rewriting", || json!(["formal", 0.5]))
-        .alone(),
-    setting("experiment embeddings", ("shorten", ".5"), "rewriting/1", || json!(0.5)).alone(),
-    setting("experiment embeddings", ("sentences", "1"), "rewriting/0", || json!({"short": 1}))
-        .with("--shorten .5"),
+    setting("experiment embeddings", ("venue reviews-per-paper", "2"), "reviews_per_paper", || {
+        json!(2)
+    }),
+    setting("experiment embeddings", ("venue z-coverage", ".5"), "z_coverage", || json!(0.5)),
+    setting("experiment embeddings", ("venue z-together", ""), "z_together", || json!(true))
+        .with("--venue copy-z"),
+    setting("experiment embeddings", ("venue copy-z", ""), "copy_z", || json!(true)),
+    setting("experiment embeddings", ("venue reword-copies", ""), "reword_copies", || json!(true)),
+    setting("experiment embeddings", ("venue polish", ".5"), "rewriting", || {
+        json!(["polished", 0.5])
+    })
+    .alone(),
+    setting("experiment embeddings", ("venue formal", ".5"), "rewriting", || {
+        json!(["formal", 0.5])
+    })
+    .alone(),
+    setting("experiment embeddings", ("venue shorten", ".5"), "rewriting/1", || json!(0.5)).alone(),
+    setting(
+        "experiment embeddings",
+        ("venue sentences", "1"),
+        "rewriting/0",
+        || json!({"short": 1}),
+    )
+    .with("--venue shorten=.5"),
     setting("experiment embeddings", ("seed", "9"), "seed", || json!(9)),
     setting("experiment embeddings", ("embedder", "static"), "embedders", || json!(["static"])),
     setting(
@@ -561,10 +582,10 @@ pub(super) static SETTINGS: &[Setting] = &[
     setting("experiment own", ("scenario", "share"), "scenario", || json!(["share"])).alone(),
     setting("experiment own", ("trials", "2"), "trials", || json!(2)),
     setting("experiment own", ("fdr", ".2"), "fdr", || json!([0.2])),
-    setting("experiment own", ("half", "first"), "half", || json!("first")),
+    setting("experiment own", ("venue half", "first"), "half", || json!("first")),
     setting("experiment own", ("duplicates", "last"), "duplicates", || json!("last")),
     setting("experiment own", ("seed", "9"), "seed", || json!(9)),
-    setting("experiment own-labels", ("share", ".5"), "share", || json!(0.5)),
+    setting("experiment own-labels", ("crowd share", ".5"), "share", || json!(0.5)),
     setting("experiment own-labels", ("trials", "2"), "trials", || json!(2)),
     setting("experiment own-labels", ("fdr", ".2"), "fdr", || json!(0.2)),
     setting("experiment own-labels", ("min-tasks", "3"), "min_tasks", || json!(3)),
