@@ -53,57 +53,57 @@ pub(super) struct AgreeArgs {
     #[arg(required_unless_present = "runs")]
     labels: Option<PathBuf>,
     /// Labels to hold them against: task, label, optional worker
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     gold: Option<PathBuf>,
     /// Which labels there are: LOW..HIGH, A,B,C in order, or nominal [default: numbers if gold is]
-    #[arg(long, value_name = "SCALE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SCALE", allow_hyphen_values = true, help_heading = "Input")]
     scale: Option<ScaleChoice>,
     /// What to do with labels outside the scale
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Advanced", hide_short_help = true)]
     outside: Outside,
     /// Cut the scale: labels of at least K against the others; K is a number or a label of --scale A,B,C
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     binarize: Option<Cut>,
     /// Tasks that belong together, drawn as one: a column, or a file with task, cluster
-    #[arg(long, value_name = "COLUMN|FILE")]
+    #[arg(long, value_name = "COLUMN|FILE", help_heading = "Input")]
     cluster: Option<String>,
     /// What is gold where several people label
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, hide_short_help = true)]
     gold_by: GoldBy,
     /// Compare two sources A,B on the same tasks, or `all` pairs; may be given again
-    #[arg(long, value_name = "A,B")]
+    #[arg(long, value_name = "A,B", hide_short_help = true)]
     compare: Vec<String>,
     #[command(flatten)]
     alt_test: Option<Keyed<AltTest>>,
     /// --alt-test: people that a task needs, the one who is compared among them
-    #[arg(long, value_name = "N", default_value_t = AltTestSettings::default().min_people, value_parser = at_least_two)]
+    #[arg(long, value_name = "N", default_value_t = AltTestSettings::default().min_people, value_parser = at_least_two, hide_short_help = true)]
     min_people: usize,
     /// Earlier labels of the same tasks: what changed since; exit code 1 if a source or a task of
     /// one is gone
-    #[arg(long, value_name = "OLD")]
+    #[arg(long, value_name = "OLD", help_heading = "Input", hide_short_help = true)]
     since: Option<PathBuf>,
     /// A bound such as 'kappa>=0.6' or 'change:kappa>=-0.02'; exit code 1 if a row breaks it
-    #[arg(long, value_name = "METRIC>=X")]
+    #[arg(long, value_name = "METRIC>=X", hide_short_help = true)]
     require: Vec<Requirement>,
     /// Which of the --gold items to label again, so that kappa is known to this much at 95 %
     #[arg(long, value_name = "HALF_WIDTH", requires = "gold", conflicts_with_all = [
         "runs", "cluster", "compare", "since", "require", "alt-test",
-    ])]
+    ], hide_short_help = true)]
     plan_monitoring: Option<f64>,
     /// Compare two rankings instead: group, run, score, score; with LABELS and --gold those of these runs
     /// by the labels of both: run, topic, document, score
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "scale", "cluster", "compare", "since", "require",
-    ])]
+    ], help_heading = "Input")]
     runs: Option<PathBuf>,
     /// --runs: persistence of RBO
-    #[arg(long, value_name = "P", default_value_t = RankingSettings::default().persistence)]
+    #[arg(long, value_name = "P", default_value_t = RankingSettings::default().persistence, help_heading = "Advanced", hide_short_help = true)]
     persistence: f64,
     /// Draws behind every interval, and permutations behind every p-value of --compare
-    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced", hide_short_help = true)]
     bootstrap: u32,
     /// What to do with a second label of the same labeller for the same task
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Input", hide_short_help = true)]
     duplicates: DuplicatesChoice,
     #[command(flatten)]
     exports: ExportArgs,

@@ -42,11 +42,11 @@ pub(super) struct AssumptionsArgs {
     labels: PathBuf,
     /// LLM labels of the same tasks; several sources are compared.
     /// Needed unless the export of LABELS holds some
-    #[arg(long, num_args = 1.., value_name = "FILE")]
+    #[arg(long, num_args = 1.., value_name = "FILE", help_heading = "Input")]
     z: Vec<PathBuf>,
     /// Bootstrap replicates behind each interval; behind each null are a fifth as many permutations
     #[arg(long, value_name = "N", default_value_t = REPLICATES,
-        value_parser = clap::value_parser!(u32).range(2..=100_000))]
+        value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced", hide_short_help = true)]
     bootstrap: u32,
     #[command(flatten)]
     reading: ReadingArgs,

@@ -46,36 +46,61 @@ const MOST_THREADS: usize = 1024;
 
 /// Flags that every subcommand takes.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Common options")]
 pub struct Common {
     /// Format of the result [default: by the ending of --output, else table]
-    #[arg(long, global = true, value_enum)]
+    #[arg(long, global = true, value_enum, help_heading = "Output")]
     pub format: Option<OutputFormat>,
     /// Write the result to FILE instead of standard output
-    #[arg(long, short, global = true, value_name = "FILE")]
+    #[arg(long, short, global = true, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Seed of everything random; the same seed gives the same bytes
-    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        default_value_t = 0,
+        help_heading = "Advanced",
+        hide_short_help = true
+    )]
     pub seed: u64,
     /// Number of threads; never changes a result [default: all cores]
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        help_heading = "Advanced",
+        hide_short_help = true
+    )]
     pub threads: Option<usize>,
     /// Say nothing on standard error but errors
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = "Output")]
     pub quiet: bool,
     /// Show no progress bars
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Advanced", hide_short_help = true)]
     pub no_progress: bool,
     /// When to use colour
-    #[arg(long, global = true, value_enum, default_value_t)]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        help_heading = "Advanced",
+        hide_short_help = true
+    )]
     pub color: ColorChoice,
     /// Make no network connection at all
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Advanced", hide_short_help = true)]
     pub offline: bool,
     /// Believe servers whose certificates are signed by the authorities in FILE (PEM), and no others
     /// [default: the authorities that browsers believe]
     #[cfg(any(feature = "llm", feature = "hub"))]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        help_heading = "Advanced",
+        hide_short_help = true
+    )]
     pub ca: Option<PathBuf>,
     /// How work hears that it should stop.
     #[arg(skip)]

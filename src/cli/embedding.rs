@@ -31,7 +31,6 @@ pub(super) use crate::embed::settings::EmbedderSpec;
 
 /// Flags that choose an embedder.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Embedding")]
 pub(super) struct EmbeddingArgs {
     /// static | static:MODEL | tfidf | words:FILE | `bert:MODEL` | aspects | aspects:RUBRIC |
     /// judge | judge:RUBRIC | openai:MODEL | given
@@ -88,6 +87,7 @@ pub(super) struct VectorArgs {
 impl Keys for VectorArgs {
     const FLAG: &'static str = "vectors";
     const ABOUT: &'static str = "How an embedder makes its vectors";
+    const RARE: bool = true;
 }
 
 impl EmbeddingArgs {

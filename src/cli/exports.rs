@@ -16,25 +16,41 @@ use crate::error::Result;
 
 /// How files of other systems are read; see docs/imports.md.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Files of other systems")]
 pub(super) struct ExportArgs {
     /// Format of the first file, e.g. openreview or hotcrp-csv [default: found by looking]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", help_heading = "Input")]
     from: Option<String>,
     /// Which column is paper, reviewer, text, task, worker or label; may be given again
-    #[arg(long = "column", value_name = "KEY=NAME")]
+    #[arg(long = "column", value_name = "KEY=NAME", help_heading = "Input")]
     columns: Vec<String>,
     /// The same for files of Z, e.g. task=id
-    #[arg(long = "z-column", value_name = "KEY=NAME")]
+    #[arg(
+        long = "z-column",
+        value_name = "KEY=NAME",
+        help_heading = "Advanced",
+        hide_short_help = true
+    )]
     z_columns: Vec<String>,
     /// Columns of a wide table that hold answers [default: all but times and ids]
-    #[arg(long = "columns", value_name = "A,B", value_delimiter = ',')]
+    #[arg(
+        long = "columns",
+        value_name = "A,B",
+        value_delimiter = ',',
+        help_heading = "Input",
+        hide_short_help = true
+    )]
     answer_columns: Vec<String>,
     /// Columns or fields that make the text, in this order [default: those that hold prose]
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "A,B",
+        value_delimiter = ',',
+        help_heading = "Advanced",
+        hide_short_help = true
+    )]
     text_columns: Vec<String>,
     /// The first file is a wide table: one row a worker, or one row a task
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Input")]
     wide: Option<WideChoice>,
 }
 

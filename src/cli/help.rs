@@ -1,8 +1,8 @@
 //! What `-h` and `--help` show: flags in groups, the everyday ones with `-h`, all with `--help`;
 //! examples for every command; no option that cannot matter for a command.
 //!
-//! Commands say in their doc comments what a flag means. Which group it belongs to, and whether it
-//! is for every day, is said here in one place, so that all commands look alike.
+//! What a flag means, which group it belongs to and whether it is for every day is said where it is declared;
+//! here are the groups of those that name none.
 
 use clap::{Arg, Command};
 
@@ -10,116 +10,6 @@ use super::meant::command_of;
 
 const INPUT: &str = "Input";
 const COMPUTE: &str = "What to compute";
-const OUTPUT: &str = "Output";
-const ADVANCED: &str = "Advanced";
-
-/// What is read.
-const INPUT_FLAGS: &[&str] = &[
-    "z",
-    "tasks_file",
-    "pairs",
-    "debates",
-    "feedback_gold",
-    "gold",
-    "truth",
-    "duplicates",
-    "from",
-    "columns",
-    "answer_columns",
-    "wide",
-    "cluster",
-    "people",
-    "since",
-    "runs",
-    "prompt",
-    "task",
-    "rubric",
-    "lengths",
-    "crowd",
-    "r#for",
-    "for",
-    "what",
-    "text",
-    "scale",
-];
-
-/// What is written, and how.
-const OUTPUT_FLAGS: &[&str] = &[
-    "by",
-    "workers_file",
-    "transcripts",
-    "format",
-    "output",
-    "report",
-    "title",
-    "report_text",
-    "explain",
-    "top",
-    "consensus",
-    "feedback_runs",
-    "answer_columns",
-    "figures",
-    "raw",
-    "summary",
-    "quiet",
-    "source",
-    "dry_run",
-];
-
-/// What belongs to everyday flags and few people of a command need: shown in their group, by `--help`
-/// only. By the words that a command begins with; all that fit count.
-const RARE: &[(&str, &[&str])] = &[
-    ("", &["title", "answer_columns"]),
-    ("labels", &["duplicates", "multi", "consensus_by"]),
-    (
-        "agree",
-        &["duplicates", "since", "gold_by", "min_people", "require", "plan_monitoring", "compare"],
-    ),
-    ("reviews", &["wide", "duplicates", "base_url", "model"]),
-    ("reviews", &["min_words", "report_text", "top", "by", "dry_run"]),
-    ("judge", &["personas", "transcripts"]),
-    ("annotate", &["wide"]),
-    ("simulate", &["duplicates", "wide"]),
-    ("experiment", &["duplicates", "from", "columns", "wide", "base_url", "model", "confidential"]),
-    ("experiment", &["source", "dry_run", "summary"]),
-    ("experiment judges", &["transcripts", "jury", "personas", "criteria", "rounds", "stop"]),
-];
-
-/// What few people need: shown by `--help` only.
-const ADVANCED_FLAGS: &[&str] = &[
-    "z_columns",
-    "text_columns",
-    "names",
-    "center",
-    "z_combine",
-    "min_papers",
-    "margin",
-    "learn_from",
-    "sampled",
-    "scoring_function",
-    "bootstrap",
-    "max_iterations",
-    "engine",
-    "exact_labels",
-    "persistence",
-    "outside",
-    "splits",
-    "seed",
-    "threads",
-    "no_progress",
-    "color",
-    "offline",
-    "ca",
-    "temperature",
-    "max_tokens",
-    "record",
-    "replay",
-    "max_failed",
-    "server",
-    "vectors",
-    "judge",
-    "turns",
-];
 
 /// Common options that cannot matter, by the words that a command begins with; the first that fits
 /// counts. They are still taken, so that a script may give them to all commands alike.
@@ -223,9 +113,9 @@ fn arrange(command: Command, path: &str, common: &[Arg], hidden: &[&str]) -> Com
         let id = arg.get_id().as_str();
         // The one that is already there is not replaced by the global one.
         if without.contains(&id) {
-            command = command.arg(grouped(arg.clone(), path).hide(true));
+            command = command.arg(grouped(arg.clone()).hide(true));
         } else if hidden.contains(&id) {
-            command = command.arg(grouped(arg.clone(), path));
+            command = command.arg(grouped(arg.clone()));
         }
     }
     for name in names {
@@ -237,7 +127,7 @@ fn arrange(command: Command, path: &str, common: &[Arg], hidden: &[&str]) -> Com
 
 /// Groups the arguments of one command and writes what stands below them.
 fn own_help(command: Command, path: &str, has_commands: bool) -> Command {
-    let command = command.mut_args(|arg| grouped(arg, path));
+    let command = command.mut_args(grouped);
     let about = command.get_about().map(|text| plain(&text.to_string()));
     let long = command.get_long_about().map(|text| plain(&text.to_string()));
     let below = command.get_after_help().map(|text| plain(&text.to_string())).unwrap_or_default();
@@ -269,26 +159,16 @@ fn is_in(path: &str, words: &str) -> bool {
     words.is_empty() || path == words || path.starts_with(&format!("{words} "))
 }
 
-/// The argument of a command in its group, in plain words.
-fn grouped(arg: Arg, path: &str) -> Arg {
-    let id = arg.get_id().as_str().to_owned();
-    if id == "help" || id == "version" {
+/// The argument of a command in plain words, in a group: its own, where its declaration names one.
+fn grouped(arg: Arg) -> Arg {
+    if ["help", "version"].contains(&arg.get_id().as_str()) {
         return arg;
     }
-    let is = |flags: &[&str]| flags.contains(&id.as_str());
-    let (heading, everyday) = if arg.is_positional() || is(INPUT_FLAGS) {
-        (INPUT, true)
-    } else if is(OUTPUT_FLAGS) {
-        (OUTPUT, true)
-    } else if is(ADVANCED_FLAGS) {
-        (ADVANCED, false)
-    } else {
-        (COMPUTE, true)
-    };
+    let usual = if arg.is_positional() { INPUT } else { COMPUTE };
     let help = arg.get_help().map(|text| plain(&text.to_string()));
     let long = arg.get_long_help().map(|text| plain(&text.to_string()));
-    let is_rare = RARE.iter().any(|(words, flags)| is_in(path, words) && is(flags));
-    let mut arg = arg.help_heading(heading).hide_short_help(!everyday || is_rare);
+    let named = arg.get_help_heading().is_some();
+    let mut arg = if named { arg } else { arg.help_heading(usual) };
     if let Some(help) = help {
         arg = arg.help(help);
     }

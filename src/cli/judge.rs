@@ -27,7 +27,7 @@ pub(super) struct WaysArgs {
     #[arg(long)]
     jury: bool,
     /// Who sits on the jury: a name or a TOML file, see `caz prompts show jury`
-    #[arg(long, value_name = "P", default_value = "jury")]
+    #[arg(long, value_name = "P", default_value = "jury", hide_short_help = true)]
     personas: String,
     /// What is compared: answers, reviews (of a paper that is the context), or a TOML file
     #[arg(long, value_name = "C", default_value = "answers")]
@@ -41,7 +41,7 @@ pub(super) struct WaysArgs {
     #[command(flatten)]
     roles: Keyed<Roles>,
     /// Write what was said to FILE, one JSON object per verdict; it holds the texts
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     transcripts: Option<PathBuf>,
 }
 
@@ -80,6 +80,7 @@ pub(super) struct Roles {
 impl Keys for Roles {
     const FLAG: &'static str = "judge";
     const ABOUT: &'static str = "Who judges, and how often it is asked";
+    const RARE: bool = true;
 }
 
 /// Which of two answers is better: one judge, debates, juries and the control

@@ -43,6 +43,7 @@ pub(super) struct Judging {
 impl Keys for Judging {
     const FLAG: &'static str = "judge";
     const ABOUT: &'static str = "How the judge answers, and who comments on it";
+    const RARE: bool = true;
 }
 
 impl Judging {

@@ -15,6 +15,8 @@ pub(super) trait Keys: Args {
     const ABOUT: &'static str;
     /// Whether the flag says something without any key; then keys follow a `=`, so that no file is taken for one.
     const ALONE: bool = false;
+    /// Whether few people need it.
+    const RARE: bool = false;
 }
 
 /// The keys of a flag.
@@ -170,6 +172,7 @@ impl<T: Keys> Args for Keyed<T> {
             .long(T::FLAG)
             .value_name("KEY=VALUE,...")
             .action(ArgAction::Append)
+            .hide_short_help(T::RARE)
             .help(T::ABOUT)
             .long_help(format!("{}:{}", T::ABOUT, described(&keys::<T>())));
         command.arg(if T::ALONE { arg.num_args(0..=1).require_equals(true) } else { arg })

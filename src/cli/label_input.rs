@@ -21,7 +21,7 @@ pub(super) struct LabelInput {
     /// Labels by people: task, worker, label
     labels: PathBuf,
     /// LLM labels of the same tasks: task, label; optional source, sample
-    #[arg(long, num_args = 1.., required = true, value_name = "FILE")]
+    #[arg(long, num_args = 1.., required = true, value_name = "FILE", help_heading = "Input")]
     z: Vec<PathBuf>,
     #[command(flatten)]
     reading: ReadingArgs,
@@ -55,10 +55,10 @@ impl RoleArgs {
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct ReadingArgs {
     /// What to do with a second label of the same worker for the same task
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Input", hide_short_help = true)]
     duplicates: DuplicatesChoice,
     /// Compare labels as they are written: case, spaces and Unicode forms count, NaN is a label
-    #[arg(long)]
+    #[arg(long, help_heading = "Advanced", hide_short_help = true)]
     exact_labels: bool,
 }
 

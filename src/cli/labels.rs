@@ -47,14 +47,14 @@ pub(super) struct ScoreLabelsArgs {
     /// Labels by people: task, worker, label
     labels: PathBuf,
     /// LLM labels of the same tasks; with several sources the lowest score counts
-    #[arg(long, num_args = 1.., value_name = "FILE")]
+    #[arg(long, num_args = 1.., value_name = "FILE", help_heading = "Input")]
     z: Vec<PathBuf>,
     /// Mechanisms to score with
     /// [default: own,ca_z; ca_z in a crowd too small for own]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "M")]
     mechanism: Vec<MechanismChoice>,
     /// Known answers: task, truth (or label); adds accuracies to the result
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     truth: Option<PathBuf>,
     /// Fewer tasks behind a score than this give the flag too_few; own does not judge on fewer
     #[arg(long, value_name = "N", default_value_t = MIN_TASKS)]
@@ -63,35 +63,35 @@ pub(super) struct ScoreLabelsArgs {
     #[arg(long, value_name = "F", default_value_t = FALSE_DISCOVERY_RATE)]
     fdr: f64,
     /// Bound of the flag `uninformative` [default: a quarter of the median score]
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "F", help_heading = "Advanced", hide_short_help = true)]
     margin: Option<f64>,
     #[command(flatten)]
     reading: ReadingArgs,
     /// ca, ca_z: whose labels say which pairs count as agreement
     /// [default: others; all with --sampled]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Advanced", hide_short_help = true)]
     learn_from: Option<LearnFrom>,
     /// ca, ca_z: draw N random peers and penalty tasks per label instead of averaging over all; with
     /// `printed:N` as the paper prints it, every peer and a penalty task that may be the task itself
-    #[arg(long, value_name = "[printed:]N", value_parser = sampled)]
+    #[arg(long, value_name = "[printed:]N", value_parser = sampled, help_heading = "Advanced", hide_short_help = true)]
     sampled: Option<Sampled>,
     /// ca, ca_z: which labels count as agreement: label, peer_label, value, optional z
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Advanced", hide_short_help = true)]
     scoring_function: Option<PathBuf>,
     /// ds_z: how several sources are used together
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Advanced", hide_short_help = true)]
     z_combine: SeveralSources,
     /// ds, ds_z: standard errors from N bootstrap samples of the tasks
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced", hide_short_help = true)]
     bootstrap: Option<u32>,
     /// ds, ds_z: stop after N iterations
-    #[arg(long, value_name = "N", default_value_t = MAX_ITERATIONS)]
+    #[arg(long, value_name = "N", default_value_t = MAX_ITERATIONS, help_heading = "Advanced", hide_short_help = true)]
     max_iterations: usize,
     /// Write what the crowd says: task, label, probability, n_labels
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     consensus: Option<PathBuf>,
     /// The mechanism whose probabilities the consensus has
-    #[arg(long, value_enum, value_name = "M", default_value_t)]
+    #[arg(long, value_enum, value_name = "M", default_value_t, hide_short_help = true)]
     consensus_by: ConsensusChoice,
     /// Leave who is flagged look out of the consensus
     #[arg(long)]
@@ -101,13 +101,20 @@ pub(super) struct ScoreLabelsArgs {
     /// Order of the labels, LOW..HIGH or A,B,C: near misses are not misses for ca, ca_z, excess_z
     ///
     /// Labels that are not on the scale are missing. Of more than 21 different numbers ten bins are made.
-    #[arg(long, value_name = "SCALE")]
+    #[arg(long, value_name = "SCALE", help_heading = "Input")]
     scale: Option<LabelScale>,
     /// Labels are sets (`cat; dog`, or a JSON list): one question a label, in any order
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     multi: bool,
     /// Of the program caz-sql
-    #[arg(long, value_name = "ENGINE", alias = "print-sql", hide = true)]
+    #[arg(
+        long,
+        value_name = "ENGINE",
+        alias = "print-sql",
+        hide = true,
+        help_heading = "Advanced",
+        hide_short_help = true
+    )]
     engine: Option<String>,
     #[command(flatten)]
     exports: ExportArgs,

@@ -31,28 +31,28 @@ pub(super) struct LlmArgs {
     /// Server that speaks the protocol of `OpenAI`, up to and including the version, e.g.
     /// <http://localhost:8000/v1>; several of the same model share the work, and one that fails is
     /// left out [env: `OPENAI_BASE_URL`] [default: <https://api.openai.com/v1>]
-    #[arg(long, value_name = "URL,...", value_delimiter = ',')]
+    #[arg(long, value_name = "URL,...", value_delimiter = ',', hide_short_help = true)]
     pub base_url: Vec<String>,
     /// The model's name at the server; local:FILE.gguf, local:FOLDER or local:OWNER/REPO[/FILE] (see
     /// `caz models pull`) runs in this program and sends nothing; nothing is sent unless a model is
     /// named
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub model: Option<String>,
     /// Refuse models that are not in a file or on a server of this machine
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub confidential: bool,
     /// Sampling temperature [default: 0; 0.7 where several samples are asked for]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", hide_short_help = true)]
     pub temperature: Option<f64>,
     /// Most tokens of an answer; one that is cut off is asked for once more with twice as many
     /// [default: as the prompt says]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub max_tokens: Option<u32>,
     /// Append every request and answer to FILE, for --replay; it holds the texts
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub record: Option<PathBuf>,
     /// Answer from a recorded FILE; needs no network and no key
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "base_url"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "base_url"], hide_short_help = true)]
     pub replay: Option<PathBuf>,
     #[command(flatten)]
     pub server: Keyed<Server>,
@@ -97,6 +97,7 @@ pub(super) struct Server {
 impl Keys for Server {
     const FLAG: &'static str = "server";
     const ABOUT: &'static str = "How the model is asked, and what it may cost";
+    const RARE: bool = true;
 }
 
 /// Where a model in a file works.

@@ -54,13 +54,13 @@ enum Action {
         #[arg(long = "text", value_name = "VARIABLE=TEXT")]
         texts: Vec<String>,
         /// Rubric of a prompt for judges
-        #[arg(long, value_name = "RUBRIC")]
+        #[arg(long, value_name = "RUBRIC", help_heading = "Input")]
         rubric: Option<String>,
         /// Features to switch on in a prompt that has some, e.g. DNA
         #[arg(long, value_name = "LETTERS")]
         features: Option<String>,
         /// Question and labels of `label-generic`: a TOML file
-        #[arg(long, value_name = "FILE")]
+        #[arg(long, value_name = "FILE", help_heading = "Input")]
         task: Option<PathBuf>,
     },
 }

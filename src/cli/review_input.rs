@@ -22,10 +22,10 @@ pub(super) struct ReviewFiles {
     /// Reviews by people: paper, reviewer, text
     reviews: PathBuf,
     /// LLM reviews of the same papers, from at least two sources or samples
-    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    #[arg(long, required = true, num_args = 1.., value_name = "FILE", help_heading = "Input")]
     z: Vec<PathBuf>,
     /// What to do with a second review of the same paper by the same reviewer
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Input", hide_short_help = true)]
     duplicates: DuplicatesChoice,
     #[command(flatten)]
     exports: ExportArgs,

@@ -51,41 +51,47 @@ pub(super) struct ReviewsArgs {
     reviews: PathBuf,
     /// LLM reviews of the same papers; several files, or sources in one, are used together.
     /// Needed unless the export of REVIEWS holds some
-    #[arg(long, num_args = 1.., value_name = "FILE")]
+    #[arg(long, num_args = 1.., value_name = "FILE", help_heading = "Input")]
     z: Vec<PathBuf>,
     /// What people and LLM had before them: task or paper, and text. It is taken out of every text before
     /// anything is compared [default: what REVIEWS itself has: `task_text`, abstract, `Input.*`]
-    #[arg(long = "tasks", value_name = "FILE")]
+    #[arg(long = "tasks", value_name = "FILE", help_heading = "Input")]
     tasks_file: Option<PathBuf>,
     /// Who is one person: a name throughout, or a name on a paper
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Advanced", hide_short_help = true)]
     names: Names,
     /// Scores to report
     #[arg(long, value_enum, value_delimiter = ',', default_value = "auto", value_name = "S")]
     score: Vec<ScoreChoice>,
     /// Subtract the mean review before projecting; auto: for text, not for judgments
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Advanced", hide_short_help = true)]
     center: Centering,
     /// How several LLM reviews of one paper are used together
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Advanced", hide_short_help = true)]
     z_combine: ZCombine,
     /// Fewer papers than this give the flag `too_few`
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 2,
+        help_heading = "Advanced",
+        hide_short_help = true
+    )]
     min_papers: usize,
     /// Rate of false alarms behind the flag `look`; false discovery rate of `informative`
     #[arg(long, value_name = "F", default_value_t = FALSE_DISCOVERY_RATE)]
     fdr: f64,
     /// Bound of the flag `uninformative` [default: a quarter of the median score]
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "F", help_heading = "Advanced", hide_short_help = true)]
     margin: Option<f64>,
     /// own: reviews with fewer words are not judged
-    #[arg(long, value_name = "N", default_value_t = OwnSettings::default().min_words)]
+    #[arg(long, value_name = "N", default_value_t = OwnSettings::default().min_words, hide_short_help = true)]
     min_words: usize,
     /// What a row is: a person, or one text (own only)
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Output", hide_short_help = true)]
     by: By,
     /// Say what these LLM reviews could find here, by kind of text, and flag nobody
-    #[arg(long, conflicts_with_all = ["explain", "report"])]
+    #[arg(long, conflicts_with_all = ["explain", "report"], help_heading = "Output", hide_short_help = true)]
     dry_run: bool,
     /// The plan of `caz canary make`: flag look who repeats a paper's phrases
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
@@ -93,23 +99,37 @@ pub(super) struct ReviewsArgs {
     #[command(flatten)]
     workers: WorkersArgs,
     /// Reviewers that a table on a terminal shows by each score, worst first; files have all
-    #[arg(long, value_name = "N", default_value_t = 30)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 30,
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     top: usize,
     /// What to do with a second review of the same paper by the same reviewer
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Input", hide_short_help = true)]
     duplicates: Duplicates,
     /// Who is behind anonymous ids: id, person, optional ac (area chair); or the groups of `OpenReview`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     people: Option<PathBuf>,
     /// Show the evidence for one reviewer instead of the scores of all
-    #[arg(long, value_name = "REVIEWER", conflicts_with = "report")]
+    #[arg(long, value_name = "REVIEWER", conflicts_with = "report", help_heading = "Output")]
     explain: Option<String>,
     #[command(flatten)]
     exports: ExportArgs,
     #[command(flatten)]
     page: PageArgs,
     /// How much of the reviews goes into the report; they may be confidential
-    #[arg(long, value_enum, default_value_t, requires = "report", value_name = "TEXT")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        requires = "report",
+        value_name = "TEXT",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     report_text: ReviewText,
     #[command(flatten)]
     embedding: EmbeddingArgs,

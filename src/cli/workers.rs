@@ -15,7 +15,7 @@ use crate::report::{Report, Table};
 pub(super) struct WorkersArgs {
     /// Write one row a person too, for whom to pay: flag, quality, copied, tasks, and how fast they
     /// worked where the file has times
-    #[arg(long = "workers", value_name = "FILE")]
+    #[arg(long = "workers", value_name = "FILE", help_heading = "Output")]
     workers_file: Option<PathBuf>,
 }
 

@@ -27,13 +27,13 @@ pub(super) struct AnswersArgs {
     /// Tasks: columns `task` and `text`, and `system`, what the model is told first, if it is told anything
     tasks: PathBuf,
     /// A prompt for answers, by name or path; see `caz prompts list`
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", help_heading = "Input")]
     prompt: Option<String>,
     /// Independent answers per task
     #[arg(long, value_name = "N", default_value_t = 5)]
     samples: u32,
     /// Name of the source in the output [default: the model's name]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
     source: Option<String>,
     #[command(flatten)]
     exports: ExportArgs,

@@ -19,14 +19,20 @@ pub(super) struct RunArgs {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct OutputArgs {
     /// Say how many requests and tokens it would take; send nothing
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(in crate::cli) dry_run: bool,
     /// More failures than this give exit code 1; they are listed beside --output, in a file that ends in
     /// .errors.jsonl
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        help_heading = "Advanced",
+        hide_short_help = true
+    )]
     pub(super) max_failed: u64,
     /// Write settings, counts, costs and suspicious texts to FILE as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub(super) summary: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) llm: LlmArgs,

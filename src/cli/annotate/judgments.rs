@@ -34,16 +34,16 @@ pub(super) struct JudgmentsArgs {
     /// Texts: a column `text` and any of paper, reviewer, source, sample, task, id
     texts: PathBuf,
     /// A rubric by name or path; see `caz prompts list`
-    #[arg(long, value_name = "RUBRIC", default_value = DEFAULT_RUBRIC)]
+    #[arg(long, value_name = "RUBRIC", default_value = DEFAULT_RUBRIC, help_heading = "Input")]
     rubric: String,
     /// Judgments known to be right, with the same identifiers: success is to equal them
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     gold: Option<PathBuf>,
     /// Write every text with known judgments to FILE as a run for `caz experiment feedback` (csv)
-    #[arg(long, value_name = "FILE", requires = "gold")]
+    #[arg(long, value_name = "FILE", requires = "gold", help_heading = "Output")]
     feedback_runs: Option<PathBuf>,
     /// Show them to the feedback model, never to the judge
-    #[arg(long, requires = "gold")]
+    #[arg(long, requires = "gold", help_heading = "Input")]
     feedback_gold: bool,
     #[command(flatten)]
     exports: ExportArgs,

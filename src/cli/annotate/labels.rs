@@ -26,10 +26,10 @@ pub(super) struct LabelsArgs {
     /// Items: a column `task` and the texts of the prompt, by the names that `caz prompts show` gives
     items: PathBuf,
     /// A prompt for labels, by name or path; see `caz prompts list`
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", help_heading = "Input")]
     prompt: String,
     /// Question and labels for the prompt label-generic: a TOML file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     task: Option<PathBuf>,
     /// Write the answers to this question only
     #[arg(long, value_name = "NAME")]
@@ -38,10 +38,16 @@ pub(super) struct LabelsArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     samples: u32,
     /// Answers that may be asked for until one can be read
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 5,
+        help_heading = "Advanced",
+        hide_short_help = true
+    )]
     turns: u32,
     /// Name of the source in the output [default: the model's name]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
     source: Option<String>,
     #[command(flatten)]
     exports: ExportArgs,

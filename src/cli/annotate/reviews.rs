@@ -29,13 +29,13 @@ pub(super) struct ReviewsArgs {
     #[command(flatten)]
     papers: PaperArgs,
     /// A prompt for reviews, by name or path; see `caz prompts list`
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", help_heading = "Input")]
     prompt: Option<String>,
     /// Independent reviews per paper
     #[arg(long, value_name = "N", default_value_t = 1)]
     samples: u32,
     /// Name of the source in the output [default: the model's name]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
     source: Option<String>,
     #[command(flatten)]
     exports: ExportArgs,

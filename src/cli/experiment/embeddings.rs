@@ -36,7 +36,7 @@ pub(super) struct EmbeddingsArgs {
     #[command(flatten)]
     input: ReviewFiles,
     /// Whose work reviews are: reviewer, own (1 or 0), optional paper, kind
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["trials", "venue"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["trials", "venue"], help_heading = "Input")]
     truth: Option<PathBuf>,
     #[command(flatten)]
     trials: TrialArgs,

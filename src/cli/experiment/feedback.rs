@@ -30,11 +30,11 @@ pub(super) struct FeedbackArgs {
     #[arg(required = true)]
     runs: Vec<PathBuf>,
     /// Bootstrap draws behind every interval
-    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced", hide_short_help = true)]
     bootstrap: u32,
     /// Which runs are looked at together: all, or those of each task (and of each kind, where tasks
     /// are named kind/task)
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Output")]
     by: By,
     #[command(flatten)]
     page: PageArgs,

@@ -36,7 +36,7 @@ pub(super) struct JudgesArgs {
     verdicts: PathBuf,
     /// Pairs: item; optional a, b (texts, for the length), gold (a row per person); or the votes of
     /// people in a file of MT-Bench
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     pairs: Option<PathBuf>,
     /// Judges to measure; if no pair has a gold verdict, the majority of all others is the gold.
     /// panel:votes, panel:borda, panel:scores and panel:softmax are what the others decide together
@@ -46,14 +46,14 @@ pub(super) struct JudgesArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     against: Vec<String>,
     /// What is drawn as one: `pair`, `item` (all pairs of an item), or a file with item, cluster
-    #[arg(long, value_name = "WHAT", default_value = "pair")]
+    #[arg(long, value_name = "WHAT", default_value = "pair", help_heading = "Input")]
     cluster: String,
     /// What was said, by `caz judge --transcripts`: gaps between scores and words that the sides
     /// share, by round, and one debate to read in --report
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     debates: Option<PathBuf>,
     /// Bootstrap draws behind every interval
-    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced", hide_short_help = true)]
     bootstrap: u32,
     #[command(flatten)]
     page: PageArgs,

@@ -27,7 +27,7 @@ pub(super) struct OwnLabelsArgs {
     /// Labels by people: task, worker, label
     labels: PathBuf,
     /// LLM labels of the same tasks: task, label; optional source, sample
-    #[arg(long, num_args = 1.., required = true, value_name = "FILE")]
+    #[arg(long, num_args = 1.., required = true, value_name = "FILE", help_heading = "Input")]
     z: Vec<PathBuf>,
     #[command(flatten)]
     crowd: Keyed<Planted>,

@@ -38,34 +38,40 @@ pub(super) struct PromptsArgs {
     /// --model items: task and the texts of the prompt (query, description, narrative, document)
     labels: PathBuf,
     /// Labels to hold them against: task, label, optional worker (the majority counts)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     gold: PathBuf,
     /// Length of the items, for the slope of the error: task, length
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     lengths: Option<PathBuf>,
     /// A crowd for which the labels of every prompt are Z in turn: task, worker, label
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     crowd: Option<PathBuf>,
     /// --crowd: contaminated crowds per share of LLM cheaters
     #[arg(long, value_name = "N", default_value_t = AsZSettings::default().trials, value_parser = clap::value_parser!(u32).range(1..))]
     trials: u32,
     /// Which labels there are: LOW..HIGH, A,B,C in order, or nominal [default: numbers if gold is]
-    #[arg(long, value_name = "SCALE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SCALE", allow_hyphen_values = true, help_heading = "Input")]
     scale: Option<ScaleChoice>,
     /// Cut the scale: labels of at least K against the others; K is a number or a label of --scale A,B,C
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
     binarize: Option<Cut>,
     /// Tasks that belong together, drawn as one: a file with task, cluster
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     cluster: Option<PathBuf>,
     /// Splits of the tasks in two behind the regret
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1000,
+        help_heading = "Advanced",
+        hide_short_help = true
+    )]
     splits: u32,
     /// Bootstrap draws behind every interval
-    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced", hide_short_help = true)]
     bootstrap: u32,
     /// What to do with a second label of the same prompt for the same task
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Input", hide_short_help = true)]
     duplicates: DuplicatesChoice,
     #[command(flatten)]
     exports: ExportArgs,

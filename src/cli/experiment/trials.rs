@@ -23,10 +23,10 @@ pub(super) struct TrialArgs {
     /// Write every finished trial to FILE, as it finishes, and go on with those of the same run that are
     /// there: a file that ends in .jsonl. One that ends in .csv or .json is written when all are finished,
     /// from FILE.jsonl beside it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     raw: Option<PathBuf>,
     /// Write figures (SVG) into DIR
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     figures: Option<PathBuf>,
     #[command(flatten)]
     page: PageArgs,

@@ -20,10 +20,16 @@ pub(super) struct PageArgs {
     /// One file that works from a disk and loads nothing. It holds the names of people and, for
     /// `caz reviews`, parts of their texts (see --report-text); treat it like the reviews. A new
     /// file is readable by its owner only.
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     report: Option<PathBuf>,
     /// What the page is about, e.g. the name of the venue; stands above it, also in print
-    #[arg(long, value_name = "TEXT", requires = "report")]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        requires = "report",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     title: Option<String>,
 }
 

@@ -19,7 +19,7 @@ use crate::error::Result;
 #[command(next_help_heading = "Asking a model")]
 pub(super) struct AskArgs {
     /// A prompt with features, by name or path; see `caz prompts show label-relevance`
-    #[arg(long, value_name = "P", default_value = "label-relevance")]
+    #[arg(long, value_name = "P", default_value = "label-relevance", help_heading = "Input")]
     prompt: String,
     /// Features to switch on and off, each with each; none: the plain prompt [default: all]
     #[arg(long, value_name = "LETTERS")]
@@ -31,10 +31,16 @@ pub(super) struct AskArgs {
     #[arg(long, value_name = "P", value_delimiter = ',')]
     variant: Vec<String>,
     /// Answers that may be asked for until one can be read
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 5,
+        help_heading = "Advanced",
+        hide_short_help = true
+    )]
     turns: u32,
     /// Name of the source of the labels [default: the model's name]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Output", hide_short_help = true)]
     source: Option<String>,
     /// Where the labels go (csv), with what each cost: a study can be made of them again
     #[arg(long, value_name = "FILE")]
