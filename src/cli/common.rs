@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use super::files::OutputFile;
 use crate::data::interruption::Interruption;
 use crate::error::{Context, Error, ErrorKind, Result};
 use clap::{Args, ValueEnum};
@@ -52,7 +53,7 @@ pub struct Common {
     pub format: Option<OutputFormat>,
     /// Write the result to FILE instead of standard output
     #[arg(long, short, global = true, value_name = "FILE", help_heading = "Output")]
-    pub output: Option<PathBuf>,
+    pub output: Option<OutputFile>,
     /// Seed of everything random; the same seed gives the same bytes
     #[arg(
         long,

@@ -2,29 +2,50 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use clap::builder::{MapValueParser, PathBufValueParser, TypedValueParser, ValueParserFactory};
 use clap::parser::ValueSource;
 
 use super::exit::UsageError;
 use crate::error::Result;
 
-/// Flags whose value is a file or folder to write.
-const OUTPUTS: [&str; 12] = [
-    "output",
-    "report",
-    "record",
-    "summary",
-    "consensus",
-    "raw",
-    "figures",
-    "transcripts",
-    "feedback_runs",
-    "answers",
-    "workers_file",
-    "tasks_out",
-];
+/// The value of a flag that names a file or folder to write: by this type it is known among all others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputFile(PathBuf);
+
+impl Deref for OutputFile {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl AsRef<Path> for OutputFile {
+    fn as_ref(&self) -> &Path {
+        self
+    }
+}
+
+impl From<PathBuf> for OutputFile {
+    fn from(path: PathBuf) -> Self {
+        Self(path)
+    }
+}
+
+impl ValueParserFactory for OutputFile {
+    type Parser = MapValueParser<PathBufValueParser, fn(PathBuf) -> Self>;
+
+    fn value_parser() -> Self::Parser {
+        PathBufValueParser::new().map(Self)
+    }
+}
+
+/// A flag that was given, its value, and whether that is written.
+type Given = (String, OsString, bool);
 
 /// Files that a command writes into the folder named by `--output`.
 const IN_FOLDER: [&str; 8] = [
@@ -55,12 +76,12 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
     // Flags of every subcommand are seen on every level.
     given.sort();
     given.dedup();
-    let (outputs, inputs): (Vec<_>, Vec<_>) =
-        given.into_iter().partition(|(flag, _)| OUTPUTS.contains(&flag.as_str()));
+    let (outputs, inputs): (Vec<Given>, Vec<Given>) =
+        given.into_iter().partition(|(.., is_written)| *is_written);
     check_standard_output(&inputs)?;
     let folders = read_folders(&inputs);
     let mut written: Vec<(Identity, String)> = Vec::new();
-    for (flag, value) in &outputs {
+    for (flag, value, _) in &outputs {
         for path in written_for(flag, Path::new(value), imports) {
             check_folders(flag, &path, &folders)?;
             #[cfg(feature = "hub")]
@@ -77,7 +98,7 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
             }
             if let Some(input) = inputs
                 .iter()
-                .flat_map(|(_, value)| parts(value))
+                .flat_map(|(_, value, _)| parts(value))
                 .find(|input| Identity::of_input(input).is_some_and(|input| input == identity))
             {
                 let (path, input) = (path.display(), input.display());
@@ -94,9 +115,9 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
 }
 
 /// Refuses a shell's `>> FILE` onto a file that is read.
-fn check_standard_output(inputs: &[(String, OsString)]) -> Result<()> {
+fn check_standard_output(inputs: &[Given]) -> Result<()> {
     let Some(output) = Identity::of_input(Path::new("/dev/stdout")) else { return Ok(()) };
-    let mut read = inputs.iter().flat_map(|(_, value)| parts(value));
+    let mut read = inputs.iter().flat_map(|(_, value, _)| parts(value));
     match read.find(|input| Identity::of_input(input).is_some_and(|input| input == output)) {
         None => Ok(()),
         Some(input) => {
@@ -117,9 +138,9 @@ struct ReadFolder {
 }
 
 /// Folders of models, and of tables that an engine reads.
-fn read_folders(inputs: &[(String, OsString)]) -> Vec<ReadFolder> {
+fn read_folders(inputs: &[Given]) -> Vec<ReadFolder> {
     let mut folders = Vec::new();
-    for (flag, value) in inputs {
+    for (flag, value, _) in inputs {
         let models = value.to_str().into_iter().flat_map(|text| text.split(','));
         let models = models.filter_map(|part| part.split_once(':'));
         let models = models
@@ -261,7 +282,7 @@ fn places(path: &Path) -> Vec<PathBuf> {
     [place(path), itself(path)].into_iter().flatten().collect()
 }
 
-fn collect(matches: &ArgMatches, given: &mut Vec<(String, OsString)>) {
+fn collect(matches: &ArgMatches, given: &mut Vec<Given>) {
     for id in matches.ids() {
         let id = id.as_str();
         // Groups are named after their types.
@@ -270,7 +291,8 @@ fn collect(matches: &ArgMatches, given: &mut Vec<(String, OsString)>) {
             continue;
         }
         if let Ok(Some(values)) = matches.try_get_raw(id) {
-            given.extend(values.map(|value| (id.to_owned(), value.to_owned())));
+            let is_written = matches.try_get_many::<OutputFile>(id).is_ok();
+            given.extend(values.map(|value| (id.to_owned(), value.to_owned(), is_written)));
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::{Map, Value};
 
+use super::files::OutputFile;
 use super::annotate::{Output, OutputArgs};
 use super::common::Common;
 use super::exit::ExitStatus;
@@ -42,7 +43,7 @@ pub(super) struct WaysArgs {
     roles: Keyed<Roles>,
     /// Write what was said to FILE, one JSON object per verdict; it holds the texts
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
-    transcripts: Option<PathBuf>,
+    transcripts: Option<OutputFile>,
 }
 
 /// What few people change of it.
@@ -106,8 +107,8 @@ pub(super) struct JudgeArgs {
 
 impl WaysArgs {
     /// Where what was said goes.
-    pub(super) fn transcripts(&self) -> Option<&PathBuf> {
-        self.transcripts.as_ref()
+    pub(super) fn transcripts(&self) -> Option<&Path> {
+        self.transcripts.as_deref()
     }
 
     fn settings(&self, methods: &[Method], out: &OutputArgs, common: &Common) -> PairsSettings {

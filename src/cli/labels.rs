@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use super::files::OutputFile;
 use crate::error::Result;
 use clap::{Args, ValueEnum};
 
@@ -89,7 +90,7 @@ pub(super) struct ScoreLabelsArgs {
     max_iterations: usize,
     /// Write what the crowd says: task, label, probability, n_labels
     #[arg(long, value_name = "FILE", help_heading = "Output")]
-    consensus: Option<PathBuf>,
+    consensus: Option<OutputFile>,
     /// The mechanism whose probabilities the consensus has
     #[arg(long, value_enum, value_name = "M", default_value_t, hide_short_help = true)]
     consensus_by: ConsensusChoice,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::files::OutputFile;
 use crate::error::Result;
 use clap::Args;
 
@@ -50,7 +51,7 @@ pub(super) struct LlmArgs {
     pub max_tokens: Option<u32>,
     /// Append every request and answer to FILE, for --replay; it holds the texts
     #[arg(long, value_name = "FILE", hide_short_help = true)]
-    pub record: Option<PathBuf>,
+    pub record: Option<OutputFile>,
     /// Answer from a recorded FILE; needs no network and no key
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "base_url"], hide_short_help = true)]
     pub replay: Option<PathBuf>,

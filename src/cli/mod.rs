@@ -18,7 +18,7 @@ mod embedding;
 mod exit;
 mod experiment;
 mod exports;
-mod files;
+pub(crate) mod files;
 mod help;
 mod import;
 mod interruption;

@@ -1,9 +1,9 @@
 //! The flag for the file of people, the same for labels and texts.
 
-use std::path::PathBuf;
 
 use clap::Args;
 
+use super::files::OutputFile;
 use super::common::OutputFormat;
 use super::exit::UsageError;
 use super::output::{check_output, exporter, write_output};
@@ -16,7 +16,7 @@ pub(super) struct WorkersArgs {
     /// Write one row a person too, for whom to pay: flag, quality, copied, tasks, and how fast they
     /// worked where the file has times
     #[arg(long = "workers", value_name = "FILE", help_heading = "Output")]
-    workers_file: Option<PathBuf>,
+    workers_file: Option<OutputFile>,
 }
 
 impl WorkersArgs {

@@ -1,9 +1,9 @@
 //! Flags that several kinds of annotation share.
 
-use std::path::PathBuf;
 
 use clap::Args;
 
+use super::super::files::OutputFile;
 use crate::annotate::SamplingSettings;
 use crate::cli::common::Common;
 use crate::cli::llm::LlmArgs;
@@ -33,7 +33,7 @@ pub(in crate::cli) struct OutputArgs {
     pub(super) max_failed: u64,
     /// Write settings, counts, costs and suspicious texts to FILE as JSON
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
-    pub(super) summary: Option<PathBuf>,
+    pub(super) summary: Option<OutputFile>,
     #[command(flatten)]
     pub(in crate::cli) llm: LlmArgs,
 }

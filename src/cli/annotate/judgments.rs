@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::super::files::OutputFile;
 use crate::error::Result;
 use clap::Args;
 use serde_json::Value;
@@ -41,7 +42,7 @@ pub(super) struct JudgmentsArgs {
     gold: Option<PathBuf>,
     /// Write every text with known judgments to FILE as a run for `caz experiment feedback` (csv)
     #[arg(long, value_name = "FILE", requires = "gold", help_heading = "Output")]
-    feedback_runs: Option<PathBuf>,
+    feedback_runs: Option<OutputFile>,
     /// Show them to the feedback model, never to the judge
     #[arg(long, requires = "gold", help_heading = "Input")]
     feedback_gold: bool,

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
+use super::super::files::OutputFile;
 use super::output::row_format_of;
 use crate::annotate::reviews::PdfSettings;
 use crate::annotate::{Failed, Row, RowFormat};
@@ -39,7 +40,7 @@ pub(super) struct PaperArgs {
     keep: bool,
     /// Write the abstract of every paper to FILE, as `caz reviews` takes it with --tasks (csv, jsonl)
     #[arg(long, value_name = "FILE")]
-    tasks_out: Option<PathBuf>,
+    tasks_out: Option<OutputFile>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

@@ -1,9 +1,8 @@
 //! Where the answers of a model go that a study is then made of.
 
-use std::path::PathBuf;
-
 use super::super::common::{Common, OutputFormat};
 use super::super::exit::UsageError;
+use super::super::files::OutputFile;
 use super::super::output::check_output;
 use crate::error::Result;
 
@@ -11,12 +10,12 @@ use crate::error::Result;
 /// the answers go to `answers`, from where they are read again. A dry run has no other output.
 /// `what` the answers are is for messages.
 pub(super) fn in_place_of_a_study(
-    answers: Option<&PathBuf>,
+    answers: Option<&OutputFile>,
     what: &str,
     dry_run: bool,
     common: &Common,
 ) -> Result<Common> {
-    check_output(answers.map(PathBuf::as_path))?;
+    check_output(answers.map(AsRef::as_ref))?;
     let ending = answers.and_then(|path| OutputFormat::by_ending(path));
     let is_readable = matches!(ending, Some(OutputFormat::Csv | OutputFormat::Jsonl));
     if !is_readable && !dry_run {

@@ -1,7 +1,7 @@
 //! Flags of everything that runs trials.
 
-use std::path::PathBuf;
 
+use super::super::files::OutputFile;
 use crate::error::{Context, Error, ErrorKind, Result};
 use clap::Args;
 
@@ -24,10 +24,10 @@ pub(super) struct TrialArgs {
     /// there: a file that ends in .jsonl. One that ends in .csv or .json is written when all are finished,
     /// from FILE.jsonl beside it
     #[arg(long, value_name = "FILE", help_heading = "Output")]
-    raw: Option<PathBuf>,
+    raw: Option<OutputFile>,
     /// Write figures (SVG) into DIR
     #[arg(long, value_name = "DIR", help_heading = "Output")]
-    figures: Option<PathBuf>,
+    figures: Option<OutputFile>,
     #[command(flatten)]
     page: PageArgs,
 }
@@ -65,7 +65,7 @@ impl TrialArgs {
     /// The file that trials are appended to as they finish: `--raw` itself, or beside it.
     pub(super) fn file(&self) -> Result<Option<TrialFile>> {
         let (Some(path), Some(format)) = (&self.raw, self.raw_format()?) else { return Ok(None) };
-        let mut path = path.clone().into_os_string();
+        let mut path = path.as_os_str().to_owned();
         if format != OutputFormat::Jsonl {
             path.push(".jsonl");
         }

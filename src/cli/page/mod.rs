@@ -1,7 +1,7 @@
 //! `--report`: the page that a result is read in.
 
-use std::path::PathBuf;
 
+use super::files::OutputFile;
 use crate::error::Result;
 use clap::Args;
 
@@ -21,7 +21,7 @@ pub(super) struct PageArgs {
     /// `caz reviews`, parts of their texts (see --report-text); treat it like the reviews. A new
     /// file is readable by its owner only.
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
-    report: Option<PathBuf>,
+    report: Option<OutputFile>,
     /// What the page is about, e.g. the name of the venue; stands above it, also in print
     #[arg(
         long,

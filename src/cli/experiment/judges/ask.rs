@@ -1,9 +1,10 @@
 //! Verdicts on pairs by every way to judge, from a model.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 
+use super::super::super::files::OutputFile;
 use super::super::super::annotate::OutputArgs;
 use super::super::super::common::Common;
 use super::super::super::judge::{WaysArgs, judge};
@@ -21,7 +22,7 @@ pub(super) struct AskArgs {
     ways: Vec<Method>,
     /// Where the verdicts go (csv), with what each cost: a study can be made of them again
     #[arg(long, value_name = "FILE")]
-    answers: Option<PathBuf>,
+    answers: Option<OutputFile>,
     #[command(flatten)]
     how: WaysArgs,
     #[command(flatten)]
@@ -43,7 +44,7 @@ impl AskArgs {
         let Some(path) = answers.clone().filter(|path| !out.dry_run && path.exists()) else {
             return Ok(None);
         };
-        let transcripts = how.transcripts().filter(|path| path.exists()).cloned();
-        Ok(Some(ModelVerdicts { path, transcripts, provenance, ended }))
+        let transcripts = how.transcripts().filter(|path| path.exists()).map(Path::to_path_buf);
+        Ok(Some(ModelVerdicts { path: path.to_path_buf(), transcripts, provenance, ended }))
     }
 }

@@ -1,9 +1,10 @@
 //! Labels by every prompt of a grid, from a model.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 
+use super::super::super::files::OutputFile;
 use super::super::super::annotate::{Output, OutputArgs};
 use super::super::super::common::Common;
 use super::super::super::exports::ExportArgs;
@@ -44,7 +45,7 @@ pub(super) struct AskArgs {
     source: Option<String>,
     /// Where the labels go (csv), with what each cost: a study can be made of them again
     #[arg(long, value_name = "FILE")]
-    answers: Option<PathBuf>,
+    answers: Option<OutputFile>,
     #[command(flatten)]
     out: OutputArgs,
 }
@@ -96,6 +97,6 @@ impl AskArgs {
             grid.run(asked, timed, observer)
         })?;
         let Some(path) = answers.clone().filter(|path| path.exists()) else { return Ok(None) };
-        Ok(Some(ModelLabels { path, provenance, ended }))
+        Ok(Some(ModelLabels { path: path.to_path_buf(), provenance, ended }))
     }
 }
