@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::common::Common;
 use super::exit::UsageError;
@@ -51,15 +51,7 @@ pub(super) struct ExportArgs {
     text_columns: Vec<String>,
     /// The first file is a wide table: one row a worker, or one row a task
     #[arg(long, value_enum, help_heading = "Input")]
-    wide: Option<WideChoice>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum WideChoice {
-    /// One row a worker, one column a task
-    Worker,
-    /// One row a task, one column a worker
-    Task,
+    wide: Option<Wide>,
 }
 
 impl ExportArgs {
@@ -78,10 +70,7 @@ impl ExportArgs {
             z_columns: pairs("--z-column", &self.z_columns)?,
             answer_columns: self.answer_columns.clone(),
             text_columns: self.text_columns.clone(),
-            wide: self.wide.map(|wide| match wide {
-                WideChoice::Worker => Wide::Worker,
-                WideChoice::Task => Wide::Task,
-            }),
+            wide: self.wide,
         };
         settings.check()?;
         Ok(settings)

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::{Map, Value};
 
-use super::files::OutputFile;
 use super::annotate::{Output, OutputArgs};
 use super::common::Common;
 use super::exit::ExitStatus;
+use super::files::OutputFile;
 use super::keyed::{Keyed, Keys};
 use super::llm::{Connection, LlmArgs};
 use super::output::{check_output, write_output};

@@ -1,11 +1,10 @@
 //! The flag for the file of people, the same for labels and texts.
 
-
 use clap::Args;
 
-use super::files::OutputFile;
 use super::common::OutputFormat;
 use super::exit::UsageError;
+use super::files::OutputFile;
 use super::output::{check_output, exporter, write_output};
 use crate::error::Result;
 use crate::report::{Report, Table};

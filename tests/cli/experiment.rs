@@ -130,7 +130,7 @@ fn trials_of_another_embedding_or_reading_are_not_mixed() {
     let run = |more: &[&str]| {
         let first = ["experiment", "reviews", "r.jsonl", "--z", "z.jsonl", "--venue", "k=2"];
         let raw = ["--trials", "2", "--score", "cosine", "--raw", "t.jsonl"];
-        folder.caz(&[&first, &raw, more].concat())
+        folder.caz(&[&first[..], &raw, more].concat())
     };
     run(&["--embedder", "tfidf"]).succeeded();
     run(&["--embedder", "tfidf", "--trials", "3"]).failed(2, &["cannot be used multiple times"]);

@@ -1,6 +1,5 @@
 //! Flags that several kinds of annotation share.
 
-
 use clap::Args;
 
 use super::super::files::OutputFile;

@@ -1,6 +1,5 @@
 //! Flags of everything that runs trials.
 
-
 use super::super::files::OutputFile;
 use crate::error::{Context, Error, ErrorKind, Result};
 use clap::Args;

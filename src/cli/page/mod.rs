@@ -1,6 +1,5 @@
 //! `--report`: the page that a result is read in.
 
-
 use super::files::OutputFile;
 use crate::error::Result;
 use clap::Args;

@@ -9,6 +9,7 @@ pub use super::wanted::Wanted;
 
 /// Which way a wide table lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Wide {
     /// One row a worker, one column a task.

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::super::super::files::OutputFile;
 use super::super::super::annotate::OutputArgs;
 use super::super::super::common::Common;
+use super::super::super::files::OutputFile;
 use super::super::super::judge::{WaysArgs, judge};
 use super::super::answers::in_place_of_a_study;
 use super::ModelVerdicts;

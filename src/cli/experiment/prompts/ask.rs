@@ -4,10 +4,10 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::super::super::files::OutputFile;
 use super::super::super::annotate::{Output, OutputArgs};
 use super::super::super::common::Common;
 use super::super::super::exports::ExportArgs;
+use super::super::super::files::OutputFile;
 use super::super::answers::in_place_of_a_study;
 use super::ModelLabels;
 use crate::annotate::RowFormat;
