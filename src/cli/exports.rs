@@ -50,7 +50,7 @@ pub(super) struct ExportArgs {
     )]
     text_columns: Vec<String>,
     /// The first file is a wide table: one row a worker, or one row a task
-    #[arg(long, value_enum, help_heading = "Input")]
+    #[arg(long, value_enum, help_heading = "Input", hide_short_help = true)]
     wide: Option<Wide>,
 }
 

@@ -50,7 +50,7 @@ pub(super) struct JudgesArgs {
     cluster: String,
     /// What was said, by `caz judge --transcripts`: gaps between scores and words that the sides
     /// share, by round, and one debate to read in --report
-    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    #[arg(long, value_name = "FILE", help_heading = "Input", hide_short_help = true)]
     debates: Option<PathBuf>,
     /// Bootstrap draws behind every interval
     #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced", hide_short_help = true)]

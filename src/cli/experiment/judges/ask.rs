@@ -18,10 +18,17 @@ use crate::error::Result;
 #[command(next_help_heading = "Asking a model")]
 pub(super) struct AskArgs {
     /// Ways to judge, as --method of `caz judge`
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "single", value_name = "M")]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "single",
+        value_name = "M",
+        hide_short_help = true
+    )]
     ways: Vec<Method>,
     /// Where the verdicts go (csv), with what each cost: a study can be made of them again
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     answers: Option<OutputFile>,
     #[command(flatten)]
     how: WaysArgs,

@@ -20,16 +20,22 @@ use crate::error::Result;
 #[command(next_help_heading = "Asking a model")]
 pub(super) struct AskArgs {
     /// A prompt with features, by name or path; see `caz prompts show label-relevance`
-    #[arg(long, value_name = "P", default_value = "label-relevance", help_heading = "Input")]
+    #[arg(
+        long,
+        value_name = "P",
+        default_value = "label-relevance",
+        help_heading = "Input",
+        hide_short_help = true
+    )]
     prompt: String,
     /// Features to switch on and off, each with each; none: the plain prompt [default: all]
-    #[arg(long, value_name = "LETTERS")]
+    #[arg(long, value_name = "LETTERS", hide_short_help = true)]
     features: Option<String>,
     /// Ask by every wording of the prompt with these features, too
-    #[arg(long, value_name = "LETTERS")]
+    #[arg(long, value_name = "LETTERS", hide_short_help = true)]
     wordings: Option<String>,
     /// Prompts of your own beside them, by name or path, for one label each
-    #[arg(long, value_name = "P", value_delimiter = ',')]
+    #[arg(long, value_name = "P", value_delimiter = ',', hide_short_help = true)]
     variant: Vec<String>,
     /// Answers that may be asked for until one can be read
     #[arg(
@@ -44,7 +50,7 @@ pub(super) struct AskArgs {
     #[arg(long, value_name = "NAME", help_heading = "Output", hide_short_help = true)]
     source: Option<String>,
     /// Where the labels go (csv), with what each cost: a study can be made of them again
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     answers: Option<OutputFile>,
     #[command(flatten)]
     out: OutputArgs,
