@@ -262,7 +262,9 @@ impl Desk {
         let mut arguments: Vec<&str> = words(command).split(' ').collect();
         let mut typed = typed.peekable();
         while let Some(argument) = typed.next() {
-            if argument.starts_with("--") && more.contains(&argument) {
+            // Keys add to those that are there.
+            let is_key = typed.peek().is_some_and(|value| value.contains('='));
+            if argument.starts_with("--") && more.contains(&argument) && !is_key {
                 typed.next();
             } else {
                 arguments.push(argument);
