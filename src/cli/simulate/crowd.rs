@@ -93,11 +93,11 @@ fn lazy(text: &str) -> Result<Lazy, String> {
 
 /// Runs the command.
 pub(super) fn run(args: &SimulateCrowdArgs, common: &Common) -> Result<Report> {
-    let args = &*args.crowd;
     // About what a worker and a label take; a crowd beyond memory would be killed without a word.
     const BYTES_OF_WORKER: f64 = 32.0;
     const BYTES_OF_LABEL: f64 = 48.0;
     const MOST_BYTES: f64 = 16e9;
+    let args = &*args.crowd;
     let labels = f64::from(args.tasks) * args.workers_per_task as f64;
     let bytes = BYTES_OF_WORKER * args.workers as f64 + BYTES_OF_LABEL * labels;
     if bytes > MOST_BYTES {
