@@ -49,7 +49,7 @@ const EXAMPLES: [(&str, &str); 19] = [
   caz import reviews.csv --from hotcrp-csv --output reviews.jsonl
   caz import answers.csv --wide worker --output labels.jsonl",
     ),
-    ("simulate", "  caz simulate crowd --workers 40 --tasks 200 --output crowd"),
+    ("simulate", "  caz simulate crowd --crowd workers=40,tasks=200 --output crowd"),
     ("experiment", "  caz experiment detection labels.csv --z llm-labels.csv --report page.html"),
     ("experiment prompts", "  caz experiment prompts labels.csv --gold gold.csv --scale 0..2"),
     ("models", "  caz models list"),

@@ -201,7 +201,7 @@ fn counts_beyond_memory_are_refused_beforehand() {
         .caz(&["assumptions", "l.csv", "--z", "zl.csv", "--bootstrap", "4294967295"])
         .failed(2, &["4294967295", "100000"]);
     folder
-        .caz(&["simulate", "crowd", "--workers", "4294967296", "-o", "crowd"])
+        .caz(&["simulate", "crowd", "--crowd", "workers=4294967296", "-o", "crowd"])
         .failed(2, &["4294967296 workers", "GB of memory"]);
 }
 
@@ -214,7 +214,7 @@ fn without_memory_a_run_ends_with_a_message_and_no_core() {
         .current_dir(folder.path(""))
         .args([
             "-c",
-            "ulimit -v 400000; exec \"$0\" simulate crowd --workers 2000000 -o crowd",
+            "ulimit -v 400000; exec \"$0\" simulate crowd --crowd workers=2000000 -o crowd",
             program,
         ])
         .output()
