@@ -6,7 +6,7 @@
 //! review of a paper about prompt injection may quote one. Nothing is removed on account of a
 //! finding; the prompts fence every text whether or not it looks suspicious.
 
-use self::views::{normalized, others};
+use self::views::{encoded, normalized, others};
 use crate::data::excerpt::excerpt;
 use crate::llm::fence::{is_hidden, is_joiner};
 use crate::llm::form::folded;
@@ -34,6 +34,9 @@ const COMMAND: &str = r#"(?:^|[.!?:;,"'“”‘’()\[\]<>{}*#|=\n-]\s*|\b(?:pl
 
 /// The names by which texts speak to a model.
 const MACHINE: &str = r"(?:ais?|llms?|(?:large )?language models?|chat ?bots?|ai assistants?|assistants?|chatgpt|gpt(?:-?\d\w*)?|claude|gemini|ai (?:reviewers?|judges?|graders?|evaluators?|models?|systems?)|automated (?:reviewers?|judges?|graders?|evaluators?|systems?|raters?))";
+
+/// `If you are a language model`, in languages that are often used.
+const ADDRESSED: &str = r"\b(?:falls|wenn|sofern|solltest|si|se|als|indien|om|jeśli|jeżeli|pokud|jestli|eğer|если|якщо|nếu|hvis|ha)\b[^.!?\n]{0,24}\b(?:ki|künstliche intelligenz|sprachmodell|ia|int(?:el|ell)[ie]gen[cz]\w* artifi[cz]\w+|model\w* de (?:lenguaje|linguagem)|modèle de langage|modello linguistico|taalmodel|językow\w+|jazykov\w+ model\w*|yapay zeka|dil modeli\w*|ии|нейросет\w+|языков\w+ модел\w+|мовн\w+ модел\w+|бот|språkmodell)\b|(?:如果|若|假如)(?:你|您)[^。\n]{0,6}(?:ai|人工智能|模型|机器)|(?:ai|人工知能|言語モデル|llm|ボット)(?:の方|なら|である|の場合|は、|へ)|(?:ai|인공지능|언어 ?모델)(?:라면|이라면)|إذا كنت (?:نموذج|ذكاء|آلة)";
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -66,7 +69,7 @@ impl InjectionDetector {
         );
         names.extend(categories.iter().map(|name| regex::escape(name).replace(' ', r"[\s_-]+")));
         let forged = format!(
-            r#"[{{,]\s*["'“]?(?:{})["'”]?\s*:\s*(?:["'“]|[+-]?\d|\{{|true\b|false\b|yes\b|no\b)"#,
+            r#"[{{,]\s*["'“]?(?:{})["'”]?\s*:\s*(?:["'“]|[+-]?\d|\{{|true\b|false\b|yes\b|no\b)|(?:\b1\s*[,;]\s*){{9}}|(?:\b[a-z]{{4,}} ?= ?\+?1\b[\s,;]*){{3}}|(?:\b[a-z]{{4,}} ?\+1\b[\s,;]*(?:and )?){{2}}"#,
             names.join("|")
         );
         let compiled = |pattern: &str| {
@@ -98,6 +101,7 @@ impl InjectionDetector {
             ("command", compiled(&label_pattern())),
             ("command", compiled(&fixed_answer_pattern())),
             ("machine", address),
+            ("machine", compiled(ADDRESSED)),
             ("machine", compiled(&identity_pattern())),
             ("forged-answer", compiled(&forged)),
             ("role-marker", compiled(&role_pattern())),
@@ -134,6 +138,10 @@ impl InjectionDetector {
                 }
             }
         }
+        found.extend(encoded(text).map(|decoded| Suspicion {
+            rule: "encoded-text",
+            text: excerpt(&decoded, EXCERPT_CHARS),
+        }));
         if found.is_empty() {
             let sentence = views.iter().rev().find_map(|view| cues::steering(view));
             found.extend(
@@ -235,7 +243,7 @@ fn request_pattern() -> String {
 
 /// Text that is set so that people do not see it.
 fn hidden_text_pattern() -> String {
-    r#"\\(?:textcolor|color)\s*(?:\[[a-z]+\])?\s*\{\s*(?:white|1,\s*1,\s*1|ffffff|background)\s*\}|\\fontsize\s*\{\s*0*(?:\.\d+|[01](?:\.\d+)?)\s*(?:pt)?\s*\}|\{?\\(?:tiny|scriptsize)\b[^\n]{0,60}\b(?:ignore|instructions?|reviewers?|models?|ai|llms?|score|rate|accept|positive)\b|\\(?:phantom|hphantom|vphantom|transparent|texttransparent)\b|\b(?:font-size|opacity)\s*:\s*0(?:\.\d+)?(?:px|pt|em|%)?\s*[;"'}]|\bcolor\s*:\s*(?:white|#fff(?:fff)?|transparent)\b|\bdisplay\s*:\s*none\b|\bvisibility\s*:\s*hidden\b|<!--[^>]{0,200}\b(?:ignore|instructions?|you must|output|score|rate|accept|positive)\b"#.to_owned()
+    r#"\\(?:textcolor|color)\s*(?:\[[a-z]+\])?\s*\{\s*(?:white|1,\s*1,\s*1|ffffff|background)\s*\}|\\fontsize\s*\{\s*0*(?:\.\d+|[01](?:\.\d+)?)\s*(?:pt)?\s*\}|\{?\\(?:tiny|scriptsize)\b[^\n]{0,60}\b(?:ignore|instructions?|reviewers?|models?|ai|llms?|score|rate|accept|positive)\b|\\(?:phantom|hphantom|vphantom|transparent|texttransparent)\b|\b(?:font-size|opacity)\s*:\s*0(?:\.\d+)?(?:px|pt|em|%)?\s*[;"'}]|\bcolor\s*:\s*(?:white|#fff(?:fff)?|transparent)\b|\bdisplay\s*:\s*none\b|\bvisibility\s*:\s*hidden\b|<!--|\[//\]: ?#|<\w+ [^>]*\b(?:hidden\b|font-size: ?[01])|!\[\]\(\S+ ""#.to_owned()
 }
 
 /// Overrides in words that need not start a clause, for texts whose lines and marks are gone.

@@ -111,6 +111,21 @@ fn what_a_sentence_says_and_not_its_words_tells_that_it_steers() {
     assert!(missed.len() <= 16, "{kinds:?}\n{}", missed.join("\n"));
 }
 
+/// 212 attacks in 21 languages and 34 codes, written before the cues were looked at and cut into halves. The
+/// cues learned from the first (`dev`); the second (`held`) was looked at once, when they stood: .81 of it. It
+/// is not to be learned from: what is missed stays here, so that the figure means something.
+#[test]
+fn four_fifths_of_attacks_that_the_cues_did_not_learn_from_are_found() {
+    let cases = cases(include_str!("../../../tests/fixtures/unseen.jsonl"));
+    for (half, least) in [("dev", 97), ("held", 86)] {
+        let half: Vec<&Case> = cases.iter().filter(|case| case.kind.starts_with(half)).collect();
+        assert_eq!(half.len(), 106);
+        let detector = detector();
+        let found = half.iter().filter(|case| !detector.inspect(&case.text).is_empty()).count();
+        assert!(found >= least, "{found}");
+    }
+}
+
 /// Each attack in the middle of an honest review: the detector looks for it among other sentences.
 #[test]
 #[ignore = "needs ../shared/data"]

@@ -3,9 +3,20 @@
 //! A hidden instruction is written so that a simple search misses it while a model still reads it.
 //! Each view undoes one kind of writing; the rules look at all of them.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::llm::fence::{is_hidden, is_joiner};
+
+/// Bytes in hexadecimal digits with something between them: `4a:75`, `0x4a 0x75`, `%4A%75`.
+static PAIRS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)(?:(?:0x|\\x|%)?[0-9a-f]{2}[ :,;%-]{1,2}|(?:0x|\\x|%)[0-9a-f]{2}){10,}[0-9a-f]{0,2}",
+    )
+    .expect("the pattern is a constant")
+});
 
 /// Fewest characters of a run that is tried as base64 or as hexadecimal digits.
 const LEAST_ENCODED: usize = 24;
@@ -15,6 +26,9 @@ const MOST_ENCODED: usize = 64 << 10;
 
 /// Fewest letters in a code of their own that are tried.
 const LEAST_CODES: usize = 8;
+
+/// Fewest words of a sentence that is tried as a cipher.
+const LEAST_CIPHERED: usize = 5;
 
 /// Fewest single letters in a row that are one spelled-out word.
 const LEAST_SPELLED: usize = 4;
@@ -47,6 +61,7 @@ pub(super) fn others(text: &str, normalized: &str) -> Vec<String> {
     );
     views.extend(decoded.iter().filter_map(|text| spelled_out(&self::normalized(text))));
     views.extend(spelled_out(&joined));
+    views.extend(spelled_words(text).map(|text| without_homoglyphs(&self::normalized(&text))));
     views.push(joined);
     views.push(latin);
     views.retain(|view| view != normalized);
@@ -63,33 +78,35 @@ fn is_combining(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}')
 }
 
-/// Pairs from Unicode's list of confusable characters (UTS 39), lower case.
+/// Pairs from Unicode's list of confusable characters (UTS 39), lower case; small capitals; turned letters.
 fn latin(c: char) -> char {
     match c {
-        '\u{430}' | '\u{3b1}' | '\u{251}' => 'a',
-        '\u{432}' => 'b',
-        '\u{441}' | '\u{3f2}' => 'c',
-        '\u{501}' => 'd',
-        '\u{435}' | '\u{454}' | '\u{3b5}' => 'e',
-        '\u{261}' => 'g',
-        '\u{4bb}' | '\u{43d}' => 'h',
-        '\u{456}' | '\u{3b9}' | '\u{131}' | '\u{269}' => 'i',
-        '\u{458}' => 'j',
-        '\u{43a}' | '\u{3ba}' => 'k',
-        '\u{4cf}' => 'l',
-        '\u{43c}' => 'm',
-        '\u{3b7}' | '\u{578}' => 'n',
-        '\u{43e}' | '\u{3bf}' | '\u{3c3}' | '\u{585}' => 'o',
-        '\u{440}' | '\u{3c1}' => 'p',
+        '\u{430}' | '\u{3b1}' | '\u{251}' | 'ᴀ' | 'ɐ' => 'a',
+        '\u{432}' | 'ʙ' => 'b',
+        '\u{441}' | '\u{3f2}' | 'ᴄ' | 'ɔ' => 'c',
+        '\u{501}' | 'ᴅ' => 'd',
+        '\u{435}' | '\u{454}' | '\u{3b5}' | 'ᴇ' | 'ǝ' => 'e',
+        'ꜰ' | 'ɟ' => 'f',
+        '\u{261}' | 'ɢ' | 'ƃ' => 'g',
+        '\u{4bb}' | '\u{43d}' | 'ʜ' | 'ɥ' => 'h',
+        '\u{456}' | '\u{3b9}' | '\u{131}' | '\u{269}' | 'ɪ' | 'ᴉ' => 'i',
+        '\u{458}' | 'ᴊ' | 'ɾ' => 'j',
+        '\u{43a}' | '\u{3ba}' | 'ᴋ' | 'ʞ' => 'k',
+        '\u{4cf}' | 'ʟ' => 'l',
+        '\u{43c}' | 'ᴍ' | 'ɯ' => 'm',
+        '\u{3b7}' | '\u{578}' | 'ɴ' => 'n',
+        '\u{43e}' | '\u{3bf}' | '\u{3c3}' | '\u{585}' | 'ᴏ' => 'o',
+        '\u{440}' | '\u{3c1}' | 'ᴘ' => 'p',
         '\u{51b}' => 'q',
-        '\u{433}' => 'r',
-        '\u{455}' => 's',
-        '\u{442}' | '\u{3c4}' => 't',
-        '\u{57d}' | '\u{3c5}' => 'u',
-        '\u{475}' | '\u{3bd}' => 'v',
-        '\u{51d}' | '\u{461}' => 'w',
+        '\u{433}' | 'ʀ' | 'ɹ' => 'r',
+        '\u{455}' | 'ꜱ' => 's',
+        '\u{442}' | '\u{3c4}' | 'ᴛ' | 'ʇ' => 't',
+        '\u{57d}' | '\u{3c5}' | 'ᴜ' => 'u',
+        '\u{475}' | '\u{3bd}' | 'ᴠ' | 'ʌ' => 'v',
+        '\u{51d}' | '\u{461}' | 'ᴡ' | 'ʍ' => 'w',
         '\u{445}' | '\u{3c7}' => 'x',
-        '\u{443}' | '\u{3b3}' | '\u{4af}' => 'y',
+        'ʏ' | 'ʎ' | '\u{443}' | '\u{3b3}' | '\u{4af}' => 'y',
+        'ᴢ' => 'z',
         c => c,
     }
 }
@@ -128,6 +145,23 @@ fn spelled_out(text: &str) -> Option<String> {
     found.then(|| words.join(" "))
 }
 
+/// Letters apart with more between words than between letters: `g-i-v-e o-n-e`, or two spaces between words.
+fn spelled_words(text: &str) -> Option<String> {
+    let visible: String = text.chars().filter(|c| !is_hidden(*c) && !is_joiner(*c)).collect();
+    let mut found = false;
+    let mut letters = |word: &str, marks: &[char]| {
+        let parts: Vec<&str> = word.split(marks).filter(|part| !part.is_empty()).collect();
+        let single = parts.len() > 1 && parts.iter().all(|part| part.chars().count() == 1);
+        found |= single;
+        if single { parts.concat() } else { word.to_owned() }
+    };
+    let words = visible.split("  ").map(|word| letters(word, &[' ', '\n']));
+    let words: Vec<String> = words.collect();
+    let words = words.iter().flat_map(|words| words.split_whitespace());
+    let words: Vec<String> = words.map(|word| letters(word, &['-', '.', '_', '*', '|'])).collect();
+    found.then(|| words.join(" "))
+}
+
 /// What stands encoded in a text and reads as text.
 fn decoded(text: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -160,9 +194,105 @@ fn decoded(text: &str) -> Vec<String> {
     found
 }
 
+/// What stands in a text so that people do not read it: whole sentences in a code. No review has a reason for
+/// that, whatever they say.
+pub(super) fn encoded(text: &str) -> Option<String> {
+    let says = |text: &String| {
+        let letters: std::collections::BTreeSet<char> = text.chars().collect();
+        letters.len() > 6 && text.split_whitespace().filter(|word| is_word(word)).count() > 2
+    };
+    let mut coded = runs(text, &mut MOST_ENCODED.clone());
+    coded.extend([numbers(text), morse(text)].into_iter().flatten());
+    coded.into_iter().find(says).or_else(|| text.lines().flat_map(clauses).find_map(ciphered))
+}
+
+fn is_word(word: &str) -> bool {
+    let word = word.trim_end_matches([',', '.', ':', '!', ';']);
+    word.chars().all(char::is_alphabetic) && !word.is_empty()
+}
+
+fn clauses(line: &str) -> impl Iterator<Item = &str> {
+    line.split(". ").flat_map(|sentence| sentence.split([':', '(', ')', '"']))
+}
+
+/// Words that most sentences of English have, or those that steer.
+const COMMON: [&str; 34] = [
+    "the",
+    "and",
+    "for",
+    "all",
+    "this",
+    "that",
+    "one",
+    "each",
+    "give",
+    "every",
+    "with",
+    "you",
+    "not",
+    "are",
+    "from",
+    "your",
+    "score",
+    "rate",
+    "review",
+    "marks",
+    "full",
+    "everything",
+    "forget",
+    "ignore",
+    "rubric",
+    "highest",
+    "positive",
+    "instructions",
+    "previous",
+    "must",
+    "answer",
+    "above",
+    "best",
+    "only",
+];
+
+/// A sentence whose letters were moved along the alphabet, mirrored in it, or turned around.
+fn ciphered(sentence: &str) -> Option<String> {
+    let sentence = sentence.to_ascii_lowercase();
+    let common = |text: &str| {
+        let words = text.split(|c: char| !c.is_ascii_alphabetic());
+        let mut found: Vec<&str> = words.filter(|word| COMMON.contains(word)).collect();
+        found.sort_unstable();
+        found.dedup();
+        found.len()
+    };
+    let words = sentence.split(|c: char| !c.is_alphabetic()).filter(|word| word.len() > 1).count();
+    if words < LEAST_CIPHERED || common(&sentence) > 0 {
+        return None;
+    }
+    let moved = |by: u8| {
+        move |c: char| match c {
+            'a'..='z' => char::from((c as u8 - b'a' + by) % 26 + b'a'),
+            c => c,
+        }
+    };
+    let mirrored = |c: char| match c {
+        'a'..='z' => char::from(b'z' - (c as u8 - b'a')),
+        c => c,
+    };
+    let turned = (1..26).map(|by| sentence.chars().map(moved(by)).collect::<String>());
+    let mut all =
+        turned.chain([sentence.chars().map(mirrored).collect(), sentence.chars().rev().collect()]);
+    all.find(|text| common(text) * 3 >= words.max(6))
+}
+
 /// Long words that are base64, base32 or hexadecimal digits, until `left` is used up.
 fn runs(text: &str, left: &mut usize) -> Vec<String> {
     let mut found = Vec::new();
+    for pairs in PAIRS.find_iter(text) {
+        let Some(rest) = left.checked_sub(pairs.len()) else { break };
+        *left = rest;
+        let digits = pairs.as_str().replace("0x", "").replace("\\x", "");
+        let digits: String = digits.chars().filter(char::is_ascii_hexdigit).collect();
+        found.extend(hexadecimal(&digits));
+    }
     let in_run = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_' | '=');
     for run in text.split(|c: char| !in_run(c)) {
         if run.len() >= LEAST_ENCODED && run.len() <= *left {
