@@ -188,7 +188,7 @@ impl LlmArgs {
             );
         };
         let opened = self.open(model, &budget, common, for_show)?;
-        self.layered(opened, budget, for_show)
+        self.layered(opened, budget, common, for_show)
     }
 
     /// The model of this name: in a file, or on the server that the flags name; sends nothing.
@@ -316,7 +316,13 @@ impl LlmArgs {
     }
 
     /// Puts the cache and the log around a model; a run for show writes neither.
-    fn layered(&self, opened: Opened, budget: Arc<Budget>, for_show: bool) -> Result<Connection> {
+    fn layered(
+        &self,
+        opened: Opened,
+        budget: Arc<Budget>,
+        common: &Common,
+        for_show: bool,
+    ) -> Result<Connection> {
         let Opened { mut model, server, places } = opened;
         let place = places.join(", ");
         let mut cached = None;
@@ -327,7 +333,8 @@ impl LlmArgs {
         };
         if let Some(cache) = cache.map(Arc::new) {
             let servers: Vec<&str> = places.iter().map(String::as_str).collect();
-            let around = Arc::new(CachedModel::new(model, cache, &servers));
+            let around = CachedModel::new(model, cache, &servers);
+            let around = Arc::new(around.heeding(common.interruption.clone()));
             cached = Some(Arc::clone(&around));
             model = around;
         }
@@ -418,7 +425,7 @@ impl Connection {
         }
         let budget = Arc::clone(&self.budget);
         let opened = args.open(name.to_owned(), &budget, common, self.for_show)?;
-        Ok(args.layered(opened, budget, self.for_show)?.model)
+        Ok(args.layered(opened, budget, common, self.for_show)?.model)
     }
 
     /// Whether answers that arrive are there for another run.
@@ -429,6 +436,11 @@ impl Connection {
     /// What the server could not do, in words.
     pub(super) fn concessions(&self) -> Vec<&'static str> {
         self.server.as_ref().map(|server| server.concessions()).unwrap_or_default()
+    }
+
+    /// How many answers the cache had no room for.
+    pub(super) fn not_stored(&self) -> usize {
+        self.cached.as_ref().map_or(0, |cached| cached.not_stored())
     }
 
     /// Whether requests go over the network.

@@ -8,12 +8,13 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
 use super::chat::ChatAnswer;
+use super::claims::{self, Run};
 use super::error::ChatError;
 use crate::error::{ErrorKind, Kinded, Remedy};
 
@@ -112,6 +113,40 @@ pub struct AnswerCache {
     connection: Mutex<Connection>,
     path: PathBuf,
     read_only: bool,
+    /// Begun with the first request that is taken.
+    run: OnceLock<Option<Run>>,
+    /// Answers that could not be stored yet, a full disk for example.
+    kept: Mutex<Vec<Kept>>,
+}
+
+/// An answer that waits for room.
+#[derive(Debug, Clone)]
+struct Kept {
+    key: String,
+    model: String,
+    answer: ChatAnswer,
+}
+
+/// A request that nobody else sends, until it is dropped.
+pub(super) struct Claim<'a> {
+    cache: &'a AnswerCache,
+    key: &'a str,
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        if let Some(run) = self.cache.run.get().and_then(Option::as_ref) {
+            // What cannot be given back is free when this run ends.
+            let _ = run.give_back(&self.cache.lock(), self.key);
+        }
+    }
+}
+
+impl Drop for AnswerCache {
+    fn drop(&mut self) {
+        // Perhaps there is room by now.
+        let _ = self.store_kept();
+    }
 }
 
 impl AnswerCache {
@@ -144,7 +179,7 @@ impl AnswerCache {
         if found != SCHEMA {
             return Err(CacheError::Layout { path, found });
         }
-        Ok(Self { connection: Mutex::new(connection), path, read_only: false })
+        Ok(Self::around(connection, path, false))
     }
 
     /// Opens the cache in `folder` to look at it, if there is one; makes and changes nothing.
@@ -163,11 +198,16 @@ impl AnswerCache {
         let found: i32 =
             connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(database)?;
         match found {
-            SCHEMA => Ok(Some(Self { connection: Mutex::new(connection), path, read_only: true })),
+            SCHEMA => Ok(Some(Self::around(connection, path, true))),
             // Made and not yet filled by whoever made it.
             0 => Ok(None),
             found => Err(CacheError::Layout { path, found }),
         }
+    }
+
+    fn around(connection: Connection, path: PathBuf, read_only: bool) -> Self {
+        let (run, kept) = (OnceLock::new(), Mutex::default());
+        Self { connection: Mutex::new(connection), path, read_only, run, kept }
     }
 
     /// Where the file is.
@@ -182,6 +222,9 @@ impl AnswerCache {
     /// [`CacheError::Database`]. A stored answer that cannot be read counts as missing: it is
     /// asked for again.
     pub fn get(&self, key: &str) -> Result<Option<ChatAnswer>, CacheError> {
+        if let Some(kept) = self.lock_kept().iter().find(|kept| kept.key == key) {
+            return Ok(Some(kept.answer.clone()));
+        }
         Ok(match self.stored(&self.lock(), key)? {
             Stored::Answer(answer) => Some(answer),
             Stored::Unreadable | Stored::Nothing => None,
@@ -204,11 +247,12 @@ impl AnswerCache {
     /// Stores an answer unless there is one, and returns the one that is stored.
     ///
     /// The first answer stays: of two threads that ask the same at the same time both use it, so
-    /// a repeated run gives the same result.
+    /// a repeated run gives the same result. An answer for which there is no room is kept in memory;
+    /// [`Self::store_kept`] stores it later.
     ///
     /// # Errors
     ///
-    /// [`CacheError::Database`].
+    /// [`CacheError::ReadOnly`].
     pub fn put(
         &self,
         key: &str,
@@ -216,6 +260,14 @@ impl AnswerCache {
         answer: &ChatAnswer,
     ) -> Result<ChatAnswer, CacheError> {
         self.check_writable()?;
+        self.store(key, model, answer).or_else(|_| {
+            let (key, model) = (key.to_owned(), model.to_owned());
+            self.lock_kept().push(Kept { key, model, answer: answer.clone() });
+            Ok(answer.clone())
+        })
+    }
+
+    fn store(&self, key: &str, model: &str, answer: &ChatAnswer) -> Result<ChatAnswer, CacheError> {
         let text = serde_json::to_string(answer).expect("an answer is plain data");
         let connection = self.lock();
         // What is no answer gives way to one.
@@ -232,6 +284,43 @@ impl AnswerCache {
             Stored::Answer(first) => first,
             Stored::Unreadable | Stored::Nothing => answer.clone(),
         })
+    }
+
+    /// Stores the answers that are kept in memory for want of room.
+    ///
+    /// # Errors
+    ///
+    /// [`CacheError::Database`] if there still is none; the answers stay in memory.
+    pub fn store_kept(&self) -> Result<(), CacheError> {
+        let mut kept = self.lock_kept();
+        while let Some(Kept { key, model, answer }) = kept.last() {
+            self.store(key, model, answer)?;
+            kept.pop();
+        }
+        Ok(())
+    }
+
+    /// How many answers are kept in memory for want of room.
+    pub fn kept(&self) -> usize {
+        self.lock_kept().len()
+    }
+
+    /// Takes the request `key`, so that neither another thread nor another run sends it; `None` while
+    /// another has it.
+    pub(super) fn claim<'a>(&'a self, key: &'a str) -> Result<Option<Claim<'a>>, CacheError> {
+        let connection = self.lock();
+        let run = if let Some(run) = self.run.get() {
+            run
+        } else {
+            let folder = self.path.parent().unwrap_or(Path::new("."));
+            let run = Run::begin(folder, &connection).map_err(|source| self.failed(source))?;
+            self.run.get_or_init(|| run)
+        };
+        let taken = match run {
+            Some(run) => run.take(&connection, key).map_err(|source| self.failed(source))?,
+            None => true,
+        };
+        Ok(taken.then(|| Claim { cache: self, key }))
     }
 
     /// Whether answers can be stored.
@@ -252,6 +341,7 @@ impl AnswerCache {
     ///
     /// [`CacheError::Database`]. Where nothing can be written, nothing is forgotten.
     pub fn remove(&self, key: &str) -> Result<(), CacheError> {
+        self.lock_kept().retain(|kept| kept.key != key);
         if self.read_only {
             return Ok(());
         }
@@ -288,6 +378,10 @@ impl AnswerCache {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn lock_kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn failed(&self, source: rusqlite::Error) -> CacheError {
         CacheError::Database { path: self.path.clone(), source }
     }
@@ -321,7 +415,8 @@ pub fn clear_cache(folder: &Path) -> Result<(), CacheError> {
 
 /// The database and the files that `SQLite` keeps beside it.
 fn cache_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    ["", "-wal", "-shm"].map(|ending| folder.join(format!("{CACHE_FILE}{ending}"))).into_iter()
+    let own = ["", "-wal", "-shm"].map(|ending| folder.join(format!("{CACHE_FILE}{ending}")));
+    own.into_iter().chain(claims::files(folder))
 }
 
 impl CacheError {
@@ -466,6 +561,37 @@ mod tests {
         }
     }
 
+    /// Rows with characters changed, taken out and repeated: an answer, or none. `FUZZ_TIMES` asks for more.
+    #[test]
+    fn damaged_rows_are_answers_or_none() {
+        use rand::RngExt;
+        let times = std::env::var("FUZZ_TIMES").ok().and_then(|times| times.parse().ok());
+        let folder = tempfile::tempdir().unwrap();
+        let cache = AnswerCache::open(folder.path()).unwrap();
+        let whole = serde_json::to_string(&answer("a text \u{1f600} \\ \"quoted\"")).unwrap();
+        let mut random = crate::stats::seed::stream(12, "rows", 0);
+        let (mut read, mut refused) = (0, 0);
+        for _ in 0..times.unwrap_or(300) {
+            let mut row: Vec<char> = whole.chars().collect();
+            for _ in 0..random.random_range(1..=3) {
+                let from = random.random_range(0..row.len());
+                let to = (from + random.random_range(1..=5)).min(row.len());
+                match random.random_range(0..3) {
+                    0 if to - from < row.len() => drop(row.drain(from..to)),
+                    1 => row[from..to].reverse(),
+                    _ => row[from] = char::from(random.random_range(b' '..b'~')),
+                }
+            }
+            let row: String = row.into_iter().collect();
+            let insert = "INSERT OR REPLACE INTO answers VALUES ('k', 'm', ?1)";
+            cache.lock().execute(insert, [&row]).unwrap();
+            let is_answer = serde_json::from_str::<ChatAnswer>(&row).is_ok();
+            assert_eq!(cache.get("k").unwrap().is_some(), is_answer, "{row}");
+            if is_answer { read += 1 } else { refused += 1 }
+        }
+        assert!(read > 0 && refused > 0, "{read} {refused}");
+    }
+
     #[test]
     fn which_of_several_servers_answered_does_not_matter() {
         let folder = tempfile::tempdir().unwrap();
@@ -530,6 +656,97 @@ mod tests {
         assert_eq!(remedy(rusqlite::ffi::SQLITE_BUSY), None);
         assert_eq!(remedy(rusqlite::ffi::SQLITE_CORRUPT), Some(Remedy::ClearCache));
         assert_eq!(remedy(rusqlite::ffi::SQLITE_NOTADB), Some(Remedy::ClearCache));
+    }
+
+    /// Answers after a while, so that requests meet.
+    struct Slow(AtomicUsize);
+
+    impl ChatModel for Slow {
+        fn model(&self) -> &'static str {
+            "slow"
+        }
+        fn complete(&self, _request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
+            std::thread::sleep(Duration::from_millis(15));
+            Ok(answer(&self.0.fetch_add(1, Ordering::Relaxed).to_string()))
+        }
+    }
+
+    #[test]
+    fn runs_in_step_pay_for_each_request_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let slow = Arc::new(Slow(AtomicUsize::new(0)));
+        let said: Vec<Vec<String>> = std::thread::scope(|scope| {
+            let run = || {
+                let inner: Arc<dyn ChatModel> = Arc::<Slow>::clone(&slow);
+                let cache = Arc::new(AnswerCache::open(folder.path()).unwrap());
+                let model = CachedModel::new(inner, cache, &["http://a/v1"]);
+                let say = |n: usize| model.complete(&request(&n.to_string(), 0)).unwrap().text;
+                (0..30).map(say).collect()
+            };
+            let runs: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
+            runs.into_iter().map(|run| run.join().unwrap()).collect()
+        });
+        assert_eq!(slow.0.load(Ordering::Relaxed), 30);
+        assert!(said.iter().all(|texts| texts == &said[0]));
+        assert!(claims::files(folder.path()).is_empty(), "a run that ends takes its file along");
+    }
+
+    #[test]
+    fn what_a_killed_run_had_taken_is_free() {
+        let folder = tempfile::tempdir().unwrap();
+        let killed = AnswerCache::open(folder.path()).unwrap();
+        std::mem::forget(killed.claim("a").unwrap().unwrap());
+        std::mem::forget(killed.claim("b").unwrap().unwrap());
+        let [file] = claims::files(folder.path()).try_into().unwrap();
+        let cache = AnswerCache::open(folder.path()).unwrap();
+        assert!(cache.claim("a").unwrap().is_none() && killed.claim("a").unwrap().is_none());
+        drop(killed);
+        // As the operating system leaves it: there, and unlocked.
+        fs::write(&file, "").unwrap();
+        let claim = cache.claim("a").unwrap();
+        assert!(claim.is_some() && !file.exists());
+        assert!(cache.claim("a").unwrap().is_none() && cache.claim("b").unwrap().is_some());
+        drop(claim);
+        assert!(cache.claim("a").unwrap().is_some());
+        for run in ["", "../x", "7"] {
+            let take = "UPDATE claims SET run = ?1";
+            cache.lock().execute("INSERT INTO claims VALUES ('c', '')", []).unwrap();
+            cache.lock().execute(take, [run]).unwrap();
+            assert!(cache.claim("c").unwrap().is_some(), "{run}");
+        }
+    }
+
+    #[test]
+    fn answers_on_a_full_disk_are_used_and_stored_when_there_is_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Arc::new(AnswerCache::open(folder.path()).unwrap());
+        let pages = |cache: &AnswerCache, most: u32| {
+            cache.lock().pragma_update(None, "max_page_count", most).unwrap();
+        };
+        cache.put("a", "m", &answer("first")).unwrap();
+        let long = answer(&"x".repeat(9999));
+        pages(&cache, 1);
+        assert_eq!(cache.put("b", "m", &long).unwrap(), long);
+        assert_eq!(cache.get("b").unwrap().unwrap(), long);
+        assert_eq!((cache.kept(), cache.len().unwrap()), (1, 1));
+        // Nothing more is paid for.
+        let counter = Arc::new(Counter(AtomicUsize::new(0)));
+        let inner: Arc<dyn ChatModel> = Arc::<Counter>::clone(&counter);
+        let model = CachedModel::new(inner, Arc::clone(&cache), &["http://a/v1"]);
+        let error = model.complete(&request("q", 0)).unwrap_err();
+        assert_eq!(error.remedy(), Some(Remedy::ChooseCacheFolder), "{error}");
+        assert_eq!((counter.0.load(Ordering::Relaxed), model.not_stored()), (0, 1));
+        pages(&cache, 1000);
+        assert_eq!(model.complete(&request("q", 0)).unwrap().text, "0");
+        assert_eq!((cache.kept(), cache.len().unwrap()), (0, 3));
+        // Also when the run ends.
+        pages(&cache, 1);
+        cache.put("c", "m", &long).unwrap();
+        pages(&cache, 1000);
+        drop((model, cache));
+        let cache = AnswerCache::open(folder.path()).unwrap();
+        assert_eq!(cache.get("c").unwrap().unwrap(), long);
+        cache.remove("c").unwrap();
     }
 
     #[test]

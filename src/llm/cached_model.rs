@@ -1,6 +1,7 @@
 //! Models that answer from the cache before they ask, or instead.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
@@ -8,6 +9,7 @@ use super::cache::{AnswerCache, CacheError};
 use super::chat::{ChatAnswer, ChatModel, ChatRequest};
 use super::error::ChatError;
 use crate::data::hexadecimal::hexadecimal;
+use crate::data::interruption::Interruption;
 
 /// A model that asks another one only for what the cache does not hold.
 pub struct CachedModel {
@@ -15,7 +17,11 @@ pub struct CachedModel {
     cache: Arc<AnswerCache>,
     /// Where answers may have been stored; new ones go under the first.
     scopes: Vec<String>,
+    interruption: Interruption,
 }
+
+/// How often to look whether the answer is there that another run is asking for.
+const LOOK: Duration = Duration::from_millis(20);
 
 impl CachedModel {
     /// Puts `cache` before `inner`; answers of one server do not serve another, but for the
@@ -26,7 +32,19 @@ impl CachedModel {
         let mut scopes: Vec<String> = scopes.collect();
         scopes.sort_unstable();
         scopes.dedup();
-        Self { inner, cache, scopes }
+        Self { inner, cache, scopes, interruption: Interruption::default() }
+    }
+
+    /// With a wait for another run's answer that ends when `interruption` is requested.
+    #[must_use]
+    pub fn heeding(self, interruption: Interruption) -> Self {
+        Self { interruption, ..self }
+    }
+
+    /// How many answers could not be stored, and are lost for the next run.
+    pub fn not_stored(&self) -> usize {
+        // There may be room by now.
+        self.cache.store_kept().map_or_else(|_| self.cache.kept(), |()| 0)
     }
 
     /// Whether the answer is there, so that nothing would be sent.
@@ -67,14 +85,27 @@ impl ChatModel for CachedModel {
 
     fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
         let keys = self.keys(request);
+        let Some(key) = keys.first() else { return self.inner.complete(request) };
+        let claim = loop {
+            if let Some(answer) = self.stored(&keys)? {
+                return Ok(answer);
+            }
+            // Before it is paid for.
+            self.cache.check_writable()?;
+            self.cache.store_kept()?;
+            if let Some(claim) = self.cache.claim(key)? {
+                break claim;
+            }
+            self.interruption.wait(LOOK).map_err(|_| ChatError::Interrupted)?;
+        };
+        // Whoever had the request may have stored its answer after the look above.
         if let Some(answer) = self.stored(&keys)? {
             return Ok(answer);
         }
-        // Before it is paid for.
-        self.cache.check_writable()?;
         let answer = self.inner.complete(request)?;
-        let Some(key) = keys.first() else { return Ok(answer) };
-        Ok(self.cache.put(key, self.inner.model(), &answer)?)
+        let stored = self.cache.put(key, self.inner.model(), &answer)?;
+        drop(claim);
+        Ok(stored)
     }
 
     fn reject(&self, request: &ChatRequest) -> Result<(), ChatError> {

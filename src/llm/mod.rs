@@ -37,6 +37,8 @@ pub mod usable;
 pub mod cache;
 #[cfg(feature = "cache")]
 pub mod cached_model;
+#[cfg(feature = "cache")]
+mod claims;
 
 #[cfg(any(feature = "http", feature = "local"))]
 pub use self::budget::{Budget, Spent};

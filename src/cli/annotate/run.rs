@@ -123,6 +123,15 @@ impl<'a> Output<'a> {
             })?;
         }
         self.tell(&annotation, &failures);
+        match connection.not_stored() {
+            0 => {}
+            n => say(
+                self.common,
+                &format!(
+                    "warning: no room in the cache for {n} answers: another run asks for them again"
+                ),
+            ),
+        }
         self.status(annotation, connection)
     }
 
