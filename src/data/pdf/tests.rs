@@ -54,6 +54,41 @@ fn texts(content: &str) -> Vec<String> {
     pages.into_iter().flat_map(Result::unwrap).map(|line| line.text).collect()
 }
 
+/// Files with bytes changed, taken out and repeated: read or refused. `FUZZ_TIMES` asks for more of them.
+#[test]
+fn damaged_files_are_refused_or_read() {
+    use rand::RngExt;
+    let times =
+        std::env::var("FUZZ_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(400);
+    let whole = saved(document(&[
+        "BT /F1 10 Tf 14 TL 72 700 Td [(o) 20 (ne) -400 (two)] TJ T* (b) ' 5 1 (d) \" ET /X Do",
+        "BT /F1 10 Tf 0 1 -1 0 300 100 Tm <48656c6c6f> Tj 4 Ts (2) Tj ET",
+    ]));
+    let mut random = crate::stats::seed::stream(12, "pdf", 0);
+    let (mut read, mut refused) = (0, 0);
+    for _ in 0..times {
+        let mut bytes = whole.clone();
+        for _ in 0..random.random_range(1..=6) {
+            let from = random.random_range(0..bytes.len());
+            let to = (from + random.random_range(1..=16)).min(bytes.len());
+            match random.random_range(0..4) {
+                0 => drop(bytes.drain(from..to)),
+                1 => bytes[from..to].reverse(),
+                2 => bytes[from] = random.random(),
+                _ => drop(bytes.splice(
+                    from..from,
+                    whole[from.min(whole.len() - 1)..].iter().copied().take(16),
+                )),
+            }
+            if bytes.is_empty() {
+                bytes.push(b'%');
+            }
+        }
+        if read_paper(&bytes).is_ok() { read += 1 } else { refused += 1 }
+    }
+    assert!(read > 0 && refused > 0, "{read} {refused}");
+}
+
 #[test]
 fn letters_become_words_and_lines_by_where_they_stand() {
     // Courier: 6 points a letter at size 10.
