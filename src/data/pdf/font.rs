@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lopdf::{Dictionary, Document, Encoding, Object};
+use lopdf::{Dictionary, Document, Encoding, Object, dictionary};
 
 use super::MOST_BYTES;
 
@@ -13,6 +13,8 @@ const USUAL_WIDTH: f32 = 500.0;
 pub(super) struct Font<'a> {
     /// By what the file says its codes mean, then by their places in a known table.
     encodings: Vec<Encoding<'a>>,
+    /// What codes mean by the names of their glyphs, after the file's own map and before a known table.
+    named: HashMap<u32, String>,
     /// Bytes of a code.
     code_bytes: usize,
     /// In thousandths of the size of the font.
@@ -43,6 +45,7 @@ impl<'a> Font<'a> {
         let composite = name(b"Subtype") == Some(b"Type0");
         let mut made = Self {
             encodings,
+            named: if composite { HashMap::new() } else { by_names(font, document) },
             code_bytes: if composite { 2 } else { 1 },
             widths: HashMap::new(),
             other_width: if composite { 1000.0 } else { USUAL_WIDTH },
@@ -111,8 +114,8 @@ impl<'a> Font<'a> {
             .chunks(self.code_bytes)
             .map(|bytes| {
                 let code = bytes.iter().fold(0, |code, &byte| code << 8 | u32::from(byte));
-                let encodings = &self.encodings;
-                let text = self.known.entry(code).or_insert_with(|| said(encodings, bytes));
+                let (encodings, named) = (&self.encodings, self.named.get(&code));
+                let text = self.known.entry(code).or_insert_with(|| said(encodings, named, bytes));
                 let width = self.widths.get(&code).copied().unwrap_or(self.other_width) * self.unit;
                 Glyph { text: text.clone(), width, is_space: bytes == [b' '] }
             })
@@ -131,15 +134,104 @@ fn by_map(font: &Dictionary, document: &Document) -> Option<Encoding<'static>> {
     }
 }
 
-/// What a code says by the first table that has it.
-fn said(encodings: &[Encoding<'_>], code: &[u8]) -> String {
-    let texts = encodings.iter().filter_map(|encoding| encoding.bytes_to_string(code).ok());
-    let known = |text: &String| !text.is_empty() && !text.contains(char::REPLACEMENT_CHARACTER);
-    let mut texts: Vec<String> = texts.collect();
-    match texts.iter().position(known) {
-        Some(at) => texts.swap_remove(at),
-        None => char::REPLACEMENT_CHARACTER.to_string(),
+/// What a code says by the first that has it: the file's own map, the name of its glyph, a known table.
+fn said(encodings: &[Encoding<'_>], named: Option<&String>, code: &[u8]) -> String {
+    let by = |is_map: bool| {
+        let of_kind = encodings
+            .iter()
+            .filter(move |e| matches!(e, Encoding::UnicodeMapEncoding(_)) == is_map);
+        of_kind.filter_map(|encoding| encoding.bytes_to_string(code).ok())
+    };
+    let mut texts = by(true).chain(named.cloned()).chain(by(false));
+    texts
+        .find(|text| !text.is_empty() && !text.contains(char::REPLACEMENT_CHARACTER))
+        .unwrap_or_else(|| char::REPLACEMENT_CHARACTER.to_string())
+}
+
+/// What the codes of a simple font mean by the names of their glyphs: those of the font program, which hold
+/// where the file names no table, as in formulas set by TeX, and over them those of the file.
+fn by_names(font: &Dictionary, document: &Document) -> HashMap<u32, String> {
+    let encoding = font.get_deref(b"Encoding", document).ok();
+    let listed = encoding.and_then(|encoding| encoding.as_dict().ok());
+    let has_table = encoding.is_some_and(|encoding| encoding.as_name().is_ok())
+        || listed.is_some_and(|listed| listed.has(b"BaseEncoding"));
+    let mut named = HashMap::new();
+    if !has_table && let Some(program) = program(font, document) {
+        named.extend(of_program(&program));
     }
+    let differences =
+        listed.and_then(|listed| listed.get_deref(b"Differences", document).ok()?.as_array().ok());
+    let mut next = 0;
+    for entry in differences.into_iter().flatten() {
+        match followed(entry, document) {
+            Object::Name(name) => {
+                match of_name(name) {
+                    Some(text) => named.insert(next, text),
+                    None => named.remove(&next),
+                };
+                next = next.saturating_add(1);
+            }
+            number => next = code(number).unwrap_or(next),
+        }
+    }
+    named
+}
+
+/// The program of a Type 1 font, as far as it can be read without its key.
+fn program(font: &Dictionary, document: &Document) -> Option<Vec<u8>> {
+    let descriptor = font.get_deref(b"FontDescriptor", document).and_then(Object::as_dict).ok()?;
+    let stream = descriptor.get_deref(b"FontFile", document).and_then(Object::as_stream).ok()?;
+    let mut program = stream.get_plain_content_with_limit(MOST_BYTES).ok()?;
+    let end = program.windows(5).position(|five| five == b"eexec").unwrap_or(program.len());
+    program.truncate(end);
+    Some(program)
+}
+
+/// `/Encoding 256 array ... dup 102 /braceleft put ... def`, Adobe Type 1 Font Format, 2.2.
+fn of_program(program: &[u8]) -> HashMap<u32, String> {
+    let text = String::from_utf8_lossy(program).replace('/', " /");
+    let words = text.split_ascii_whitespace().skip_while(|&word| word != "/Encoding");
+    let words: Vec<&str> = words.take_while(|&word| word != "def").collect();
+    let entries = words.windows(3).filter_map(|three| match three {
+        ["dup", code, name] => {
+            Some((code.parse().ok()?, of_name(name.strip_prefix('/')?.as_bytes())?))
+        }
+        _ => None,
+    });
+    entries.collect()
+}
+
+/// The letters that the name of a glyph stands for, by the Adobe Glyph List Specification.
+fn of_name(name: &[u8]) -> Option<String> {
+    let name = std::str::from_utf8(name).ok()?.split('.').next()?;
+    name.split('_').map(of_part).collect()
+}
+
+fn of_part(part: &str) -> Option<String> {
+    let letter = |digits: &str| {
+        let is_code = digits.bytes().all(|b| b.is_ascii_digit() || (b'A'..=b'F').contains(&b));
+        u32::from_str_radix(digits, 16).ok().filter(|_| is_code).and_then(char::from_u32)
+    };
+    if let Some(text) = of_glyph(part) {
+        return Some(text);
+    }
+    match (part.strip_prefix("uni"), part.strip_prefix('u')) {
+        (Some(digits), _) if !digits.is_empty() && digits.len() % 4 == 0 => {
+            (0..digits.len()).step_by(4).map(|at| letter(digits.get(at..at + 4)?)).collect()
+        }
+        (_, Some(digits)) if (4..=6).contains(&digits.len()) => letter(digits).map(String::from),
+        _ => None,
+    }
+}
+
+/// By the list of `lopdf`, which it shows only through the encoding of a font.
+fn of_glyph(name: &str) -> Option<String> {
+    let differences = vec![Object::Integer(0), Object::Name(name.into())];
+    let encoding = dictionary! { "Type" => "Encoding", "Differences" => differences };
+    let font = dictionary! { "Type" => "Font", "Encoding" => encoding };
+    let document = Document::new();
+    let encoding = font.get_font_encoding_with_limit(&document, MOST_BYTES).ok()?;
+    encoding.bytes_to_string(&[0]).ok().filter(|text| !text.is_empty())
 }
 
 /// What a reference leads to.
@@ -160,4 +252,26 @@ pub(super) fn numbers(dictionary: &Dictionary, entry: &[u8], document: &Document
     let array = dictionary.get_deref(entry, document).and_then(Object::as_array);
     let array = array.map(Vec::as_slice).unwrap_or_default().iter();
     array.map(|number| followed(number, document).as_float().unwrap_or(0.0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_a_glyph_says_its_letters() {
+        // The examples of the Adobe Glyph List Specification, section 2.
+        for (name, letters) in [
+            ("braceleft", "{"),
+            ("Lcommaaccent_uni20AC0308_u1040C.alternate", "\u{13b}\u{20ac}\u{308}\u{1040c}"),
+            ("gamma", "\u{3b3}"),
+            ("uni013B", "\u{13b}"),
+            ("a.sc", "a"),
+        ] {
+            assert_eq!(of_name(name.as_bytes()).as_deref(), Some(letters), "{name}");
+        }
+        for name in ["foo", ".notdef", "union1", "uD800", ""] {
+            assert_eq!(of_name(name.as_bytes()), None, "{name}");
+        }
+    }
 }

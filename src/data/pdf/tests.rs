@@ -183,7 +183,7 @@ fn words_of_real_papers_stand_as_pdftotext_reads_them() {
         let known = Command::new("pdftotext").arg("-raw").arg(&path).arg("-").output().unwrap();
         let theirs = words(&String::from_utf8_lossy(&known.stdout));
         let same = longest_in_order(&ours, &theirs) as f64 / ours.len().max(theirs.len()) as f64;
-        assert!(same >= 0.96, "{}: {same}", path.display());
+        assert!(same >= 0.97, "{}: {same}", path.display());
         files += 1;
     }
     assert!(files >= 6);
@@ -208,4 +208,32 @@ fn longest_in_order(a: &[String], b: &[String]) -> usize {
         }
     }
     row[b.len()]
+}
+
+#[test]
+fn a_font_that_brings_its_own_table_is_read_by_it() {
+    // As TeX sets formulas: the braces stand where a known table has f and g.
+    let program = b"%!PS-AdobeFont-1.0: CMSY10\n/Encoding 256 array\n\
+        0 1 255 {1 index exch /.notdef put} for\ndup 102 /braceleft put\ndup 103/braceright put\n\
+        dup 50 /element put\nreadonly def\ncurrentfile eexec\n\xd9\xd6";
+    let mut file = document(&["BT /F2 10 Tf 72 700 Td (f1g2h) Tj ET"]);
+    let program = file.add_object(Stream::new(Dictionary::new(), program.to_vec()));
+    let descriptor = file.add_object(dictionary! {
+        "Type" => "FontDescriptor", "Flags" => 4, "FontFile" => program,
+    });
+    let differences = vec![104.into(), lopdf::Object::from("f_i")];
+    let font = file.add_object(dictionary! {
+        "Type" => "Font", "Subtype" => "Type1", "BaseFont" => "CMSY10",
+        "FontDescriptor" => descriptor,
+        "Encoding" => dictionary! { "Type" => "Encoding", "Differences" => differences },
+        "FirstChar" => 0, "Widths" => vec![lopdf::Object::from(600); 256],
+    });
+    let tree = file.objects.values_mut().filter_map(|object| object.as_dict_mut().ok());
+    let mut tree = tree.filter(|entries| entries.has_type(b"Pages"));
+    let fonts = tree.next().unwrap().get_mut(b"Resources").unwrap().as_dict_mut().unwrap();
+    fonts.get_mut(b"Font").unwrap().as_dict_mut().unwrap().set("F2", font);
+    let pages = lines_of(&saved(file)).unwrap();
+    let lines: Vec<String> =
+        pages.into_iter().flat_map(Result::unwrap).map(|line| line.text).collect();
+    assert_eq!(lines, ["{1}\u{2208}fi"]);
 }
