@@ -27,6 +27,11 @@ impl Sentences {
         Self { ends }
     }
 
+    /// Words of the text.
+    pub(super) fn words(&self) -> usize {
+        self.ends.last().map_or(0, |end| end.1)
+    }
+
     /// Bytes up to the sentence end at which the words are closest to `words`, the earlier of two;
     /// `None` if that is the last one, so that the text stays whole.
     pub(super) fn cut_at(&self, words: usize) -> Option<usize> {

@@ -8,10 +8,11 @@ use rayon::prelude::*;
 
 use super::class::Class;
 use super::cut::{Sentences, count_words};
-use super::settings::OwnSettings;
+use super::settings::{COUNTED_WORDS, OwnSettings};
 use super::venue::Venue;
 use super::z_check::TextChecks;
 use crate::data::reviews::ReviewSet;
+use crate::stats::rank::median;
 use crate::stats::seed::stream;
 
 /// Where a text that has to be embedded comes from.
@@ -40,6 +41,8 @@ pub struct Planted {
     pub(super) tasks: Vec<Option<usize>>,
     /// Words of each review, `None` without a text.
     pub(super) words: Vec<Option<usize>>,
+    /// Whether reviews or Z are so short that how many cheat cannot be said.
+    pub(super) is_short: bool,
     /// Language of each review, if another one than that of most.
     pub(super) languages: Vec<Option<&'static str>>,
     /// Papers with a task, in the order of the rows.
@@ -120,6 +123,13 @@ pub fn plant(set: &ReviewSet, checks: &TextChecks, settings: &OwnSettings) -> Pl
     let ends: Vec<Option<Sentences>> =
         (0..venue.z.len()).into_par_iter().map(|z| text(first_z + z).map(Sentences::new)).collect();
 
+    let median = |words: Vec<Option<usize>>| {
+        median(&words.into_iter().flatten().map(|words| words as f64).collect::<Vec<_>>())
+    };
+    let of_z = ends.iter().map(|ends| Some(ends.as_ref()?.words())).collect();
+    let medians = [median(words.clone()), median(of_z)];
+    let is_short = medians.into_iter().flatten().any(|words| words < COUNTED_WORDS as f64);
+
     let number =
         |paper: &super::venue::VenuePaper| set.reviews[venue.reviews[paper.reviews.start]].paper;
     let papers_with_task: Vec<u32> =
@@ -182,7 +192,7 @@ pub fn plant(set: &ReviewSet, checks: &TextChecks, settings: &OwnSettings) -> Pl
         Ghost { row, ..ghost }
     });
     let others = others.collect();
-    Planted { venue, copies, others, tasks, words, languages, papers_with_task, cuts }
+    Planted { venue, copies, others, tasks, words, is_short, languages, papers_with_task, cuts }
 }
 
 /// So many of the slots, or all of them if there are fewer.

@@ -144,9 +144,13 @@ pub fn own_scores(
     for (person, &number) in verdict.people.into_iter().zip(&venue.reviewers) {
         reviewers[number as usize] = Some(person);
     }
-    let mut warnings = warnings(&comparison, verdict.prevalence.map(|found| found.share));
+    let share = verdict.prevalence.map(|found| found.share);
+    let mut warnings = warnings(&comparison, model.is_some(), share);
     if verdict.is_blind {
         warnings.push(OwnWarning::Blind);
+    }
+    if !is_measured {
+        warnings.push(OwnWarning::NotByWords);
     }
     let reviewers: Vec<_> = reviewers.into_iter().flatten().collect();
     Ok(OwnScores {
@@ -238,7 +242,7 @@ fn early_reason(
     }
 }
 
-fn warnings(comparison: &Comparison<'_>, share: Option<f64>) -> Vec<OwnWarning> {
+fn warnings(comparison: &Comparison<'_>, is_judged: bool, share: Option<f64>) -> Vec<OwnWarning> {
     let venue = &comparison.planted.venue;
     let mut warnings = Vec::new();
     if comparison.assumed_ratio() {
@@ -250,7 +254,8 @@ fn warnings(comparison: &Comparison<'_>, share: Option<f64>) -> Vec<OwnWarning> 
     let unusable = venue.unusable_z.iter();
     warnings.extend(unusable.map(|&(reason, count)| OwnWarning::UnusableZ { reason, count }));
     match share {
-        None => warnings.push(OwnWarning::NoScale),
+        _ if !is_judged => warnings.push(OwnWarning::NoScale),
+        None => warnings.push(OwnWarning::NotCounted),
         Some(share) if share >= MAJORITY => warnings.push(OwnWarning::NearMajority { share }),
         Some(share) if share >= MANY => warnings.push(OwnWarning::ManyCheaters { share }),
         Some(_) => {}

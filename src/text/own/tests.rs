@@ -3,6 +3,7 @@ mod other_paper;
 use proptest::prelude::*;
 use rand::RngExt;
 
+use super::settings::COUNTED_WORDS;
 use super::*;
 use crate::data::content::Content;
 use crate::data::progress::NoProgress;
@@ -383,6 +384,22 @@ fn too_little_has_no_scale() {
 }
 
 #[test]
+fn of_short_texts_nobody_says_how_many_cheat() {
+    let mut set = venue(20);
+    assert!(scores(&set).prevalence.is_some());
+    for z in &mut set.z {
+        let text = z.content.text.take().unwrap();
+        let words: Vec<&str> = text.split_whitespace().take(COUNTED_WORDS - 10).collect();
+        z.content = content(format!("{}.", words.join(" ").trim_end_matches('.')));
+    }
+    let scores = scores(&set);
+    assert_eq!(scores.prevalence, None);
+    assert!(scores.warnings.contains(&OwnWarning::NotCounted));
+    assert!(!scores.warnings.contains(&OwnWarning::NoScale));
+    assert!(scores.reviewers.iter().any(|reviewer| reviewer.posterior.is_some()));
+}
+
+#[test]
 fn vectors_that_do_not_fit_are_errors() {
     let set = venue(6);
     let planted = planted(&set, &settings());
@@ -417,6 +434,7 @@ fn dense_vectors_are_whitened() {
     let vectors = Vectors::Dense(projected);
     let scores = own_scores(&set, &planted, vectors, &settings(), &|_| false, &NoProgress).unwrap();
     assert_eq!(named(&set, &scores, "r0").flag, OwnFlag::Look);
+    assert!(scores.warnings.contains(&OwnWarning::NotByWords));
 }
 
 #[test]

@@ -16,7 +16,8 @@ use super::result::{
 };
 use super::scene::Scene;
 use super::settings::{
-    CLEAR, COPIED, ENOUGH_PAPERS, ENOUGH_REVIEWERS, OWN_IF_COPIED, OwnSettings, SEEN, SHORT_ANSWER,
+    CALIBRATION, CLEAR, COPIED, ENOUGH_PAPERS, ENOUGH_REVIEWERS, OWN_IF_COPIED, OwnSettings, SEEN,
+    SHORT_ANSWER,
 };
 use crate::stats::rank::mean;
 use crate::stats::seed::stream;
@@ -141,8 +142,9 @@ impl Verdict {
                         && may_look;
                     let is_clear = cautious >= CLEAR && planting.is_seen && !cannot_clear;
                     let found = &mut reviews[review];
-                    found.p_own = Some(own);
-                    found.reads_as = Some(reads_as(own, &person.judged.slot_kinds[at]));
+                    let said = calibrated(own);
+                    found.p_own = Some(said);
+                    found.reads_as = Some(reads_as(said, &person.judged.slot_kinds[at]));
                     found.flag = raised(is_flagged, is_clear, found.copied);
                 }
             }
@@ -156,12 +158,14 @@ impl Verdict {
         }
         let said = || people.iter().filter(|person| person.flag != OwnFlag::NotJudged);
         let decided = said().filter(|person| is_copied(person.copied)).count();
-        let anybody = said().any(|person| person.flag == OwnFlag::Look);
+        let anybody =
+            said().any(|person| person.flag == OwnFlag::Look && !is_copied(person.copied));
         let open: Vec<f64> = (judged.iter().zip(&people))
             .filter(|(_, said)| said.flag != OwnFlag::NotJudged && !is_copied(said.copied))
             .filter_map(|(person, _)| Some(person.as_ref()?.judged.own))
             .collect();
         let rates = rates(&judged, &plantings, bar);
+        let model = model.filter(|_| !asked.planted.is_short);
         let prevalence = model.and_then(|_| prevalence(&shares, &open, decided, anybody));
         Self { people, reviews, prevalence, rates, is_blind }
     }
@@ -366,9 +370,13 @@ impl OwnReviewer {
     fn put(&mut self, decided: usize, judged: Option<&Judged>) {
         let (open, known) = (judged.map_or(0, |judged| judged.slots.len()), decided as f64);
         let all = open as f64 + known;
-        let mut own = judged.map_or(1.0, |judged| judged.own);
-        let mut kinds = judged.map_or([0.0; 4], |judged| judged.kinds);
-        self.score = judged.map(|judged| judged.logs[0] - judged.logs[1]);
+        let mut own = judged.map_or(1.0, |judged| calibrated(judged.own));
+        let mut kinds = judged.map_or([0.0; 4], |judged| {
+            let scale = if judged.own < 1.0 { (1.0 - own) / (1.0 - judged.own) } else { 0.0 };
+            judged.kinds.map(|kind| kind * scale)
+        });
+        let [slope, constant] = CALIBRATION;
+        self.score = judged.map(|judged| slope * (judged.logs[0] - judged.logs[1]) + constant);
         if decided > 0 {
             own = own.min(OWN_IF_COPIED);
             kinds = [1.0 - own, 0.0, 0.0, 0.0];
@@ -400,6 +408,13 @@ fn cut_offs(people: &[Option<Person>], fdr: f64) -> CutOffs {
         reviews: cut_off(reviews, fdr),
         worst: cut_off(people().map(Person::worst), fdr),
     }
+}
+
+/// The probability that is said of one by the model.
+fn calibrated(own: f64) -> f64 {
+    let [slope, constant] = CALIBRATION;
+    let odds = own.ln() - (1.0 - own).ln();
+    1.0 / (1.0 + (-(slope * odds + constant)).exp())
 }
 
 fn reads_as_copy(kinds: &[f64; 4]) -> bool {
@@ -487,8 +502,8 @@ impl Shares {
 }
 
 /// The estimated share of people with a review that is not theirs, of whom `open` have P(own) by the
-/// model and `decided` have copied a review word for word, with its interval; from 0 where nobody is
-/// worth a look.
+/// model and `decided` have copied a review word for word, with its interval; nobody need be added to
+/// those where `anybody` of the others is not worth a look.
 fn prevalence(shares: &Shares, open: &[f64], decided: usize, anybody: bool) -> Option<Prevalence> {
     let judged = open.len() + decided;
     if judged == 0 {
@@ -497,7 +512,7 @@ fn prevalence(shares: &Shares, open: &[f64], decided: usize, anybody: bool) -> O
     let of_all = |share: f64| (share * open.len() as f64 + decided as f64) / judged as f64;
     let share = of_all(mean(open).map_or(0.0, |own| 1.0 - own));
     let (low, high) = if open.is_empty() { (0.0, 0.0) } else { shares.interval() };
-    let low = if anybody { of_all(low).min(share) } else { 0.0 };
+    let low = of_all(if anybody { low } else { 0.0 }).min(share);
     Some(Prevalence { share, interval: (low, of_all(high).max(share)), judged })
 }
 
@@ -518,4 +533,28 @@ fn rates(people: &[Option<Person>], plantings: &[Planting], bar: f64) -> Planted
         flagged += if is_flagged { person.judged.own } else { 0.0 };
     }
     PlantedRates { by_class, ghosts, people: (weight > 0.0).then(|| flagged / weight) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_is_the_logistic_regression_of_the_log_odds() {
+        // ln 3 and ln 1/3.
+        for (own, odds) in [(0.5, 0.0), (0.75, 3.0_f64.ln()), (0.25, -3.0_f64.ln())] {
+            let expected = 1.0 / (1.0 + (-0.63 * odds - 0.87_f64).exp());
+            assert!((calibrated(own) - expected).abs() < 1e-12);
+        }
+        assert_eq!([calibrated(0.0), calibrated(1.0)], [0.0, 1.0]);
+    }
+
+    #[test]
+    fn whoever_copied_is_counted_and_nobody_else_where_nobody_else_is_worth_a_look() {
+        let shares = Shares { grid: vec![(0.0, -9.0), (0.1, 0.0), (0.2, -9.0)] };
+        let low = |anybody| prevalence(&shares, &[0.9; 8], 2, anybody).unwrap().interval.0;
+        assert_eq!(low(false), 0.2);
+        // Of eight a tenth and the two.
+        assert!((low(true) - 0.28).abs() < 1e-12);
+    }
 }
