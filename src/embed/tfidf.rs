@@ -9,12 +9,13 @@
 //! sections 6.2-6.4; the formulas of scikit-learn's `TfidfVectorizer(sublinear_tf=True)`, which
 //! the tests compare with.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher;
 
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use rayon::prelude::*;
 
 use crate::data::progress::Progress;
-use crate::data::words::{words, write_folded};
+use crate::data::words::{words_with_places, write_folded};
 use crate::embed::vectors::{SparseVectors, Vectors};
 use crate::embed::{EmbedError, Embedder, Embeddings, VectorKind};
 
@@ -31,38 +32,77 @@ pub struct Tfidf {
     rarity: Vec<f64>,
 }
 
+/// The start of a text of a corpus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Start {
+    /// Which text.
+    pub text: usize,
+    /// Where it ends.
+    pub bytes: usize,
+}
+
 impl Tfidf {
     /// Learns the vocabulary and the document frequencies of `corpus`: give it all texts that will
     /// be compared, reviews and LLM reviews. Dimensions are the words in the order of their bytes.
     pub fn fit(corpus: &[&str]) -> Self {
-        let counts: Vec<HashMap<String, InTexts>> = corpus
-            .par_chunks(TEXTS_PER_JOB)
-            .map(|texts| {
-                let mut counts: HashMap<String, InTexts> = HashMap::new();
-                for (number, text) in texts.iter().enumerate() {
-                    for_each_word(text, |word| match counts.get_mut(word) {
-                        Some(known) if known.last == number => {}
-                        Some(known) => *known = InTexts { count: known.count + 1, last: number },
-                        None => {
-                            counts.insert(word.to_owned(), InTexts { count: 1, last: number });
-                        }
-                    });
-                }
-                counts
-            })
-            .collect();
-        let mut frequencies: HashMap<String, u64> = HashMap::new();
-        for (word, of_words) in counts.into_iter().flatten() {
-            *frequencies.entry(word).or_insert(0) += of_words.count;
+        Self::of(&mut counted(corpus, &[], false), corpus.len())
+    }
+
+    /// The vectors of a corpus that is learned from, and then those of starts of its texts, whose words are
+    /// not looked for a second time. Progress counts vectors.
+    pub fn fit_and_embed(corpus: &[&str], starts: &[Start], progress: &dyn Progress) -> Vectors {
+        // Starts by their texts.
+        let mut order: Vec<usize> = (0..starts.len()).collect();
+        order.sort_by_key(|&start| (starts[start].text, starts[start].bytes));
+        let ordered: Vec<Start> = order.iter().map(|&start| starts[start]).collect();
+        let mut jobs = counted(corpus, &ordered, true);
+        let tfidf = Self::of(&mut jobs, corpus.len());
+        let mut lengths = vec![None; starts.len()];
+        let found = jobs.iter().flat_map(|job| &job.starts);
+        order.iter().zip(found).for_each(|(&start, &words)| lengths[start] = words);
+        let count = corpus.len() + starts.len();
+        let row = |index: usize| {
+            progress.advance(1);
+            let Some(start) = index.checked_sub(corpus.len()) else {
+                return tfidf.weigh(&mut jobs[index / TEXTS_PER_JOB].dims_of(index, usize::MAX));
+            };
+            let Start { text, bytes } = starts[start];
+            match lengths[start] {
+                Some(words) => tfidf.weigh(&mut jobs[text / TEXTS_PER_JOB].dims_of(text, words)),
+                None => tfidf.vector(&corpus[text][..bytes]),
+            }
+        };
+        let rows: Vec<Vec<(u32, f64)>> = (0..count).into_par_iter().map(row).collect();
+        tfidf.vectors(rows)
+    }
+
+    /// Takes the words of the jobs and leaves their dimensions.
+    fn of(jobs: &mut [Job], texts: usize) -> Self {
+        let (mut dims, mut counts) = (HashMap::new(), Vec::new());
+        for job in &mut *jobs {
+            let mut number = |(word, texts): (String, u32)| {
+                let number = *dims.entry(word).or_insert_with(|| {
+                    counts.push(0_u64);
+                    number_of(counts.len() - 1)
+                });
+                counts[number as usize] += u64::from(texts);
+                number
+            };
+            job.dims = job.words.drain(..).map(&mut number).collect();
         }
-        let mut frequencies: Vec<(String, u64)> = frequencies.into_iter().collect();
-        frequencies.sort_unstable();
-        let texts = corpus.len() as f64;
-        let rarity = frequencies
-            .iter()
-            .map(|&(_, count)| ((1.0 + texts) / (1.0 + count as f64)).ln() + 1.0)
-            .collect();
-        let dims = frequencies.into_iter().map(|(word, _)| word).zip(0..).collect();
+        let mut sorted: Vec<(&str, u32)> =
+            dims.iter().map(|(word, &number): (&String, _)| (word.as_str(), number)).collect();
+        sorted.par_sort_unstable();
+        let mut dim_of = vec![0; sorted.len()];
+        let mut rarity = Vec::with_capacity(sorted.len());
+        for (dim, &(_, number)) in (0..).zip(&sorted) {
+            dim_of[number as usize] = dim;
+            let count = counts[number as usize] as f64;
+            rarity.push(((1.0 + texts as f64) / (1.0 + count)).ln() + 1.0);
+        }
+        dims.values_mut().for_each(|number| *number = dim_of[*number as usize]);
+        let of_job = jobs.iter_mut().flat_map(|job| &mut job.dims);
+        of_job.for_each(|number| *number = dim_of[*number as usize]);
         Self { name: "tfidf".to_owned(), dims, rarity }
     }
 
@@ -79,35 +119,119 @@ impl Tfidf {
     /// The vector of one text.
     fn vector(&self, text: &str) -> Vec<(u32, f64)> {
         let mut dims = Vec::new();
-        for_each_word(text, |word| dims.extend(self.dimension(word)));
+        for_each_word(text, |word, _| dims.extend(self.dimension(word)));
+        self.weigh(&mut dims)
+    }
+
+    /// The vector of a text by the dimensions of its words, with repeats.
+    fn weigh(&self, dims: &mut [u32]) -> Vec<(u32, f64)> {
         dims.sort_unstable();
-        let mut row: Vec<(u32, f64)> = dims
-            .chunk_by(|a, b| a == b)
-            .map(|run| {
-                let (dim, count) = (run[0], run.len());
-                (dim, (1.0 + (count as f64).ln()) * self.rarity[dim as usize])
-            })
-            .collect();
+        let runs = || dims.chunk_by(|a, b| a == b);
+        let mut row = Vec::with_capacity(runs().count());
+        row.extend(runs().map(|run| {
+            let (dim, count) = (run[0], run.len());
+            (dim, (1.0 + (count as f64).ln()) * self.rarity[dim as usize])
+        }));
         let length = row.iter().map(|entry| entry.1 * entry.1).sum::<f64>().sqrt();
         for entry in &mut row {
             entry.1 /= length;
         }
         row
     }
+
+    fn vectors(&self, rows: Vec<Vec<(u32, f64)>>) -> Vectors {
+        let mut vectors = SparseVectors::new(self.dims());
+        for row in rows {
+            vectors.push(row);
+        }
+        Vectors::Sparse(vectors)
+    }
 }
 
-/// How many texts have a word, and the last of them.
-struct InTexts {
-    count: u64,
-    last: usize,
+/// The words of a few texts of a corpus.
+#[derive(Default)]
+struct Job {
+    /// Each word and how many of the texts have it; the words of the texts are places in this list.
+    words: Vec<(String, u32)>,
+    /// The dimension of each.
+    dims: Vec<u32>,
+    /// The words of all texts, and where each text ends.
+    texts: Vec<u32>,
+    ends: Vec<usize>,
+    /// Words of each start; `None` if it ends within what has no space in it: then they can be others.
+    starts: Vec<Option<usize>>,
 }
 
-/// The words of a text, with repeats.
-fn for_each_word(text: &str, mut each: impl FnMut(&str)) {
+impl Job {
+    /// The dimensions of the words of a text of the corpus, so many at most.
+    fn dims_of(&self, text: usize, most: usize) -> Vec<u32> {
+        let place = text % TEXTS_PER_JOB;
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let words = &self.texts[start..self.ends[place]];
+        words[..most.min(words.len())].iter().map(|&word| self.dims[word as usize]).collect()
+    }
+}
+
+/// Counts words; with `keep` also keeps those of every text, and tells how many are in `starts`, which are
+/// ordered by their texts.
+fn counted(corpus: &[&str], starts: &[Start], keep: bool) -> Vec<Job> {
+    let of_job = |(number, texts): (usize, &[&str])| {
+        let mut job = Job::default();
+        let (mut known, hasher) = (HashTable::<u32>::new(), DefaultHashBuilder::default());
+        // The last text that each word was in.
+        let mut last: Vec<usize> = Vec::new();
+        let mut ends = Vec::new();
+        let first = number * TEXTS_PER_JOB;
+        let mut starts = &starts[starts.partition_point(|start| start.text < first)..];
+        for (place, text) in texts.iter().enumerate() {
+            ends.clear();
+            for_each_word(text, |word, end| {
+                let hash = hasher.hash_one(word);
+                let found = known.find(hash, |&known| job.words[known as usize].0 == word);
+                let number = found.copied().unwrap_or_else(|| {
+                    let number = number_of(last.len());
+                    job.words.push((word.to_owned(), 0));
+                    last.push(usize::MAX);
+                    let words = &job.words;
+                    known.insert_unique(hash, number, |&known| {
+                        hasher.hash_one(words[known as usize].0.as_str())
+                    });
+                    number
+                });
+                if std::mem::replace(&mut last[number as usize], place) != place {
+                    job.words[number as usize].1 += 1;
+                }
+                if keep {
+                    job.texts.push(number);
+                    ends.push(end);
+                }
+            });
+            job.ends.push(job.texts.len());
+            let here = starts.partition_point(|start| start.text == first + place);
+            job.starts.extend(starts[..here].iter().map(|start| {
+                let between = text.as_bytes().get(start.bytes).is_none_or(u8::is_ascii_whitespace);
+                between.then(|| ends.partition_point(|&end| end <= start.bytes))
+            }));
+            starts = &starts[here..];
+        }
+        job
+    };
+    corpus.par_chunks(TEXTS_PER_JOB).enumerate().map(of_job).collect()
+}
+
+/// # Panics
+///
+/// With more than four billion different words.
+fn number_of(place: usize) -> u32 {
+    u32::try_from(place).expect("fewer than four billion different words")
+}
+
+/// The words of a text, with repeats, and where each ends.
+fn for_each_word(text: &str, mut each: impl FnMut(&str, usize)) {
     let mut folded = String::new();
-    for word in words(text) {
+    for (place, word) in words_with_places(text) {
         write_folded(word, &mut folded);
-        each(&folded);
+        each(&folded, place + word.len());
     }
 }
 
@@ -126,11 +250,7 @@ impl Embedder for Tfidf {
                 row
             })
             .collect();
-        let mut vectors = SparseVectors::new(self.dims());
-        for row in rows {
-            vectors.push(row);
-        }
-        Ok(Embeddings { vectors: Vectors::Sparse(vectors), long_texts: 0 })
+        Ok(Embeddings { vectors: self.vectors(rows), long_texts: 0 })
     }
 
     fn kind(&self) -> VectorKind {
@@ -168,6 +288,25 @@ mod tests {
     fn words_are_in_lower_case_with_a_straight_apostrophe() {
         let tfidf = Tfidf::fit(&["It\u{2019}s a Paper"]);
         assert_eq!(["a", "it's", "paper"].map(|word| tfidf.dimension(word)), [0, 1, 2].map(Some));
+    }
+
+    proptest! {
+        #[test]
+        fn starts_are_embedded_as_texts(
+            texts in prop::collection::vec("([a-d]|[B'é.] ?){0,12}", 1..6),
+            cuts in prop::collection::vec((0_usize..6, 0_usize..14), 0..9),
+        ) {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let starts = cuts.into_iter().map(|(text, bytes)| {
+                let text = text % texts.len();
+                Start { text, bytes: texts[text].floor_char_boundary(bytes.min(texts[text].len())) }
+            });
+            let starts: Vec<Start> = starts.collect();
+            let found = Tfidf::fit_and_embed(&texts, &starts, &NoProgress);
+            let mut all = texts.clone();
+            all.extend(starts.iter().map(|start| &texts[start.text][..start.bytes]));
+            prop_assert_eq!(found, Vectors::Sparse(rows(&Tfidf::fit(&texts), &all)));
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::settings::{COUNTED_WORDS, OwnSettings};
 use super::venue::Venue;
 use super::z_check::TextChecks;
 use crate::data::reviews::ReviewSet;
+use crate::embed::tfidf::Start;
 use crate::stats::rank::median;
 use crate::stats::seed::stream;
 
@@ -47,14 +48,8 @@ pub struct Planted {
     pub(super) languages: Vec<Option<&'static str>>,
     /// Papers with a task, in the order of the rows.
     papers_with_task: Vec<u32>,
-    cuts: Vec<CutText>,
-}
-
-/// The start of a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct CutText {
-    row: usize,
-    bytes: usize,
+    /// Starts of whole texts.
+    pub(super) cuts: Vec<Start>,
 }
 
 /// A text about another paper in a slot.
@@ -78,7 +73,7 @@ impl Planted {
             .chain(self.venue.z.iter().copied().map(TextOrigin::Z))
             .chain(self.papers_with_task.iter().copied().map(TextOrigin::Task))
             .collect();
-        origins.extend(self.cuts.iter().map(|cut| origins[cut.row]).collect::<Vec<_>>());
+        origins.extend(self.cuts.iter().map(|cut| origins[cut.text]).collect::<Vec<_>>());
         origins
     }
 
@@ -148,7 +143,7 @@ pub fn plant(set: &ReviewSet, checks: &TextChecks, settings: &OwnSettings) -> Pl
     let mut row_of = |row: usize, bytes: Option<usize>| {
         let Some(bytes) = bytes else { return row };
         *known.entry((row, bytes)).or_insert_with(|| {
-            cuts.push(CutText { row, bytes });
+            cuts.push(Start { text: row, bytes });
             first_cut + cuts.len() - 1
         })
     };

@@ -15,9 +15,9 @@ use super::space::UnitSpace;
 use super::verdict::{Asked, Verdict};
 use crate::data::progress::Progress;
 use crate::data::reviews::ReviewSet;
+use crate::embed::EmbedError;
 use crate::embed::tfidf::Tfidf;
 use crate::embed::vectors::Vectors;
-use crate::embed::{EmbedError, Embedder};
 use crate::stats::flag::MAJORITY;
 
 /// Estimated share of cheaters from which on they are many.
@@ -42,8 +42,8 @@ pub fn tfidf_vectors(
     progress: &dyn Progress,
 ) -> Result<Option<Vectors>, EmbedError> {
     let Some(texts) = planted.texts(set) else { return Ok(None) };
-    let tfidf = Tfidf::fit(&texts[..planted.whole_texts()]);
-    Ok(Some(tfidf.embed(&texts, progress)?.vectors))
+    let whole = &texts[..planted.whole_texts()];
+    Ok(Some(Tfidf::fit_and_embed(whole, &planted.cuts, progress)))
 }
 
 /// Scores all reviewers of `set`, which was planted with the same settings.
