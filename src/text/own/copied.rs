@@ -1,8 +1,8 @@
 //! Which words of a review stand in a Z of its paper word for word: that needs no model.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use super::duplicates::{hash_folded, hash_words};
@@ -125,7 +125,8 @@ fn of_paper(
             Some((review, Words::of(set.reviews[review].content.text.as_deref()?)))
         })
         .collect();
-    let first: Vec<Copied> = texts.iter().map(|(_, words)| in_text(words, &of_z, forms)).collect();
+    let in_z = |piece: u64| of_z.get(&piece).copied();
+    let first: Vec<Copied> = texts.iter().map(|(_, words)| in_text(words, in_z, forms)).collect();
     // Pieces of reviews that are their writers'; those of others are not looked for in them.
     let mut owners: HashMap<u64, usize> = HashMap::new();
     for (index, ((_, words), copied)) in texts.iter().zip(&first).enumerate() {
@@ -144,17 +145,17 @@ fn of_paper(
             if copied.share == 0.0 || owners.is_empty() {
                 return (*review, copied);
             }
-            let mut of_z = of_z.clone();
-            of_z.retain(|piece, _| owners.get(piece).is_none_or(|&owner| owner == index));
-            (*review, in_text(words, &of_z, forms))
+            let is_open = |piece: u64| owners.get(&piece).is_none_or(|&owner| owner == index);
+            (*review, in_text(words, |piece| in_z(piece).filter(|_| is_open(piece)), forms))
         })
         .collect()
 }
 
-fn in_text(words: &Words, of_z: &HashMap<u64, usize>, forms: &HashSet<u64>) -> Copied {
+/// What of a text stands in a Z, by the Z of each piece.
+fn in_text(words: &Words, z: impl Fn(u64) -> Option<usize>, forms: &HashSet<u64>) -> Copied {
     let mut source: Vec<Option<usize>> = vec![None; words.hashes.len()];
     for (range, piece) in words.pieces() {
-        if let Some(&z) = of_z.get(&piece) {
+        if let Some(z) = z(piece) {
             source[range].iter_mut().for_each(|of| *of = of.or(Some(z)));
         }
     }

@@ -1,7 +1,8 @@
 //! Reviews that are nearly the same text: of different reviewers, or of one on several papers.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use serde::Serialize;
 

@@ -1,6 +1,8 @@
 //! The model: a slot has a class, a person has a habit and an effect of their own, and how close an LLM
 //! of which nobody has a text comes to Z is not known but integrated over.
 
+use std::array::from_fn;
+
 use nalgebra::{Matrix2, Vector2};
 use rayon::prelude::*;
 
@@ -431,12 +433,14 @@ impl Model {
         let student = Student::new(slot_covariance);
         let habits = habits(n);
         let m = nodes.len();
+        let is_used: [bool; PLACES] = from_fn(|place| self.share(place) > 0.0);
         // Products over slots, all divided by one number now and then so that none vanishes: of own work
-        // by node, of kinds by place, of mixtures by place, habit and node.
+        // by node, of kinds by place, of mixtures by habit, node and place, places side by side: each of
+        // their sums waits for itself alone.
         let mut own = vec![1.0; m];
         let mut always = [1.0; PLACES];
-        let mut mixed = vec![1.0; PLACES * habits.len() * m];
-        let used: Vec<usize> = (0..PLACES).filter(|&place| self.share(place) > 0.0).collect();
+        let mut mixed = vec![[1.0; PLACES]; habits.len() * m];
+        let mut unused = 1.0;
         let mut slot_own = vec![0.0; n * m];
         let mut slot_kinds = vec![[0.0; PLACES]; n];
         for (index, (x, densities)) in points.iter().enumerate() {
@@ -449,21 +453,22 @@ impl Model {
             let kinds = densities.map(|value| value / largest);
             slot_kinds[index] = kinds;
             own.iter_mut().zip(&*of_slot).for_each(|(product, value)| *product *= value);
-            for &place in &used {
-                always[place] *= kinds[place];
-                for (habit, &(share, _)) in habits.iter().enumerate() {
-                    let from = (place * habits.len() + habit) * m;
-                    let (of_kind, of_own) = (share * kinds[place], 1.0 - share);
-                    for (product, value) in mixed[from..from + m].iter_mut().zip(&*of_slot) {
-                        *product *= of_own * value + of_kind;
-                    }
+            always = from_fn(|place| always[place] * kinds[place]);
+            for (of_habit, &(share, _)) in mixed.chunks_mut(m).zip(&habits) {
+                let of_kinds = kinds.map(|kind| share * kind);
+                for (products, value) in of_habit.iter_mut().zip(&*of_slot) {
+                    let of_own = (1.0 - share) * value;
+                    *products = from_fn(|place| products[place] * (of_own + of_kinds[place]));
                 }
             }
             if index % 8 == 7 {
-                let all = own.iter().chain(&always).chain(&mixed);
-                let largest = all.copied().fold(1e-300, f64::max);
-                let all = own.iter_mut().chain(&mut always).chain(&mut mixed);
-                all.for_each(|product| *product /= largest);
+                let by_place = || mixed.iter().chain(std::iter::once(&always)).flatten();
+                let by_place = by_place().zip(is_used.iter().cycle());
+                let of_used =
+                    by_place.map(|(product, &is_used)| if is_used { *product } else { unused });
+                let largest = own.iter().copied().chain(of_used).fold(1e-300, f64::max);
+                let all = own.iter_mut().chain(&mut always).chain(mixed.as_flattened_mut());
+                all.chain([&mut unused]).for_each(|product| *product /= largest);
             }
         }
 
@@ -471,36 +476,43 @@ impl Model {
         let never = (1.0 - self.cheaters) * every_own;
         let lucky = self.cheaters * lucky(n) * every_own;
         let mut total = never;
+        let priors: [f64; PLACES] = from_fn(|place| self.cheaters * self.share(place));
+        let mut masses = vec![[0.0; PLACES]; habits.len()];
+        let mut sums = vec![[0.0; PLACES]; habits.len() * n];
+        let mut weights = vec![[0.0; PLACES]; m];
+        for (habit, &(share, of_habit)) in habits.iter().enumerate() {
+            let products = &mixed[habit * m..(habit + 1) * m];
+            for ((weights, products), (_, weight)) in weights.iter_mut().zip(products).zip(&nodes) {
+                *weights = from_fn(|place| priors[place] * of_habit * products[place] * weight);
+                masses[habit] = from_fn(|place| masses[habit][place] + weights[place]);
+            }
+            for (index, kinds) in slot_kinds.iter().enumerate() {
+                let cheat = kinds.map(|kind| share * kind);
+                let mut sum = [0.0; PLACES];
+                for (own, weights) in slot_own[index * m..].iter().zip(&weights) {
+                    let own = (1.0 - share) * own;
+                    sum = from_fn(|place| {
+                        sum[place] + weights[place] * cheat[place] / (own + cheat[place])
+                    });
+                }
+                sums[habit * n + index] = sum;
+            }
+        }
         let mut by_habit = vec![(0.0, vec![0.0; n]); habits.len()];
         let mut each_kind = vec![[0.0; 4]; n];
         let (mut all_of_kind, mut kinds) = ([0.0; 4], [0.0; 4]);
-        for &place in &used {
+        for place in (0..PLACES).filter(|&place| is_used[place]) {
             let kind = kind_of(place).0;
-            let prior = self.cheaters * self.share(place);
-            let mass = prior * ALWAYS * always[place];
+            let mass = priors[place] * ALWAYS * always[place];
             all_of_kind[kind] += mass;
             kinds[kind] += mass;
-            for (habit, &(share, of_habit)) in habits.iter().enumerate() {
-                let from = (place * habits.len() + habit) * m;
-                let weights: Vec<f64> = mixed[from..from + m]
-                    .iter()
-                    .zip(&nodes)
-                    .map(|(product, (_, weight))| prior * of_habit * product * weight)
-                    .collect();
-                let mass: f64 = weights.iter().sum();
-                by_habit[habit].0 += mass;
-                kinds[kind] += mass;
-                for index in 0..n {
-                    let cheat = share * slot_kinds[index][place];
-                    if cheat == 0.0 {
-                        continue;
-                    }
-                    let of_slot = &slot_own[index * m..(index + 1) * m];
-                    let sum: f64 = of_slot
-                        .iter()
-                        .zip(&weights)
-                        .map(|(own, weight)| weight * cheat / ((1.0 - share) * own + cheat))
-                        .sum();
+            for (habit, &(share, _)) in habits.iter().enumerate() {
+                by_habit[habit].0 += masses[habit][place];
+                kinds[kind] += masses[habit][place];
+                // What cannot be of the kind would be a share of nothing.
+                let can_be = (0..n).filter(|&index| share * slot_kinds[index][place] != 0.0);
+                for index in can_be {
+                    let sum = sums[habit * n + index][place];
                     by_habit[habit].1[index] += sum;
                     each_kind[index][kind] += sum;
                 }

@@ -1,7 +1,6 @@
 //! A Z that a person wrote: a review filed as Z by mistake. Held against the person it would accuse the one who wrote it.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::duplicates::{common, hash_folded, needed, shingles};
