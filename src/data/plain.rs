@@ -1,19 +1,22 @@
-//! A fast way through large separated files that use nothing but separators and line ends.
+//! A fast way through large files that use nothing but separators, quotes around fields and line ends, or
+//! JSON lines of flat objects.
 //!
 //! Ten million rows are read on all cores, names being numbered as they are met and then in their
-//! order. Whatever is unusual (a quote, a row of another width, an empty field, bad UTF-8, a lone
-//! carriage return) makes the whole file go through [`super::rows`] instead, which is slower and can say what is
-//! wrong where. Both give the same rows.
+//! order. Whatever is unusual (an escape, a line end in quotes, a row of another width, an empty field, bad
+//! UTF-8, a lone carriage return) makes the whole file go through [`super::rows`] instead, which is slower and
+//! can say what is wrong where. Both give the same rows.
 
 #![expect(
     clippy::cast_possible_truncation,
     reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
 )]
 
+mod json_lines;
+
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
-use memchr::{memchr, memchr2_iter};
+use memchr::{memchr, memchr2, memchr2_iter, memchr3};
 use rayon::prelude::*;
 
 use super::formula::unguarded;
@@ -47,14 +50,29 @@ fn read_in_parts(
     let delimiter = match source.format {
         Format::Csv => b',',
         Format::Tsv => b'\t',
-        Format::JsonLines => return None,
+        Format::JsonLines => {
+            let read = |part, progress: &dyn Progress| {
+                std::str::from_utf8(part).ok()?;
+                json_lines::read(part, schema, progress)
+            };
+            return in_parts(&source.bytes, source, read, (count, least_bytes));
+        }
     };
     let (header, body) = source.bytes.split_at(memchr(b'\n', &source.bytes)? + 1);
     let layout = Layout::of_header(header, delimiter, schema)?;
-    let parts = split_at_lines(body, count, least_bytes);
+    in_parts(body, source, |part, progress| layout.read(part, progress), (count, least_bytes))
+}
+
+fn in_parts<'a>(
+    bytes: &'a [u8],
+    source: &Source,
+    read: impl Fn(&'a [u8], &dyn Progress) -> Option<Part<'a>> + Sync,
+    (count, least_bytes): (usize, usize),
+) -> Option<(LabelNames, Vec<Vec<LabelReport>>)> {
+    let parts = split_at_lines(bytes, count, least_bytes);
     let progress = source.listener.reading(source.bytes.len());
     let parts: Vec<Part> =
-        parts.into_par_iter().map(|part| layout.read(part, &*progress)).collect::<Option<_>>()?;
+        parts.into_par_iter().map(|part| read(part, &*progress)).collect::<Option<_>>()?;
     merge(parts)
 }
 
@@ -68,14 +86,13 @@ struct Layout {
 impl Layout {
     /// `None` if a column is missing or named twice, which is for the slow reader to explain.
     fn of_header(header: &[u8], delimiter: u8, schema: &[Column; COLUMNS]) -> Option<Self> {
-        if header.contains(&b'"') {
-            return None;
-        }
         let header = std::str::from_utf8(header).ok()?.trim_end_matches(['\r', '\n']);
         if header.contains('\r') {
             return None;
         }
-        let names: Vec<&str> = header.split(char::from(delimiter)).collect();
+        let names = quoted_fields(header.as_bytes(), delimiter).map(|field| Some(field?.0));
+        let names: Vec<&[u8]> = names.collect::<Option<_>>()?;
+        let names: Vec<&str> = names.into_iter().flat_map(std::str::from_utf8).collect();
         let mut positions = [0; COLUMNS];
         for (position, column) in positions.iter_mut().zip(schema) {
             let mut found = (0..names.len()).filter(|&index| column.matches(names[index]));
@@ -89,25 +106,43 @@ impl Layout {
 
     /// Reads whole lines.
     fn read<'a>(&self, bytes: &'a [u8], progress: &dyn Progress) -> Option<Part<'a>> {
-        if memchr(b'"', bytes).is_some() || std::str::from_utf8(bytes).is_err() {
+        if std::str::from_utf8(bytes).is_err() {
             return None;
         }
+        if memchr(b'"', bytes).is_some() {
+            return self.read_fields(bytes, quoted_fields(bytes, self.delimiter), progress);
+        }
+        // The last line may lack its line end.
+        let last = (!bytes.ends_with(b"\n")).then_some(bytes.len());
+        let mut start = 0;
+        let fields = memchr2_iter(self.delimiter, b'\n', bytes).chain(last).map(|end| {
+            let field = &bytes[start..end];
+            start = end + 1;
+            Some((field, end))
+        });
+        self.read_fields(bytes, fields, progress)
+    }
+
+    /// Reads fields of whole lines, each with the place where it ends.
+    fn read_fields<'a>(
+        &self,
+        bytes: &'a [u8],
+        all: impl Iterator<Item = Option<(&'a [u8], usize)>>,
+        progress: &dyn Progress,
+    ) -> Option<Part<'a>> {
         let carriage_returns = memchr(b'\r', bytes).is_some();
         let mut part = Part::default();
         let mut reading = Reader::new(progress);
         let mut fields = vec![&bytes[..0]; self.width];
-        let (mut start, mut line_start, mut field) = (0, 0, 0);
-        let ends = memchr2_iter(self.delimiter, b'\n', bytes);
-        // The last line may lack its line end.
-        let last = (!bytes.ends_with(b"\n")).then_some(bytes.len());
-        for end in ends.chain(last) {
-            *fields.get_mut(field)? = &bytes[start..end];
-            start = end + 1;
+        let (mut line_start, mut field) = (0, 0);
+        for found in all {
+            let (text, end) = found?;
+            *fields.get_mut(field)? = text;
             if bytes.get(end) == Some(&self.delimiter) {
                 field += 1;
                 continue;
             }
-            if end - line_start > MAX_RECORD_BYTES {
+            if end - line_start >= MAX_RECORD_BYTES {
                 return None;
             }
             if carriage_returns && !without_carriage_return(&mut fields[..=field]) {
@@ -122,11 +157,42 @@ impl Layout {
                     self.positions.map(|position| trimmed(fields[position]));
                 part.push(task?, worker?, label?)?;
             }
-            (line_start, field) = (start, 0);
-            reading.at(start);
+            (line_start, field) = (end + 1, 0);
+            reading.at(line_start);
         }
         Some(part)
     }
+}
+
+/// Fields, some of them in quotes that hold neither quote nor line end, and where each ends; `None` for any other
+/// quote, and then whatever.
+fn quoted_fields(bytes: &[u8], delimiter: u8) -> impl Iterator<Item = Option<(&[u8], usize)>> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let rest = bytes.get(start..)?;
+        if rest.is_empty() && bytes.ends_with(b"\n") {
+            return None;
+        }
+        let found = quoted_field(rest, delimiter).map(|(field, length)| (field, start + length));
+        start = found.map_or(bytes.len(), |(_, end)| end) + 1;
+        Some(found)
+    })
+}
+
+/// The first field, and where it ends.
+fn quoted_field(bytes: &[u8], delimiter: u8) -> Option<(&[u8], usize)> {
+    let Some(quoted) = bytes.strip_prefix(b"\"") else {
+        let end = memchr3(delimiter, b'\n', b'"', bytes).unwrap_or(bytes.len());
+        return (bytes.get(end) != Some(&b'"')).then(|| (&bytes[..end], end));
+    };
+    let field = &quoted[..memchr(b'"', quoted)?];
+    if memchr2(b'\n', b'\r', field).is_some() {
+        return None;
+    }
+    let after = &quoted[field.len() + 1..];
+    let carriage_return = usize::from(after.starts_with(b"\r\n"));
+    let is_end = after.get(carriage_return).is_none_or(|&b| b == delimiter || b == b'\n');
+    is_end.then_some((field, field.len() + 2 + carriage_return))
 }
 
 /// Removes the carriage return before a line end; `false` if there is another one.

@@ -230,21 +230,80 @@ proptest! {
         if !last_line_end {
             text.truncate(text.len() - end.len());
         }
-        let labels = source("l.csv", &text);
-        let mut problems = Problems::new();
-        let mut spelling = Spelling::new(false);
-        let (slow, read) =
-            read_crowd_by_row(&labels, Duplicates::Last, &mut spelling, &mut problems);
-        if let Some((mut names, mut reports)) = read_plain_reports(&labels, &[TASK, WORKER, LABEL])
-        {
-            prop_assert_eq!(reports.concat().len() as u64, read.rows);
-            let mut fast = Spelling::new(false);
-            fast.fold_reports(&mut names.labels, &mut reports);
-            prop_assert_eq!(problems.is_empty(), !reports.concat().is_empty());
-            prop_assert_eq!(table_by_name(names, reports), slow);
-            prop_assert!(fast.warnings().eq(spelling.warnings()));
-        } else {
-            prop_assert!(!problems.is_empty());
-        }
+        both_ways(&source("l.csv", &text), true)?;
+    }
+
+    #[test]
+    fn odd_files_are_read_alike_or_left_to_the_slow_way(
+        rows in prop::collection::vec(
+            prop::array::uniform3("[ab]|\"[ab ,]{1,2}\"|[a \"\r,'=é\n]{0,3}|\"[a\n\r\"]{0,3}\"[ \"b]?"),
+            1..8,
+        ),
+        header in prop::sample::select(vec!["task,worker,label", "\"task\",worker,\"label\""]),
+        end in prop::sample::select(vec!["\n", "\r\n", "\n\n"]),
+    ) {
+        let rows = rows.iter().map(|row| format!("{}{end}", row.join(",")));
+        both_ways(&source("l.csv", &format!("{header}{end}{}", rows.collect::<String>())), false)?;
+    }
+
+    #[test]
+    fn json_lines_are_read_alike_or_left_to_the_slow_way(
+        rows in prop::collection::vec(
+            (
+                prop::array::uniform3(
+                    "\"[ab é'=]{1,2}\"|-?[0-9]{1,3}|true|false|[0-9]{14,20}|\"[a\\\\nu\"\t]{0,3}\"|null|-?[0-9]\\.?[0-9e]{0,2}|\\[\\]"
+                ),
+                prop::sample::select(vec![
+                    "{\"task\":T,\"worker\":W,\"label\":L}",
+                    " { \"label\" : L ,\t\"worker\": W , \"Task\":T } \r",
+                    "{\"id\":1.5,\"task\":T,\"worker\":W,\"label\":L,\"x\":null}",
+                    "{\"id\":L,\"task\":T,\"worker\":W,\"label\":\"x\",\"id\":1}",
+                    "{\"task\":T,\"worker\":W,\"label\":L,\"question\":T}",
+                    "{\"task\":T,\"worker\":W,\"label\":L},",
+                    "",
+                    " ",
+                ]),
+            ),
+            1..6,
+        ),
+    ) {
+        let line = |([t, w, l], line): &([String; 3], &str)| {
+            line.replace('T', t).replace('W', w).replace('L', l).replace(&format!("{t}ask"), "Task") + "\n"
+        };
+        both_ways(&source("l.jsonl", &rows.iter().map(line).collect::<String>()), false)?;
+    }
+}
+
+/// What is wrong where the fast way reads anything but what the slow way does, or nothing of what is `plain`.
+fn both_ways(labels: &Source, plain: bool) -> Result<(), TestCaseError> {
+    let mut problems = Problems::new();
+    let mut spelling = Spelling::new(false);
+    let (slow, read) = read_crowd_by_row(labels, Duplicates::Last, &mut spelling, &mut problems);
+    if let Some((mut names, mut reports)) = read_plain_reports(labels, &[TASK, WORKER, LABEL]) {
+        prop_assert_eq!(reports.concat().len() as u64, read.rows);
+        let mut fast = Spelling::new(false);
+        fast.fold_reports(&mut names.labels, &mut reports);
+        prop_assert_eq!(problems.is_empty(), !reports.concat().is_empty());
+        prop_assert_eq!(table_by_name(names, reports), slow);
+        prop_assert!(fast.warnings().eq(spelling.warnings()));
+    } else {
+        prop_assert!(!plain || !problems.is_empty());
+    }
+    Ok(())
+}
+
+#[test]
+fn quoted_fields_and_flat_objects_go_the_fast_way() {
+    for (name, text) in [
+        ("l.csv", "\"task\",worker,label\r\n\"q, 1\",\"a\",x\r\nq2,b,\"y\"\r\n"),
+        ("l.csv", "task,worker,label\n\"q\",\"a\",\"x\""),
+        (
+            "l.jsonl",
+            "{\"task\": \"q\", \"worker\": 7, \"label\": true, \"note\": null, \"seconds\": 1.25}\n",
+        ),
+    ] {
+        let labels = source(name, text);
+        assert!(read_plain_reports(&labels, &[TASK, WORKER, LABEL]).is_some(), "{text}");
+        both_ways(&labels, true).unwrap();
     }
 }
