@@ -38,9 +38,9 @@ enum Kind {
 
 const KINDS: [Kind; 256] = {
     let mut kinds = [Kind::Other; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        kinds[byte] = match byte as u8 {
+    let mut byte = 0_u8;
+    loop {
+        kinds[byte as usize] = match byte {
             b'a'..=b'z' | b'A'..=b'Z' => Kind::Letter,
             b'0'..=b'9' => Kind::Digit,
             b'_' => Kind::Join,
@@ -51,9 +51,11 @@ const KINDS: [Kind; 256] = {
             128.. => Kind::High,
             _ => Kind::Other,
         };
+        if byte == u8::MAX {
+            break kinds;
+        }
         byte += 1;
     }
-    kinds
 };
 
 struct Words<'a> {

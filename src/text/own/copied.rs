@@ -107,7 +107,9 @@ fn of_paper(
     for z in order {
         let Some(text) = set.z[z].content.text.as_deref() else { continue };
         any = true;
-        Words::of(text).pieces().for_each(|(_, piece)| {
+        let words = Words::of(text);
+        of_z.reserve(words.hashes.len());
+        words.pieces().for_each(|(_, piece)| {
             of_z.entry(piece).or_insert(z);
         });
     }

@@ -52,7 +52,9 @@ fn near_one_review(set: &ReviewSet, Paper { reviews, z }: &Paper) -> Vec<usize> 
     let reviews: Vec<Vec<u64>> =
         reviews.iter().map(|&review| shingles(text(&set.reviews[review].content))).collect();
     let is_near = |z: &[u64], review: &[u64]| {
-        common(z, review) >= needed(z.len().max(review.len())) && !review.is_empty()
+        let needed = needed(z.len().max(review.len()));
+        // Most are of other lengths.
+        z.len().min(review.len()) >= needed && common(z, review) >= needed && !review.is_empty()
     };
     let is_far = |z: &[u64], review: &[u64]| common(z, review) as f64 <= FAR * review.len() as f64;
     let candidate = |&(index, own): &(usize, &Vec<u64>)| {
