@@ -334,8 +334,8 @@ impl Real {
         Self { alone: Alone::new(), name: format!("local:{file}") }
     }
 
-    fn model(&self) -> [&str; 6] {
-        ["--model", &self.name, "--max-tokens", "16", "--turns", "1"]
+    fn model(&self) -> [&str; 4] {
+        ["--model", &self.name, "--max-tokens", "16"]
     }
 
     /// The output of a command that did what it was asked or says for how many it could not.
@@ -357,7 +357,7 @@ fn a_real_model_labels_without_a_server() {
     let real = Real::new();
     real.alone.desk.write("items.csv", "task,text\nb,I hate you.\n");
     let labels = ["annotate", "labels", "items.csv", "--prompt", "label-toxicity"];
-    let labels = [&labels[..], &["--question", "toxic"]].concat();
+    let labels = [&labels[..], &["--question", "toxic", "--turns", "1"]].concat();
     let written = real.done_or_told(&labels);
     let again = real.alone.caz(&[&labels[..], &real.model()].concat(), "1");
     // From the cache, or asked for again where an answer was of no use.
@@ -419,9 +419,9 @@ fn a_real_model_gives_19_soft_judgments_without_a_server() {
 fn a_real_model_reviews_and_judges_without_a_server() {
     let real = Real::new();
     real.alone.desk.write("pairs.csv", "item,context,a,b\n1,What is 2 + 2?,It is 4,It is 5\n");
-    real.done_or_told(&["judge", "pairs.csv", "--method", "single"]);
-    real.done_or_told(&["annotate", "judgments", "reviews.jsonl"]);
+    real.done_or_told(&["judge", "pairs.csv", "--method", "single", "--judge", "turns=1"]);
+    real.done_or_told(&["annotate", "judgments", "reviews.jsonl", "--judge", "turns=1"]);
     let reviews = ["annotate", "reviews", "papers.jsonl"];
-    let run = real.alone.caz(&[&reviews[..], &real.model()[..4]].concat(), "2");
+    let run = real.alone.caz(&[&reviews[..], &real.model()].concat(), "2");
     assert!(run.code.is_some_and(|code| code <= 1), "{}", run.stderr);
 }
