@@ -92,16 +92,7 @@ impl Layout {
         }
         let names = quoted_fields(header.as_bytes(), delimiter).map(|field| Some(field?.0));
         let names: Vec<&[u8]> = names.collect::<Option<_>>()?;
-        let names: Vec<&str> = names.into_iter().flat_map(std::str::from_utf8).collect();
-        let mut positions = [0; COLUMNS];
-        for (position, column) in positions.iter_mut().zip(schema) {
-            let mut found = (0..names.len()).filter(|&index| column.matches(names[index]));
-            *position = found.next()?;
-            if found.next().is_some() {
-                return None;
-            }
-        }
-        Some(Self { delimiter, width: names.len(), positions })
+        Some(Self { delimiter, width: names.len(), positions: positions(&names, schema)? })
     }
 
     /// Reads whole lines.
@@ -162,6 +153,22 @@ impl Layout {
         }
         Some(part)
     }
+}
+
+/// Where among `names` the columns are; `None` if one is missing or named twice.
+fn positions(names: &[&[u8]], schema: &[Column; COLUMNS]) -> Option<[usize; COLUMNS]> {
+    let mut positions = [0; COLUMNS];
+    for (position, column) in positions.iter_mut().zip(schema) {
+        let is_column = |&place: &usize| {
+            std::str::from_utf8(names[place]).is_ok_and(|name| column.matches(name))
+        };
+        let mut found = (0..names.len()).filter(is_column);
+        *position = found.next()?;
+        if found.next().is_some() {
+            return None;
+        }
+    }
+    Some(positions)
 }
 
 /// Fields, some of them in quotes that hold neither quote nor line end, and where each ends; `None` for any other

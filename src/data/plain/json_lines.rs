@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use super::{COLUMNS, Part};
+use super::{COLUMNS, Part, positions};
 use crate::data::progress::Progress;
 use crate::data::reading::Reader;
 use crate::data::rows::{Column, MAX_RECORD_BYTES};
@@ -20,7 +20,7 @@ pub(super) fn read<'a>(
     let mut pairs: Vec<(&[u8], Value)> = Vec::new();
     // The keys of the row before, and where among them the columns are.
     let mut keys: Vec<&[u8]> = Vec::new();
-    let mut positions = [0; COLUMNS];
+    let mut places = [0; COLUMNS];
     let mut start = 0;
     while start < bytes.len() {
         let rest = &bytes[start..];
@@ -36,31 +36,17 @@ pub(super) fn read<'a>(
         if !pairs.iter().map(|pair| pair.0).eq(keys.iter().copied()) {
             keys.clear();
             keys.extend(pairs.iter().map(|pair| pair.0));
-            positions = columns(&keys, schema)?;
+            // A key that stands twice is for the slow way to explain.
+            if (1..keys.len()).any(|place| keys[..place].contains(&keys[place])) {
+                return None;
+            }
+            places = positions(&keys, schema)?;
         }
-        let [task, worker, label] = positions.map(|position| pairs[position].1.name());
+        let [task, worker, label] = places.map(|place| pairs[place].1.name());
         part.push(task?, worker?, label?)?;
         reading.at(start);
     }
     Some(part)
-}
-
-/// Where the columns are; `None` if one is missing or named twice, or a key stands twice.
-fn columns(keys: &[&[u8]], schema: &[Column; COLUMNS]) -> Option<[usize; COLUMNS]> {
-    if (1..keys.len()).any(|place| keys[..place].contains(&keys[place])) {
-        return None;
-    }
-    let mut positions = [0; COLUMNS];
-    for (position, column) in positions.iter_mut().zip(schema) {
-        let is_column =
-            |&place: &usize| std::str::from_utf8(keys[place]).is_ok_and(|key| column.matches(key));
-        let mut found = (0..keys.len()).filter(is_column);
-        *position = found.next()?;
-        if found.next().is_some() {
-            return None;
-        }
-    }
-    Some(positions)
 }
 
 #[derive(Clone, Copy)]
