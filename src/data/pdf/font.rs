@@ -11,10 +11,12 @@ const USUAL_WIDTH: f32 = 500.0;
 
 /// A font of a page.
 pub(super) struct Font<'a> {
-    /// By what the file says its codes mean, then by their places in a known table.
-    encodings: Vec<Encoding<'a>>,
-    /// What codes mean by the names of their glyphs, after the file's own map and before a known table.
+    /// What the file says its codes mean.
+    map: Option<Encoding<'static>>,
+    /// What codes mean by the names of their glyphs, where the map has none.
     named: HashMap<u32, String>,
+    /// What codes mean by their places in a known table, where nothing else is known.
+    table: Option<Encoding<'a>>,
     /// Bytes of a code.
     code_bytes: usize,
     /// In thousandths of the size of the font.
@@ -37,14 +39,11 @@ pub(super) struct Glyph {
 
 impl<'a> Font<'a> {
     pub(super) fn new(font: &'a Dictionary, document: &'a Document) -> Self {
-        let encodings = by_map(font, document)
-            .into_iter()
-            .chain(font.get_font_encoding_with_limit(document, MOST_BYTES).ok())
-            .collect();
         let name = |entry: &[u8]| font.get_deref(entry, document).and_then(Object::as_name).ok();
         let composite = name(b"Subtype") == Some(b"Type0");
         let mut made = Self {
-            encodings,
+            map: by_map(font, document),
+            table: font.get_font_encoding_with_limit(document, MOST_BYTES).ok(),
             named: if composite { HashMap::new() } else { by_names(font, document) },
             code_bytes: if composite { 2 } else { 1 },
             widths: HashMap::new(),
@@ -114,8 +113,9 @@ impl<'a> Font<'a> {
             .chunks(self.code_bytes)
             .map(|bytes| {
                 let code = bytes.iter().fold(0, |code, &byte| code << 8 | u32::from(byte));
-                let (encodings, named) = (&self.encodings, self.named.get(&code));
-                let text = self.known.entry(code).or_insert_with(|| said(encodings, named, bytes));
+                let (map, table) = (self.map.as_ref(), self.table.as_ref());
+                let (known, named) = (&mut self.known, self.named.get(&code));
+                let text = known.entry(code).or_insert_with(|| said(map, named, table, bytes));
                 let width = self.widths.get(&code).copied().unwrap_or(self.other_width) * self.unit;
                 Glyph { text: text.clone(), width, is_space: bytes == [b' '] }
             })
@@ -135,17 +135,17 @@ fn by_map(font: &Dictionary, document: &Document) -> Option<Encoding<'static>> {
 }
 
 /// What a code says by the first that has it: the file's own map, the name of its glyph, a known table.
-fn said(encodings: &[Encoding<'_>], named: Option<&String>, code: &[u8]) -> String {
-    let by = |is_map: bool| {
-        let of_kind = encodings
-            .iter()
-            .filter(move |e| matches!(e, Encoding::UnicodeMapEncoding(_)) == is_map);
-        of_kind.filter_map(|encoding| encoding.bytes_to_string(code).ok())
-    };
-    let mut texts = by(true).chain(named.cloned()).chain(by(false));
-    texts
-        .find(|text| !text.is_empty() && !text.contains(char::REPLACEMENT_CHARACTER))
-        .unwrap_or_else(|| char::REPLACEMENT_CHARACTER.to_string())
+fn said(
+    map: Option<&Encoding<'_>>,
+    named: Option<&String>,
+    table: Option<&Encoding<'_>>,
+    code: &[u8],
+) -> String {
+    let by = |encoding: Option<&Encoding<'_>>| encoding?.bytes_to_string(code).ok();
+    let texts = [by(map), named.cloned(), by(table)];
+    let is_known = |text: &String| !text.is_empty() && !text.contains(char::REPLACEMENT_CHARACTER);
+    let known = texts.into_iter().flatten().find(is_known);
+    known.unwrap_or_else(|| char::REPLACEMENT_CHARACTER.to_string())
 }
 
 /// What the codes of a simple font mean by the names of their glyphs: those of the font program, which hold
