@@ -34,6 +34,7 @@ mod language;
 mod model;
 mod other_paper;
 mod people_z;
+mod prevalence;
 mod result;
 mod scene;
 mod scores;

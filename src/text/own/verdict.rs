@@ -10,6 +10,7 @@ use super::features::Features;
 use super::flags::{Apart, cut_off};
 use super::ghosts::Planted;
 use super::model::{CLOSENESS, Judged, Model, Point, Slot};
+use super::prevalence::{Shares, prevalence};
 use super::result::{
     GhostRate, NotJudged, OwnFlag, OwnReview, OwnReviewer, PlantedRates, Posterior, Prevalence,
     Share,
@@ -375,8 +376,7 @@ impl OwnReviewer {
             let scale = if judged.own < 1.0 { (1.0 - own) / (1.0 - judged.own) } else { 0.0 };
             judged.kinds.map(|kind| kind * scale)
         });
-        let [slope, constant] = CALIBRATION;
-        self.score = judged.map(|judged| slope * (judged.logs[0] - judged.logs[1]) + constant);
+        self.score = judged.map(|judged| calibrated_odds(judged.logs[0] - judged.logs[1]));
         if decided > 0 {
             own = own.min(OWN_IF_COPIED);
             kinds = [1.0 - own, 0.0, 0.0, 0.0];
@@ -410,11 +410,15 @@ fn cut_offs(people: &[Option<Person>], fdr: f64) -> CutOffs {
     }
 }
 
+/// The log odds that are said of those by the model.
+fn calibrated_odds(odds: f64) -> f64 {
+    let [slope, constant] = CALIBRATION;
+    slope * odds + constant
+}
+
 /// The probability that is said of one by the model.
 fn calibrated(own: f64) -> f64 {
-    let [slope, constant] = CALIBRATION;
-    let odds = own.ln() - (1.0 - own).ln();
-    1.0 / (1.0 + (-(slope * odds + constant)).exp())
+    1.0 / (1.0 + (-calibrated_odds(own.ln() - (1.0 - own).ln())).exp())
 }
 
 fn reads_as_copy(kinds: &[f64; 4]) -> bool {
@@ -445,75 +449,6 @@ fn scatter(point: Point, [a, b, c]: [f64; 3], random: &mut impl rand::Rng) -> Po
         point[0] + a.sqrt() * first,
         point[1] + across * first + (b - across * across).max(0.0).sqrt() * second,
     ]
-}
-
-/// How likely the texts are, by the share of people with one that is not theirs.
-#[derive(Default)]
-struct Shares {
-    /// Shares and the logarithms of their likelihoods.
-    grid: Vec<(f64, f64)>,
-}
-
-impl Shares {
-    fn new<'a>(model: &Model, people: impl Iterator<Item = &'a Judged>) -> Self {
-        /// Shares that are tried between one in a hundred thousand and nearly all, each so many times
-        /// the one before.
-        const STEPS: i32 = 600;
-        // By how much the person's texts are likelier if one is not theirs.
-        let ratio = |judged: &Judged| {
-            let prior = model.prior(judged.slots.len());
-            let odds = (judged.logs[1] - judged.logs[0]) - (prior / (1.0 - prior)).ln();
-            odds.clamp(-50.0, 50.0).exp()
-        };
-        let ratios: Vec<f64> = people.map(ratio).collect();
-        let shares = (0..=STEPS).map(|step| {
-            if step == 0 {
-                0.0
-            } else {
-                10_f64.powf(5.0 * (f64::from(step) / f64::from(STEPS) - 1.0))
-            }
-        });
-        let shares: Vec<f64> = shares.map(|share| share.min(0.999)).collect();
-        let fit = |&share: &f64| {
-            let each = ratios.iter().map(|ratio| (1.0 - share + share * ratio).ln());
-            (share, each.sum::<f64>())
-        };
-        Self { grid: shares.par_iter().map(fit).collect() }
-    }
-
-    fn best(&self) -> (f64, f64) {
-        let best = |best: (f64, f64), next: &(f64, f64)| if next.1 > best.1 { *next } else { best };
-        self.grid.iter().fold((0.0, f64::NEG_INFINITY), best)
-    }
-
-    /// The shares whose logarithm is within 1.92 of the largest: a 95 % interval.
-    fn interval(&self) -> (f64, f64) {
-        let (_, most) = self.best();
-        let inside = self.grid.iter().filter(|(_, value)| *value >= most - 1.92);
-        let inside = inside.map(|(share, _)| *share);
-        (inside.clone().fold(1.0, f64::min), inside.fold(0.0, f64::max))
-    }
-
-    /// Where the interval begins, as a share of the likeliest.
-    fn least(&self) -> f64 {
-        let (best, _) = self.best();
-        if best > 0.0 { self.interval().0 / best } else { 0.0 }
-    }
-}
-
-/// The estimated share of people with a review that is not theirs, of whom `open` have P(own) by the
-/// model and `decided` have copied a review word for word, with its interval; nobody need be added to
-/// those where `anybody` of the others is not worth a look.
-fn prevalence(shares: &Shares, open: &[f64], decided: usize, anybody: bool) -> Option<Prevalence> {
-    let judged = open.len() + decided;
-    if judged == 0 {
-        return None;
-    }
-    let of_all = |share: f64| (share * open.len() as f64 + decided as f64) / judged as f64;
-    let share = of_all(mean(open).map_or(0.0, |own| 1.0 - own));
-    let (low, high) = if open.is_empty() { (0.0, 0.0) } else { shares.interval() };
-    let low = of_all(if anybody { low } else { 0.0 }).min(share);
-    Some(Prevalence { share, interval: (low, of_all(high).max(share)), judged })
 }
 
 fn rates(people: &[Option<Person>], plantings: &[Planting], bar: f64) -> PlantedRates {
@@ -547,14 +482,5 @@ mod tests {
             assert!((calibrated(own) - expected).abs() < 1e-12);
         }
         assert!(calibrated(0.0) < 1e-300 && calibrated(1.0) > 1.0 - 1e-15);
-    }
-
-    #[test]
-    fn whoever_copied_is_counted_and_nobody_else_where_nobody_else_is_worth_a_look() {
-        let shares = Shares { grid: vec![(0.0, -9.0), (0.1, 0.0), (0.2, -9.0)] };
-        let low = |anybody| prevalence(&shares, &[0.9; 8], 2, anybody).unwrap().interval.0;
-        assert!((low(false) - 0.2).abs() < 1e-12);
-        // Of eight a tenth and the two.
-        assert!((low(true) - 0.28).abs() < 1e-12);
     }
 }
