@@ -54,7 +54,7 @@ pub(super) struct EmbeddingArgs {
     pub vectors: Keyed<VectorArgs>,
     #[cfg(feature = "llm")]
     #[command(flatten)]
-    pub judge: super::keyed::Keyed<super::judging::Judging>,
+    pub judge: Keyed<super::judging::Judging>,
     #[cfg(feature = "llm")]
     #[command(flatten)]
     pub llm: super::llm::LlmArgs,

@@ -116,19 +116,18 @@ pub fn main() -> ExitStatus {
 /// A program with the flags of every command of caz: parses its command line as `command` says, runs it, ends
 /// where Ctrl-C or a panic says so, and tells what went wrong.
 pub fn program<C: FromArgMatches>(
-    command: clap::Command,
+    mut command: clap::Command,
     common: impl Fn(&C) -> &Common,
     run: impl FnOnce(&C) -> Result<ExitStatus>,
 ) -> ExitStatus {
     interruption::end_on_panic();
-    let known = command.clone();
-    let parsed = command.try_get_matches().and_then(|matches| {
+    let parsed = command.try_get_matches_from_mut(std::env::args_os()).and_then(|matches| {
         let cli = C::from_arg_matches(&matches)?;
         Ok((cli, matches))
     });
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return refused(&known, &error),
+        Err(error) => return refused(&command, &error),
     };
     interruption::listen(common(&cli));
     match files::check(&matches).and_then(|()| run(&cli)) {
