@@ -114,14 +114,19 @@ def _is_several(data: Any) -> bool:
 
 
 def _flags(settings: dict[str, Any]) -> list[str]:
-    """``min_papers=3, score=["own", "projected"], offline=True`` as flags; ``None`` is left out."""
+    """``min_papers=3, score=["own", "projected"], offline=True`` as flags; ``None`` is left out.
+
+    A dict is a flag of keys: ``vectors={"granularity": "text"}``.
+    """
     flags: list[str] = []
     for name, value in settings.items():
-        flag = f"--{name.rstrip('_').replace('_', '-')}"
+        flag = _long(name)
         if value is None or value is False:
             continue
         if value is True:
             flags.append(flag)
+        elif isinstance(value, dict):
+            flags.extend(f"{flag}={key[2:]}" for key in _flags(value))
         elif isinstance(value, (list, tuple)) and _is_given_again(name, value):
             flags.extend(f"{flag}={each}" for each in value)
         elif isinstance(value, (list, tuple)):
@@ -129,6 +134,11 @@ def _flags(settings: dict[str, Any]) -> list[str]:
         else:
             flags.append(f"{flag}={value}")
     return flags
+
+
+def _long(name: str) -> str:
+    """The flag of a setting."""
+    return f"--{name.rstrip('_').replace('_', '-')}"
 
 
 def _is_given_again(name: str, values: Sequence[Any]) -> bool:
@@ -231,7 +241,8 @@ def embed(texts: Union[Data, Sequence[str]], embedder: Optional[str] = None, **s
 
     Of a list of strings a NumPy array, a row per string, 64-bit floats. Of anything else, which has a
     column ``text``, rows with the columns of the program's JSON lines: a frame of the kind that came
-    in, else a list of dicts. Settings are the flags of ``caz embed``, e.g. ``granularity="sentence"``.
+    in, else a list of dicts. Settings are the flags of ``caz embed``, e.g.
+    ``vectors={"granularity": "sentence"}``.
 
     >>> caz.embed(["One text.", "Another one."], "static").shape  # doctest: +SKIP
     (2, 128)

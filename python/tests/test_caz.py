@@ -111,7 +111,7 @@ def test_arrays_of_numpy_are_read_as_given_vectors(tmp_path):
         path[name] = tmp_path / f"{name}.npz"
         numpy.savez_compressed(path[name], vector=vectors, **ids)
     given = caz.reviews(path["reviews"], path["z"], score="projected")
-    own = caz.reviews(REVIEWS, Z_REVIEWS, score="projected", embedder="static", granularity="text")
+    own = caz.reviews(REVIEWS, Z_REVIEWS, score="projected", embedder="static", vectors={"granularity": "text"})
     assert [row["score"] for row in given.rows] == [row["score"] for row in own.rows]
 
 
