@@ -35,9 +35,9 @@ duckdb.sql("copy (select worker, -avg((a.label = z.label)::int) from read_csv({l
 DS = """
 import numpy as np, polars as pl, scipy.sparse as sp
 frame = pl.read_csv({labels!r}, infer_schema=False)
-columns = [frame[c].cast(pl.Categorical) for c in ('task', 'worker', 'label')]
-t, w, l = [c.to_physical().to_numpy() for c in columns]
-T, W, L = [c.max() + 1 for c in (t, w, l)]
+columns = [frame[c].cast(pl.Enum(frame[c].unique())) for c in ('task', 'worker', 'label')]
+t, w, l = [c.to_physical().to_numpy().astype(np.int64) for c in columns]
+T, W, L = [int(c.max()) + 1 for c in (t, w, l)]
 said = sp.csr_matrix((np.ones(len(t)), (t, w * L + l)), shape=(T, W * L))
 p = np.asarray(sp.csr_matrix((np.ones(len(t)), (t, l)), shape=(T, L)).todense()) + 0.0
 p /= p.sum(axis=1, keepdims=True)
