@@ -68,7 +68,9 @@ fn judges_of_relevance() {
     assert_eq!((outside.items, outside.missing), (4422, Some(1)));
     let (low, high) = outside.bounds.unwrap();
     assert!(low < high && high - low < 0.001);
-    near(found(&relevance(Some(1.0), false), JUDGE, "kappa").value, 0.416, 5e-4);
+    let cut = relevance(Some(1.0), false);
+    near(found(&cut, JUDGE, "kappa").value, 0.416, 5e-4);
+    near(found(&cut, JUDGE, "mae").value, 0.294, 6e-4);
 }
 
 #[test]
