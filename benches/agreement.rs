@@ -8,11 +8,8 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::path::Path;
 
-use caz::data::labellers::{ClusterSource, LabellerFiles};
-use caz::data::observer::Silent;
-use caz::data::scale::ScaleChoice;
-use caz::data::source::Source;
-use caz::screen::agreement::{AgreementSettings, run};
+use caz::for_tests::{ClusterSource, ScaleChoice};
+use caz::{AgreementSettings, LabellerFiles, Silent, Source, agree as run};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -8,10 +8,9 @@
 
 use std::hint::black_box;
 
-use caz::data::ids::Ids;
-use caz::data::labels::{LabelNames, LabelReport, LabelTable};
-use caz::data::z::{ZSample, ZSource};
-use caz::mechanism::{CopyMixture, DawidSkene, EmSettings};
+use caz::for_tests::{
+    CopyMixture, DawidSkene, EmSettings, Ids, LabelNames, LabelReport, LabelTable, ZSample, ZSource,
+};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

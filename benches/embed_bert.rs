@@ -12,9 +12,7 @@ use std::path::{Path, PathBuf};
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::BertModel;
-use caz::data::progress::NoProgress;
-use caz::embed::Embedder;
-use caz::embed::bert::{BertEmbedder, BertOptions};
+use caz::for_tests::{BertEmbedder, BertOptions, Embedder, NoProgress};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 /// Texts of one batch of candle's model.

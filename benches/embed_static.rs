@@ -5,11 +5,7 @@
 
 use std::hint::black_box;
 
-use caz::data::progress::NoProgress;
-use caz::embed::Embedder;
-use caz::embed::pooling::embed_by_sentence;
-use caz::embed::sentences::sentences;
-use caz::embed::static_model::StaticModel;
+use caz::for_tests::{Embedder, NoProgress, StaticModel, embed_by_sentence, sentences};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -9,15 +9,11 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::path::Path;
 
-use caz::data::duplicates::Duplicates;
-use caz::data::label_reader::{LabelFiles, LoadedLabels, read_labels};
-use caz::data::labels::Label;
-use caz::data::source::Source;
-use caz::data::z::{ZSample, ZSource};
-use caz::mechanism::{
-    Conditioning, CorrelatedAgreement, CorrelatedAgreementOptions, Mechanism, OutputAgreement,
-    OwnAnswers, OwnSettings,
+use caz::for_tests::{
+    Conditioning, CorrelatedAgreement, CorrelatedAgreementOptions, Label, LabelFiles, LoadedLabels,
+    Mechanism, OutputAgreement, OwnAnswers, OwnLabelsSettings, ZSample, ZSource, read_labels,
 };
+use caz::{Duplicates, Source};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -108,7 +104,7 @@ fn scoring(criterion: &mut Criterion) {
         let (loaded, z) = crowd.load();
         let sample = ZSample { name: String::new(), labels: z.clone() };
         let sources = [ZSource { name: "llm".into(), samples: vec![sample] }];
-        let own = OwnAnswers::new(&sources, OwnSettings::default());
+        let own = OwnAnswers::new(&sources, OwnLabelsSettings::default());
         let conditioning = Conditioning::on(z);
         let options = CorrelatedAgreementOptions::default();
         let ca_z = CorrelatedAgreement::new(conditioning.clone(), options.clone());

@@ -12,10 +12,10 @@
 
 use std::time::Instant;
 
-use caz::data::content::Content;
-use caz::data::progress::NoProgress;
-use caz::data::reviews::{Review, ReviewSet, ZReview};
-use caz::text::own::{OwnFlag, OwnSettings, check_texts, own_scores, plant, tfidf_vectors};
+use caz::for_tests::{
+    Content, NoProgress, OwnFlag, OwnSettings, Review, ReviewSet, ZReview, check_texts, own_scores,
+    plant, tfidf_vectors,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -8,7 +8,7 @@
 
 use std::hint::black_box;
 
-use caz::embed::static_model::StaticModel;
+use caz::for_tests::StaticModel;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hashbrown::HashMap;
 use rand::{RngExt, SeedableRng};

@@ -5,11 +5,7 @@
 use std::error::Error;
 use std::io::{Write, stdout};
 
-use caz::data::observer::Silent;
-use caz::data::{LabelRow, Labels, ZLabelRow};
-use caz::mechanism::MechanismName;
-use caz::screen::{LabelsSettings, labels};
-use caz::stats::flag::Flag;
+use caz::{Flag, LabelRow, Labels, LabelsSettings, MechanismName, Silent, ZLabelRow, labels};
 
 fn main() -> Result<(), Box<dyn Error>> {
     // 60 comments, fine or rude, of which the LLM gets every third one wrong. Ann, ben and cem

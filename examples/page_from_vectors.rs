@@ -2,11 +2,10 @@
 //!
 //! `cargo run --example page_from_vectors [FILE.html]`
 
-use caz::data::observer::Silent;
-use caz::data::{ReviewRow, Reviews, ZRow};
-use caz::report::html::HtmlExporter;
-use caz::report::{Exporter, Readers, write_file};
-use caz::screen::{ReportText, ReviewsSettings, reviews};
+use caz::{
+    Exporter, HtmlExporter, Readers, ReportText, ReviewRow, Reviews, ReviewsSettings, Silent, ZRow,
+    reviews, write_file,
+};
 
 /// Three dimensions: what everybody sees, what this reviewer sees, what the LLM says.
 fn review(paper: usize, reviewer: &str, vector: [f64; 3]) -> ReviewRow {
@@ -18,7 +17,7 @@ fn review(paper: usize, reviewer: &str, vector: [f64; 3]) -> ReviewRow {
     }
 }
 
-fn main() -> caz::error::Result<()> {
+fn main() -> caz::Result<()> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "page_from_vectors.html".into());
     let mut rows = Vec::new();
     let mut z = Vec::new();

@@ -4,12 +4,9 @@
 
 use std::io;
 
-use caz::data::Reviews;
-use caz::data::observer::Silent;
-use caz::report::{Exporter, TextExporter};
-use caz::screen::{ReviewsSettings, ScoreName, reviews};
+use caz::{Exporter, Reviews, ReviewsSettings, ScoreName, Silent, TextExporter, reviews};
 
-fn main() -> caz::error::Result<()> {
+fn main() -> caz::Result<()> {
     let mut paths = std::env::args().skip(1);
     let path = paths.next().unwrap_or_else(|| "data/reviews.jsonl".into());
     let z = paths.next().unwrap_or_else(|| "data/llm-reviews.jsonl".into());

@@ -18,6 +18,10 @@
 //! [`data::Labels`] are read or given, [`screen::labels()`] scores the workers by any
 //! [`mechanism::MechanismName`], [`screen::assumptions()`] asks whether the assumptions hold.
 //!
+//! # What is public
+//!
+//! The names in this list, each once and without a path; what is not in it changes without notice.
+//!
 //! # Layers
 //!
 //! `data -> stats -> { mechanism, embed -> text, metrics } -> simulate -> experiment`,
@@ -46,28 +50,90 @@
 //!
 //! What is undefined is `None`, an empty cell or `null`; never 0 and never NaN.
 
+// What one feature uses of another is of no use without it: what nobody uses is looked for where all are on.
+#![cfg_attr(
+    not(all(feature = "cli", feature = "llm", feature = "hub", feature = "local")),
+    allow(dead_code, unreachable_pub, unused_imports)
+)]
+
 #[cfg(feature = "http")]
-pub mod annotate;
-pub mod data;
-pub mod embed;
-pub mod error;
-pub mod experiment;
-pub mod judge;
-pub mod llm;
-pub mod mechanism;
-pub mod metrics;
-pub mod report;
-pub mod screen;
-pub mod simulate;
-pub mod stats;
-pub mod text;
+mod annotate;
+mod data;
+mod embed;
+mod error;
+mod experiment;
+mod judge;
+mod llm;
+mod mechanism;
+mod metrics;
+mod report;
+mod screen;
+mod simulate;
+mod stats;
+mod text;
 
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
 #[doc(hidden)]
 pub mod for_caz_sql;
+#[doc(hidden)]
+pub mod for_tests;
 
-pub use error::{Error, ErrorKind};
+// What is asked.
+pub use screen::agreement::run::{AgreementRun, run as agree};
+pub use screen::agreement::settings::AgreementSettings;
+pub use screen::agreement::work::Row as AgreementRow;
+pub use screen::assumptions::{AssumptionsRun, AssumptionsSettings, assumptions};
+pub use screen::labels::rows::{MechanismScores, WorkerRow};
+pub use screen::labels::settings::LabelsSettings;
+pub use screen::labels::{LabelsRun, labels};
+pub use screen::reviews::reviews;
+pub use screen::reviews::rows::ReviewerRow;
+pub use screen::reviews::run::ReviewsRun;
+pub use screen::reviews::settings::{By, Centering, ReviewsSettings};
+pub use screen::vectors::written::VectorFormat;
+pub use screen::vectors::{VectorsRun, vectors as embed};
+
+// What it is asked of.
+pub use data::duplicates::Duplicates;
+pub use data::input::Input;
+pub use data::label_rows::{LabelRow, Labels, ZLabelRow};
+pub use data::labellers::LabellerFiles;
+pub use data::observer::{Observer, Silent};
+pub use data::progress::Progress;
+pub use data::review_rows::{ReviewRow, Reviews, ZRow};
+pub use data::source::Source;
+pub use data::warning::Warning;
+
+// How.
+pub use embed::catalogue::{LocalModels, ModelSource};
+pub use embed::settings::{EmbedderSettings, EmbedderSpec, Granularity};
+pub use mechanism::catalogue::MechanismName;
+pub use mechanism::options::{LearnFrom, SeveralSources};
+pub use mechanism::scoring_function::ScoringFunction;
+pub use text::pairs::ZCombine;
+pub use text::score::ScoreName;
+
+// Language models.
+pub use judge::settings::JudgeSettings;
+pub use llm::chat::{
+    ChatAnswer, ChatModel, ChatRequest, FinishReason, Message, ResponseFormat, Role, Usage,
+};
+pub use llm::error::ChatError;
+
+// What comes out.
+pub use error::{Error, ErrorKind, Result};
+pub use report::file::{Readers, write_file};
+#[cfg(feature = "html")]
+pub use report::html::render::HtmlExporter;
+#[cfg(feature = "html")]
+pub use report::html::review_details::ReviewText as ReportText;
+pub use report::table::{Cell, Table};
+pub use report::text::TextExporter;
+pub use report::{Exporter, Report};
+pub use stats::flag::Flag;
+pub use stats::interval::Estimate;
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

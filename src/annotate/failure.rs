@@ -9,7 +9,7 @@ use crate::llm::ChatError;
 
 /// Why there is no row for an item.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// No answer.
     Asked(JudgeError),
     /// An answer that cannot be used.
@@ -29,7 +29,7 @@ impl Failure {
     }
 
     /// A stable word for scripts.
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Asked(error) => error.word(),
             Self::Unusable { kind, .. } => kind,
@@ -64,7 +64,7 @@ impl Failure {
 
 /// An item that failed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Failed {
+pub(crate) struct Failed {
     /// What identifies it.
     pub name: Row,
     /// A stable word for scripts.
@@ -77,12 +77,12 @@ pub struct Failed {
 
 impl Failed {
     /// An item that could not even be asked about.
-    pub fn new(name: Row, kind: impl Into<Cow<'static, str>>, message: String) -> Self {
+    pub(crate) fn new(name: Row, kind: impl Into<Cow<'static, str>>, message: String) -> Self {
         Self { name, kind: kind.into(), message, remedy: None }
     }
 
     /// A line of the list of errors; `phrase` puts a remedy into words.
-    pub fn row(&self, phrase: impl Fn(Remedy) -> &'static str) -> Row {
+    pub(crate) fn row(&self, phrase: impl Fn(Remedy) -> &'static str) -> Row {
         let mut message = self.message.clone();
         if let Some(remedy) = self.remedy {
             message.push_str("; ");

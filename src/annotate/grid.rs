@@ -29,16 +29,16 @@ use crate::llm::{ChatRequest, Prompt, PromptKind, ResponseFormat};
 use crate::report::{Input, settings_map};
 
 /// The name in results.
-pub const COMMAND: &str = "experiment prompts";
+pub(crate) const COMMAND: &str = "experiment prompts";
 
 /// Columns of the output: what a study of prompts reads, and what every label cost.
-pub const COLUMNS: [&str; 7] =
+pub(crate) const COLUMNS: [&str; 7] =
     ["task", "source", "prompt", "label", "tokens_read", "tokens_written", "seconds"];
 
 /// Which prompts are asked, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct GridSettings {
+pub(crate) struct GridSettings {
     /// A prompt for labels with features, by name or path.
     pub prompt: String,
     /// The features that are switched on and off, each with each; by default all of the prompt.
@@ -87,7 +87,7 @@ struct Variant {
 
 /// Items ready to be labelled by every prompt.
 #[derive(Debug)]
-pub struct Grid {
+pub(crate) struct Grid {
     settings: GridSettings,
     variants: Vec<Variant>,
     items: Vec<ItemRow>,
@@ -103,7 +103,7 @@ impl Grid {
     ///
     /// For settings that make no sense, prompts that cannot be used, and every problem of the items:
     /// one that lacks the text of a feature would be labelled as if the feature were off.
-    pub fn prepare(
+    pub(crate) fn prepare(
         settings: &GridSettings,
         source: impl FnOnce() -> Result<Source>,
     ) -> Result<Self> {
@@ -154,22 +154,23 @@ impl Grid {
     }
 
     /// Names of the prompts, in the order in which they are asked.
-    pub fn prompts(&self) -> impl Iterator<Item = &str> {
+    #[cfg(test)]
+    pub(crate) fn prompts(&self) -> impl Iterator<Item = &str> {
         self.variants.iter().map(|variant| variant.name.as_str())
     }
 
     /// The first request about every item by every prompt.
-    pub fn requests(&self) -> &[ChatRequest] {
+    pub(crate) fn requests(&self) -> &[ChatRequest] {
         &self.requests
     }
 
     /// The items, for results.
-    pub fn inputs(&self) -> &[Input] {
+    pub(crate) fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
     /// Every setting, for results; the prompts by hash.
-    pub fn provenance(&self) -> Map<String, Value> {
+    pub(crate) fn provenance(&self) -> Map<String, Value> {
         let mut settings = settings_map(&self.settings);
         let hashes = self.variants.iter().map(|v| (v.name.clone(), v.prompt.sha256().into()));
         settings.insert("prompts_sha256".into(), Value::Object(hashes.collect()));
@@ -179,7 +180,12 @@ impl Grid {
     /// Asks for all labels. An answer that cannot be read is a row without a label, and a failure.
     ///
     /// `timed` says whether the time of an answer means something, as it does for a server.
-    pub fn run(&self, asked: &Asked<'_>, timed: bool, observer: &dyn Observer) -> Annotation {
+    pub(crate) fn run(
+        &self,
+        asked: &Asked<'_>,
+        timed: bool,
+        observer: &dyn Observer,
+    ) -> Annotation {
         let count = self.variants.len();
         let of = |index: usize| {
             let task = self.items[index / count].fields[0].as_deref().unwrap_or_default().trim();

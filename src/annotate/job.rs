@@ -14,7 +14,7 @@ use crate::report::{Input, Report, Table};
 
 /// What a million tokens cost, in any currency.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Prices {
+pub(crate) struct Prices {
     /// Of a million tokens that a model reads.
     pub read: f64,
     /// Of a million tokens that it writes.
@@ -23,14 +23,14 @@ pub struct Prices {
 
 impl Prices {
     /// The price of so many tokens.
-    pub fn of(&self, read: u64, written: u64) -> f64 {
+    pub(crate) fn of(&self, read: u64, written: u64) -> f64 {
         (self.read * read as f64 + self.written * written as f64) / 1e6
     }
 }
 
 /// The model that is asked, and what stands behind it.
 #[derive(Clone, Copy)]
-pub struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     /// Whom to ask.
     pub model: &'a dyn ChatModel,
     /// Where requests go, for people.
@@ -47,7 +47,7 @@ pub struct Asked<'a> {
 
 /// What a run would cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Estimate {
+pub(crate) struct Estimate {
     /// First requests of all items.
     pub requests: u64,
     /// How many of them are answered already.
@@ -64,7 +64,7 @@ impl Estimate {
     /// # Errors
     ///
     /// What `holds` reports.
-    pub fn of<E>(
+    pub(crate) fn of<E>(
         requests: &[ChatRequest],
         mut holds: impl FnMut(&ChatRequest) -> Result<bool, E>,
     ) -> Result<Self, E> {
@@ -81,7 +81,7 @@ impl Estimate {
     }
 
     /// The numbers as a result of `command`.
-    pub fn report(
+    pub(crate) fn report(
         &self,
         command: &'static str,
         (inputs, settings): (&[Input], Map<String, Value>),
@@ -121,7 +121,7 @@ impl Estimate {
 
 /// What stopped a run before its end.
 #[derive(Debug)]
-pub enum Stop {
+pub(crate) enum Stop {
     /// The observer asked for it.
     Interrupted,
     /// An error that every other item would have met, or a budget.
@@ -130,7 +130,7 @@ pub enum Stop {
 
 /// A suspicious text and whose it is.
 #[derive(Debug, Clone)]
-pub struct Flagged {
+pub(crate) struct Flagged {
     /// The item.
     pub name: Row,
     /// What looks like an attempt to steer the model.
@@ -139,7 +139,7 @@ pub struct Flagged {
 
 /// What came out of a run, whole or stopped.
 #[derive(Debug)]
-pub struct Annotation {
+pub(crate) struct Annotation {
     /// Columns of the rows, for formats that need them.
     pub columns: &'static [&'static str],
     /// The rows of all items that worked, in the order of the items.
@@ -152,8 +152,6 @@ pub struct Annotation {
     pub done: u64,
     /// Items that were not asked for, because the run was stopped.
     pub not_begun: u64,
-    /// Items to which the model answered, in whatever form.
-    pub answered: u64,
     /// What it cost.
     pub spent: Spent,
     /// What the server could not do, in words.
@@ -254,7 +252,6 @@ impl Job<'_> {
             suspicious,
             done,
             not_begun,
-            answered: extras.len() as u64,
             spent: asked.budget.spent(),
             concessions: (asked.concessions)(),
             about: Map::new(),

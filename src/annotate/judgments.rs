@@ -26,7 +26,7 @@ use crate::llm::{ChatModel, ChatRequest};
 use crate::report::{Input, settings_map};
 
 /// The name in results.
-pub const COMMAND: &str = "annotate judgments";
+pub(crate) const COMMAND: &str = "annotate judgments";
 
 /// What identifies a review; handed through to the output.
 const IDS: [Column; 6] = [
@@ -69,13 +69,13 @@ const CHOICE_COLUMNS: [&str; 12] = [
 ];
 
 /// Columns of judged texts as runs of a study of feedback.
-pub const RUN_COLUMNS: [&str; 8] =
+pub(crate) const RUN_COLUMNS: [&str; 8] =
     ["provider", "feedback", "max_turns", "item", "success", "invalid_turns", "tokens", "turns"];
 
 /// How texts are judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct JudgmentsSettings {
+pub(crate) struct JudgmentsSettings {
     /// The questions: a rubric by name or path.
     pub rubric: String,
     /// Whether the model that comments sees the judgments known to be right; the judge never does.
@@ -102,7 +102,7 @@ impl JudgmentsSettings {
     /// # Errors
     ///
     /// A usage error.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.feedback_gold && !self.judge.asks_a_second_model() {
             let error =
                 Error::usage("known judgments are to be shown, but no second model is asked");
@@ -114,7 +114,7 @@ impl JudgmentsSettings {
 
 /// Texts ready to be judged.
 #[derive(Debug)]
-pub struct Judgments {
+pub(crate) struct Judgments {
     settings: JudgmentsSettings,
     rubric: Rubric,
     rows: Vec<ItemRow>,
@@ -130,7 +130,7 @@ impl Judgments {
     ///
     /// For settings that make no sense, a rubric that cannot be used, and with every problem of a
     /// file.
-    pub fn prepare(
+    pub(crate) fn prepare(
         settings: &JudgmentsSettings,
         sources: impl FnOnce() -> Result<(Source, Option<Source>)>,
     ) -> Result<Self> {
@@ -157,7 +157,7 @@ impl Judgments {
     }
 
     /// The files, for results.
-    pub fn inputs(&self) -> &[Input] {
+    pub(crate) fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
@@ -166,7 +166,7 @@ impl Judgments {
     /// # Errors
     ///
     /// If a prompt cannot be used.
-    pub fn provenance(&self) -> Result<Map<String, Value>> {
+    pub(crate) fn provenance(&self) -> Result<Map<String, Value>> {
         let mut settings = self.settings.judge.described(&self.rubric)?;
         settings.insert("feedback_gold".into(), self.settings.feedback_gold.into());
         settings.extend(settings_map(&self.settings.import));
@@ -178,7 +178,7 @@ impl Judgments {
     /// # Errors
     ///
     /// If a prompt cannot be used or a number is out of range.
-    pub fn strategy(&self, commenter: Option<Arc<dyn ChatModel>>) -> Result<Strategy> {
+    pub(crate) fn strategy(&self, commenter: Option<Arc<dyn ChatModel>>) -> Result<Strategy> {
         let commenter = commenter.map(|model| (model, self.settings.feedback_gold));
         self.settings.judge.strategy(&self.rubric, commenter)
     }
@@ -188,7 +188,7 @@ impl Judgments {
     /// # Errors
     ///
     /// As [`Strategy::requests`].
-    pub fn requests(
+    pub(crate) fn requests(
         &self,
         strategy: &Strategy,
         model: &str,
@@ -201,20 +201,15 @@ impl Judgments {
     }
 
     /// Texts that there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.items.len()
-    }
-
-    /// Whether there is no text.
-    pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
     }
 
     /// Asks for all judgments by the [`Self::strategy`]; `provenance` are the settings in the result.
     ///
     /// The second part is every text with known judgments as a run for
     /// [`crate::experiment::feedback`], with [`RUN_COLUMNS`]: success is to equal them at the end.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         (strategy, provenance): (&Strategy, &Map<String, Value>),
         asked: &Asked<'_>,

@@ -24,7 +24,7 @@ use crate::llm::{ChatRequest, Prompt, PromptKind, ResponseFormat};
 use crate::report::{Input, settings_map};
 
 /// The name in results.
-pub const COMMAND: &str = "annotate labels";
+pub(crate) const COMMAND: &str = "annotate labels";
 
 /// Texts that tables call by other names, too.
 const KNOWN: [Column; 5] = [
@@ -41,7 +41,7 @@ const COLUMNS: [&str; 4] = ["task", "label", "source", "sample"];
 /// How items are labelled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct LabelsSettings {
+pub(crate) struct LabelsSettings {
     /// A prompt for labels, by name or path.
     pub prompt: String,
     /// Question and labels for a prompt without, a TOML file; see [`super::read_task`].
@@ -80,7 +80,7 @@ impl LabelsSettings {
     /// # Errors
     ///
     /// Of the kind [`crate::ErrorKind::Usage`].
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         self.sampling.check()?;
         if self.turns == 0 {
             let error = Error::usage("an item needs at least 1 turn");
@@ -92,7 +92,7 @@ impl LabelsSettings {
 
 /// Items ready to be labelled.
 #[derive(Debug)]
-pub struct Labels {
+pub(crate) struct Labels {
     settings: LabelsSettings,
     prompt: Prompt,
     fields: Vec<Field>,
@@ -112,7 +112,7 @@ impl Labels {
     ///
     /// For settings that make no sense, a prompt or task that cannot be used, and every problem of
     /// the items.
-    pub fn prepare(
+    pub(crate) fn prepare(
         settings: &LabelsSettings,
         source: impl FnOnce() -> Result<Source>,
     ) -> Result<Self> {
@@ -143,17 +143,17 @@ impl Labels {
     }
 
     /// The first request about every item, sample by sample.
-    pub fn requests(&self) -> &[ChatRequest] {
+    pub(crate) fn requests(&self) -> &[ChatRequest] {
         &self.requests
     }
 
     /// The items, for results.
-    pub fn inputs(&self) -> &[Input] {
+    pub(crate) fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
     /// Every setting, for results.
-    pub fn provenance(&self) -> Map<String, Value> {
+    pub(crate) fn provenance(&self) -> Map<String, Value> {
         let mut settings = settings_map(&self.settings);
         let LabelsSettings { sampling, .. } = &self.settings;
         settings.insert("prompt_sha256".into(), self.prompt.sha256().into());
@@ -165,7 +165,7 @@ impl Labels {
     }
 
     /// Asks for all labels.
-    pub fn run(&self, asked: &Asked<'_>, observer: &dyn Observer) -> Annotation {
+    pub(crate) fn run(&self, asked: &Asked<'_>, observer: &dyn Observer) -> Annotation {
         let sampling = &self.settings.sampling;
         let schema = schema(&self.prompt);
         let samples = Samples { columns: &schema, items: &self.items, sampling };

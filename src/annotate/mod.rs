@@ -8,22 +8,20 @@
 //! was if the model remembers its answers, as [`crate::llm::CachedModel`] does.
 
 mod failure;
-pub mod grid;
+pub(crate) mod grid;
 mod job;
-pub mod judgments;
-pub mod labels;
-pub mod pairs;
-pub mod reviews;
+pub(crate) mod judgments;
+pub(crate) mod labels;
+pub(crate) mod pairs;
+pub(crate) mod reviews;
 mod row;
 mod samples;
 mod task;
 
-pub use self::failure::{Failed, Failure};
-pub use self::grid::{Grid, GridSettings};
-pub use self::job::{Annotation, Asked, Estimate, Flagged, Prices, Stop};
-pub use self::judgments::{Judgments, JudgmentsSettings};
-pub use self::labels::{Labels, LabelsSettings};
-pub use self::reviews::{Reviews, ReviewsSettings};
-pub use self::row::{Row, RowFormat, write_csv, write_json_lines};
-pub use self::samples::SamplingSettings;
-pub use self::task::read_task;
+pub(crate) use self::failure::{Failed, Failure};
+pub(crate) use self::job::{Annotation, Asked, Estimate, Prices, Stop};
+#[cfg(test)]
+pub(crate) use self::labels::{Labels, LabelsSettings};
+pub(crate) use self::row::{Row, RowFormat, write_csv, write_json_lines};
+pub(crate) use self::samples::SamplingSettings;
+pub(crate) use self::task::read_task;

@@ -33,7 +33,7 @@ use crate::judge::{InjectionDetector, JudgeError};
 use crate::report::{Input, Report, Table, settings_map};
 
 /// The name in results.
-pub const COMMAND: &str = "judge";
+pub(crate) const COMMAND: &str = "judge";
 
 const SCHEMA: [Column; 4] = [
     Column { name: "item", synonyms: &["task", "question_id", "id"], required: true },
@@ -58,7 +58,7 @@ const REPEATED_CALLS: u64 = 9;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
-pub enum Method {
+pub(crate) enum Method {
     /// One call: both answers scored by all criteria.
     Single,
     /// Three advocates for each answer, a case made of their arguments, a judge: 9 calls.
@@ -76,7 +76,7 @@ pub enum Method {
 /// How pairs are judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct PairsSettings {
+pub(crate) struct PairsSettings {
     /// The ways to judge.
     pub methods: Vec<Method>,
     /// Criteria, by name or path.
@@ -146,7 +146,7 @@ impl PairsSettings {
     /// # Errors
     ///
     /// Of the kind [`crate::ErrorKind::Usage`].
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.methods.is_empty() {
             return Err(Error::usage("choose at least one method"));
         }
@@ -169,7 +169,7 @@ impl PairsSettings {
 
 /// Pairs ready to be judged.
 #[derive(Debug)]
-pub struct Pairs {
+pub(crate) struct Pairs {
     settings: PairsSettings,
     rules: Rules,
     /// Those of repeated calls.
@@ -189,7 +189,7 @@ impl Pairs {
     /// # Errors
     ///
     /// For settings that make no sense, files that cannot be used, and every problem of the pairs.
-    pub fn prepare(
+    pub(crate) fn prepare(
         settings: &PairsSettings,
         source: impl FnOnce() -> Result<Source>,
     ) -> Result<Self> {
@@ -228,17 +228,12 @@ impl Pairs {
     }
 
     /// Number of pairs.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
-    }
-
     /// Every setting, for results.
-    pub fn provenance(&self) -> Map<String, Value> {
+    pub(crate) fn provenance(&self) -> Map<String, Value> {
         let mut settings = settings_map(&self.settings);
         settings.insert("criteria_sha256".into(), self.rules.criteria.sha256().into());
         settings.insert("personas_sha256".into(), self.personas.sha256().into());
@@ -347,7 +342,7 @@ impl Pairs {
     /// # Errors
     ///
     /// [`JudgeError`] for a text that a prompt cannot take.
-    pub fn rehearse(&self, known: &DebateModels, asked: &Asked<'_>) -> Result<Report> {
+    pub(crate) fn rehearse(&self, known: &DebateModels, asked: &Asked<'_>) -> Result<Report> {
         let columns = ["method", "calls", "held", "prompt_tokens", "answer_tokens", "price"];
         let columns = &columns[..columns.len() - usize::from(asked.prices.is_none())];
         let mut table = Table::new(columns);
@@ -418,7 +413,7 @@ impl Pairs {
     /// Judges all pairs; the verdicts, and what was said, one object per verdict.
     ///
     /// `timed` says whether the time of an answer means something, as it does for a server.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         cast: &DebateModels,
         asked: &Asked<'_>,

@@ -20,10 +20,10 @@ use crate::llm::{ChatRequest, Prompt, PromptKind, ResponseFormat};
 use crate::report::{Input, settings_map};
 
 /// The name in results.
-pub const COMMAND: &str = "annotate reviews";
+pub(crate) const COMMAND: &str = "annotate reviews";
 
 /// The name in results, for answers.
-pub const ANSWERS_COMMAND: &str = "annotate answers";
+pub(crate) const ANSWERS_COMMAND: &str = "annotate answers";
 
 /// What tells reviews and answers apart.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ const PAPERS: [Column; 4] = [
 ];
 
 /// The key in the summary under which stands how many texts were cut at their last full sentence.
-pub const CUT_TEXTS: &str = "cut_texts";
+pub(crate) const CUT_TEXTS: &str = "cut_texts";
 
 /// How often a review is asked for or an answer, while what comes is of no use as Z.
 const TRIES: u32 = 3;
@@ -84,7 +84,7 @@ const TRIES: u32 = 3;
 /// How papers are reviewed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ReviewsSettings {
+pub(crate) struct ReviewsSettings {
     /// A prompt for reviews, by name or path; by default samples take several wordings in turn.
     pub prompt: Option<String>,
     /// Name of the source in the rows; by default the model's.
@@ -103,7 +103,7 @@ pub struct ReviewsSettings {
 /// What is made of papers in PDF files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct PdfSettings {
+pub(crate) struct PdfSettings {
     /// What names a paper: `name` of the file, or `title`.
     pub paper_from: String,
     /// Whether references and appendix are kept.
@@ -118,7 +118,7 @@ impl Default for PdfSettings {
 
 /// Papers ready to be reviewed, or tasks ready to be answered.
 #[derive(Debug)]
-pub struct Reviews {
+pub(crate) struct Reviews {
     kind: &'static Kind,
     settings: ReviewsSettings,
     prompts: Vec<Prompt>,
@@ -134,7 +134,7 @@ impl Reviews {
     ///
     /// For settings that make no sense, a prompt that cannot be used, and every problem of the
     /// papers.
-    pub fn prepare(
+    pub(crate) fn prepare(
         settings: &ReviewsSettings,
         source: impl FnOnce() -> Result<Source>,
     ) -> Result<Self> {
@@ -146,7 +146,7 @@ impl Reviews {
     /// # Errors
     ///
     /// As [`Self::prepare`].
-    pub fn answers(
+    pub(crate) fn answers(
         settings: &ReviewsSettings,
         source: impl FnOnce() -> Result<Source>,
     ) -> Result<Self> {
@@ -176,17 +176,17 @@ impl Reviews {
     }
 
     /// The request for every review, sample by sample.
-    pub fn requests(&self) -> &[ChatRequest] {
+    pub(crate) fn requests(&self) -> &[ChatRequest] {
         &self.requests
     }
 
     /// The papers, for results.
-    pub fn inputs(&self) -> &[Input] {
+    pub(crate) fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
     /// Every setting, for results.
-    pub fn provenance(&self) -> Map<String, Value> {
+    pub(crate) fn provenance(&self) -> Map<String, Value> {
         let mut settings = settings_map(&self.settings);
         settings.remove("prompt");
         let names: Vec<&str> = self.prompts.iter().map(Prompt::name).collect();
@@ -206,7 +206,7 @@ impl Reviews {
     }
 
     /// Asks for all reviews.
-    pub fn run(&self, asked: &Asked<'_>, observer: &dyn Observer) -> Annotation {
+    pub(crate) fn run(&self, asked: &Asked<'_>, observer: &dyn Observer) -> Annotation {
         let sampling = &self.settings.sampling;
         let samples = Samples { columns: self.kind.schema, items: &self.items, sampling };
         let job = Job {

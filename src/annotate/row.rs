@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::report::SCHEMA_VERSION;
 
 /// One row, keys in the order of the columns.
-pub type Row = Map<String, Value>;
+pub(crate) type Row = Map<String, Value>;
 
 /// A row that names an item.
 pub(super) fn named(pairs: &[(&str, Option<&str>)]) -> Row {
@@ -20,7 +20,7 @@ pub(super) fn named(pairs: &[(&str, Option<&str>)]) -> Row {
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowFormat {
+pub(crate) enum RowFormat {
     /// A table with a header.
     Csv,
     /// One object a line.
@@ -36,7 +36,7 @@ impl RowFormat {
     /// # Errors
     ///
     /// If `out` cannot be written.
-    pub fn write(
+    pub(crate) fn write(
         self,
         columns: &[&str],
         rows: &[Row],
@@ -58,7 +58,7 @@ impl RowFormat {
 /// # Errors
 ///
 /// If `out` cannot be written.
-pub fn write_csv(columns: &[&str], rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_csv(columns: &[&str], rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(columns)?;
     for row in rows {
@@ -79,7 +79,7 @@ pub fn write_csv(columns: &[&str], rows: &[Row], out: &mut dyn Write) -> io::Res
 /// # Errors
 ///
 /// If `out` cannot be written.
-pub fn write_json_lines(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_json_lines(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     for row in rows {
         serde_json::to_writer(&mut *out, row)?;
         out.write_all(b"\n")?;

@@ -23,7 +23,7 @@ pub(super) const SYSTEM: Column =
 /// How answers are drawn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct SamplingSettings {
+pub(crate) struct SamplingSettings {
     /// Independent answers per item, from 1 to 1000.
     pub samples: u32,
     /// Sampling temperature; by default what the prompt says, else 0, and more where several samples are asked for.
@@ -46,7 +46,7 @@ impl SamplingSettings {
     /// # Errors
     ///
     /// Of the kind [`crate::ErrorKind::Usage`].
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if (1..=1000).contains(&self.samples) {
             return Ok(());
         }
@@ -55,7 +55,7 @@ impl SamplingSettings {
     }
 
     /// The temperature asked for, or one that lets several samples differ.
-    pub fn effective_temperature(&self) -> f64 {
+    pub(crate) fn effective_temperature(&self) -> f64 {
         self.temperature.unwrap_or(if self.samples > 1 { SAMPLING_TEMPERATURE } else { 0.0 })
     }
 }

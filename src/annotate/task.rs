@@ -26,7 +26,7 @@ struct TaskFile {
 /// # Errors
 ///
 /// If the file cannot be read, or is no such question.
-pub fn read_task(path: &Path) -> Result<(Task, String)> {
+pub(crate) fn read_task(path: &Path) -> Result<(Task, String)> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the task `{}`", path.display()))?;
     let file: TaskFile = toml::from_str(&text).map_err(|error| {

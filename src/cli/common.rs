@@ -75,10 +75,10 @@ pub struct Common {
     pub threads: Option<usize>,
     /// Say nothing on standard error but errors
     #[arg(long, short, global = true, help_heading = "Output")]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// Show no progress bars
     #[arg(long, global = true, help_heading = "Advanced", hide_short_help = true)]
-    pub no_progress: bool,
+    pub(crate) no_progress: bool,
     /// When to use colour
     #[arg(
         long,
@@ -108,7 +108,7 @@ pub struct Common {
     pub interruption: Interruption,
     /// What was spent at a model.
     #[arg(skip)]
-    pub spending: Spending,
+    pub(crate) spending: Spending,
 }
 
 /// The PDF files in a folder, by name.
@@ -193,7 +193,7 @@ impl Common {
     }
 
     /// Whether to colour what goes to standard output.
-    pub fn use_color(&self) -> bool {
+    pub(crate) fn use_color(&self) -> bool {
         match self.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
@@ -219,7 +219,7 @@ impl Common {
     }
 
     /// Whether progress bars may be drawn.
-    pub fn show_progress(&self) -> bool {
+    pub(crate) fn show_progress(&self) -> bool {
         !self.quiet && !self.no_progress && std::io::stderr().is_terminal()
     }
 
@@ -228,7 +228,10 @@ impl Common {
     /// # Errors
     ///
     /// [`UsageError`] for zero threads; what `work` reports.
-    pub fn in_thread_pool<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    pub(crate) fn in_thread_pool<T: Send>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send,
+    ) -> Result<T> {
         if self.threads.is_some_and(|threads| threads == 0 || threads > MOST_THREADS) {
             let message = format!("--threads must be at least 1 and at most {MOST_THREADS}");
             return Err(UsageError(message).into());

@@ -113,6 +113,11 @@ pub fn main() -> ExitStatus {
     program(help::arranged(Cli::command()), |cli: &Cli| &cli.common, run)
 }
 
+/// The command line as it was declared, for the test that walks all of it.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
 /// A program with the flags of every command of caz: parses its command line as `command` says, runs it, ends
 /// where Ctrl-C or a panic says so, and tells what went wrong.
 pub fn program<C: FromArgMatches>(

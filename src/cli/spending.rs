@@ -12,7 +12,7 @@ use crate::llm::Budget;
 
 /// Empty until a model is connected; shared by its clones.
 #[derive(Debug, Clone, Default)]
-pub struct Spending {
+pub(crate) struct Spending {
     #[cfg(feature = "llm")]
     watched: Arc<OnceLock<Watched>>,
 }

@@ -46,7 +46,7 @@ impl Content {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContentShape {
     /// Length of every vector.
-    pub vector_length: Option<usize>,
+    pub(crate) vector_length: Option<usize>,
     /// Category names, sorted; empty if there are no judgments.
     pub categories: Vec<String>,
 }

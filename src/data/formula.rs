@@ -9,7 +9,7 @@ const STARTS: [char; 7] = ['=', '+', '-', '@', '\t', '\r', '\n'];
 ///
 /// Names come from strangers; `=HYPERLINK(...)` as a reviewer name must stay text. A number such
 /// as `-1`, which may be the name of a label, is no formula. [`unguarded`] gives back every text.
-pub fn guarded(text: &str) -> Cow<'_, str> {
+pub(crate) fn guarded(text: &str) -> Cow<'_, str> {
     if is_hazard(text) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
@@ -20,7 +20,7 @@ fn is_hazard(text: &str) -> bool {
 }
 
 /// The text of a cell that [`guarded`] wrote; any other text as it is.
-pub fn unguarded(cell: &str) -> &str {
+pub(crate) fn unguarded(cell: &str) -> &str {
     match cell.strip_prefix('\'') {
         Some(text) if is_hazard(text) => text,
         _ => cell,

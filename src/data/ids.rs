@@ -106,7 +106,7 @@ impl Ids {
     /// The same names in ascending order (by code points), and the new number of each old one.
     ///
     /// Numbers by first appearance depend on the order of the rows; these do not.
-    pub fn sorted(mut self) -> (Self, Vec<u32>) {
+    pub(crate) fn sorted(mut self) -> (Self, Vec<u32>) {
         if self.names.is_sorted() {
             let same = (0..).take(self.names.len()).collect();
             return (self, same);
@@ -125,7 +125,7 @@ impl Ids {
     /// Names that differ only in case, width, white space inside, another form of the same letters, or
     /// in zeros that a spreadsheet drops or adds to a number: groups of two or more, in the order of
     /// their first members.
-    pub fn look_alikes(&self) -> Vec<Vec<&str>> {
+    pub(crate) fn look_alikes(&self) -> Vec<Vec<&str>> {
         let mut groups: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         // Of names that are as people would write them no two are alike.
         let odd = self.names.iter().zip(0..).filter(|(name, _)| !is_as_written(name));

@@ -19,7 +19,7 @@ pub struct Interruption {
 
 /// While it lives, somebody looks at the token; see [`Interruption::heed`].
 #[derive(Debug)]
-pub struct InterruptionWatch(Arc<AtomicUsize>);
+pub(crate) struct InterruptionWatch(Arc<AtomicUsize>);
 
 impl Interruption {
     /// Asks to stop. Says whether that is news to somebody who looks at the token; if not, waiting
@@ -30,7 +30,7 @@ impl Interruption {
     }
 
     /// Whether the work should stop.
-    pub fn requested(&self) -> bool {
+    pub(crate) fn requested(&self) -> bool {
         self.requested.load(Ordering::SeqCst)
     }
 
@@ -55,7 +55,7 @@ impl Interruption {
 
     /// Promises to look at the token until the answer is dropped.
     #[must_use]
-    pub fn heed(&self) -> InterruptionWatch {
+    pub(crate) fn heed(&self) -> InterruptionWatch {
         self.heeding.fetch_add(1, Ordering::SeqCst);
         InterruptionWatch(Arc::clone(&self.heeding))
     }

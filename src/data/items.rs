@@ -7,14 +7,14 @@ use super::rows::{Column, Field, FileProblems, NamedColumn, read_rows};
 use super::source::Source;
 
 /// The name of what a row of items is about.
-pub const TASK: Column = Column {
+pub(crate) const TASK: Column = Column {
     name: "task",
     synonyms: &["question_id", "item", "example", "unit", "id"],
     required: true,
 };
 
 /// The name of a paper.
-pub const PAPER: Column = Column {
+pub(crate) const PAPER: Column = Column {
     name: "paper",
     synonyms: &["item", "task", "submission", "forum", "paper_id", "id"],
     required: true,
@@ -22,7 +22,7 @@ pub const PAPER: Column = Column {
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ItemRow {
+pub(crate) struct ItemRow {
     /// Line in the file, from 1.
     pub line: u64,
     /// One entry per column of the schema; `None` if missing or blank.
@@ -34,7 +34,10 @@ pub struct ItemRow {
 /// # Errors
 ///
 /// [`DataError::Invalid`] with every problem of the file.
-pub fn read_items(source: &Source, schema: &[NamedColumn<'_>]) -> Result<Vec<ItemRow>, DataError> {
+pub(crate) fn read_items(
+    source: &Source,
+    schema: &[NamedColumn<'_>],
+) -> Result<Vec<ItemRow>, DataError> {
     let mut problems = Problems::new();
     let mut items = Vec::new();
     read_rows(
@@ -73,7 +76,7 @@ pub fn read_items(source: &Source, schema: &[NamedColumn<'_>]) -> Result<Vec<Ite
 /// # Errors
 ///
 /// [`DataError::Invalid`] with every second row of a name.
-pub fn check_names_differ(
+pub(crate) fn check_names_differ(
     source: &Source,
     column: &Column,
     items: &[ItemRow],

@@ -93,7 +93,7 @@ impl<'a> LabellerFiles<'a> {
 
 /// The labels of one labeller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Labeller {
+pub(crate) struct Labeller {
     /// `source`, `source:prompt`, `source#sample`.
     pub name: String,
     /// Task and label, by ascending task; `None` is a row without a label.
@@ -102,7 +102,7 @@ pub struct Labeller {
 
 impl Labeller {
     /// The label of a task; `None` without a row or without a label.
-    pub fn label(&self, task: u32) -> Option<u32> {
+    pub(crate) fn label(&self, task: u32) -> Option<u32> {
         let found = self.labels.binary_search_by_key(&task, |(task, _)| *task).ok()?;
         self.labels[found].1
     }
@@ -110,7 +110,7 @@ impl Labeller {
 
 /// Everything that was read, under common numbers that do not depend on the order of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Labellings {
+pub(crate) struct Labellings {
     /// Names of the tasks, ascending.
     pub tasks: Vec<String>,
     /// Texts of the labels, ascending.
@@ -138,7 +138,7 @@ pub struct Labellings {
 ///
 /// [`DataError::Invalid`] with every problem of every file, second labels among them unless
 /// `duplicates` says which one counts.
-pub fn read_labellers(
+pub(crate) fn read_labellers(
     files: &LabellerFiles<'_>,
     duplicates: Duplicates,
 ) -> Result<Labellings, DataError> {

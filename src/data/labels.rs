@@ -77,7 +77,7 @@ impl Rows {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reports<'a> {
     /// Workers of the task, or tasks of the worker, ascending.
-    pub others: &'a [u32],
+    pub(crate) others: &'a [u32],
     /// The labels, in the same order.
     pub labels: &'a [Label],
 }
@@ -169,12 +169,12 @@ impl LabelTable {
     }
 
     /// Number of workers, those without a report included.
-    pub fn worker_count(&self) -> usize {
+    pub(crate) fn worker_count(&self) -> usize {
         self.by_worker.offsets.len() - 1
     }
 
     /// Size of the label set S.
-    pub fn label_count(&self) -> usize {
+    pub(crate) fn label_count(&self) -> usize {
         self.labels.len()
     }
 
@@ -189,23 +189,24 @@ impl LabelTable {
     }
 
     /// Reports of `worker`, by task number.
-    pub fn of_worker(&self, worker: u32) -> Reports<'_> {
+    pub(crate) fn of_worker(&self, worker: u32) -> Reports<'_> {
         self.by_worker.row(worker)
     }
 
     /// Position of the first report of `task` in an array with one entry per report, ordered as
     /// the reports of task 0, of task 1, and so on.
-    pub fn task_start(&self, task: u32) -> usize {
+    pub(crate) fn task_start(&self, task: u32) -> usize {
         self.by_task.offsets[task as usize] as usize
     }
 
     /// As [`Self::task_start`] for the reports of worker 0, of worker 1, and so on.
-    pub fn worker_start(&self, worker: u32) -> usize {
+    #[cfg(test)]
+    pub(crate) fn worker_start(&self, worker: u32) -> usize {
         self.by_worker.offsets[worker as usize] as usize
     }
 
     /// By worker: how many of the tasks that they answered are such.
-    pub fn count_of_workers(&self, is_such: impl Fn(u32) -> bool) -> Vec<usize> {
+    pub(crate) fn count_of_workers(&self, is_such: impl Fn(u32) -> bool) -> Vec<usize> {
         let mut counts = vec![0; self.worker_count()];
         // By task, since what is asked of them then lies side by side.
         for task in (0..self.task_count() as u32).filter(|&task| is_such(task)) {
@@ -268,7 +269,7 @@ impl LabelTable {
     ///
     /// If there is no such task, or the new table would have 2^32 reports or more.
     #[must_use]
-    pub fn on_tasks(&self, tasks: &[u32]) -> Self {
+    pub(crate) fn on_tasks(&self, tasks: &[u32]) -> Self {
         let mut by_task = Rows::default();
         by_task.offsets.push(0);
         for &task in tasks {

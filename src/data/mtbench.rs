@@ -36,7 +36,7 @@ const SCHEMA: [Column; 9] = [
 
 /// Two conversations on the same requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Texts {
+pub(crate) struct Texts {
     /// The requests.
     pub context: String,
     /// The answers of the first model.
@@ -49,7 +49,7 @@ pub struct Texts {
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judgment {
+pub(crate) struct Judgment {
     /// Line in the file, from 1.
     pub line: u64,
     /// The question and the turn, `81-2`.
@@ -59,6 +59,7 @@ pub struct Judgment {
     /// Who judged.
     pub judge: Option<String>,
     /// With side a shown first, with side b shown first: not asked, missing, or a verdict.
+    #[expect(clippy::option_option, reason = "not asked, missing, or a verdict")]
     pub orders: [Option<Option<Side>>; 2],
     /// What was judged, if the file has it.
     pub texts: Option<Texts>,
@@ -66,18 +67,18 @@ pub struct Judgment {
 
 impl Judgment {
     /// A name of the pair: question and models.
-    pub fn pair(&self) -> String {
+    pub(crate) fn pair(&self) -> String {
         pair_name(&self.question, &self.models)
     }
 }
 
 /// A name of two models' answers to a question.
-pub fn pair_name(question: &str, (a, b): &(String, String)) -> String {
+pub(crate) fn pair_name(question: &str, (a, b): &(String, String)) -> String {
     format!("{question}|{a}|{b}")
 }
 
 /// Whether a table has the columns of MT-Bench.
-pub fn is_mtbench(source: &Source) -> bool {
+pub(crate) fn is_mtbench(source: &Source) -> bool {
     let names = header(source);
     let has = |name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
     has("question_id") && (has("model_a") && has("model_b") || has("model_1") && has("model_2"))
@@ -88,7 +89,7 @@ pub fn is_mtbench(source: &Source) -> bool {
 /// # Errors
 ///
 /// [`DataError::Invalid`] with every problem of the file.
-pub fn read(source: &Source) -> Result<Vec<Judgment>, DataError> {
+pub(crate) fn read(source: &Source) -> Result<Vec<Judgment>, DataError> {
     let mut problems = Problems::new();
     let mut found = Vec::new();
     let both = header(source).iter().any(|name| name.eq_ignore_ascii_case("g2_winner"));

@@ -19,7 +19,7 @@ impl Labels {
     /// # Errors
     ///
     /// If there would be 2^32 labels or more.
-    pub fn split_choices(mut self) -> Result<Self> {
+    pub(crate) fn split_choices(mut self) -> Result<Self> {
         let names = self.z.labels.names();
         let separator = SEPARATORS
             .into_iter()

@@ -48,7 +48,7 @@ const VENUES: [&str; 9] = [
 impl Nouns {
     /// As the columns of the file say it, or what was asked for as its columns: where they say nothing or
     /// both, a venue's.
-    pub fn of_columns<'a>(columns: impl Iterator<Item = &'a str>) -> Self {
+    pub(crate) fn of_columns<'a>(columns: impl Iterator<Item = &'a str>) -> Self {
         let (mut crowd, mut venue) = (false, false);
         for name in columns.map(folded) {
             crowd |= OF_CROWDS.iter().any(|start| name.starts_with(start));
@@ -67,7 +67,7 @@ impl Nouns {
     }
 
     /// Who writes.
-    pub fn person(self) -> &'static str {
+    pub(crate) fn person(self) -> &'static str {
         match self {
             Self::Reviews => "reviewer",
             Self::Answers => "worker",
@@ -75,7 +75,7 @@ impl Nouns {
     }
 
     /// What is written.
-    pub fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Reviews => "review",
             Self::Answers => "answer",
@@ -83,7 +83,7 @@ impl Nouns {
     }
 
     /// What it is about.
-    pub fn thing(self) -> &'static str {
+    pub(crate) fn thing(self) -> &'static str {
         match self {
             Self::Reviews => "paper",
             Self::Answers => "task",
@@ -91,7 +91,7 @@ impl Nouns {
     }
 
     /// A sentence in a venue's words, without names of people or files, in the words of this file.
-    pub fn said(self, sentence: &str) -> String {
+    pub(crate) fn said(self, sentence: &str) -> String {
         if self == Self::Reviews {
             return sentence.to_owned();
         }
@@ -115,17 +115,17 @@ impl Nouns {
     }
 
     /// So many people: `1 reviewer`, `60 workers`.
-    pub fn people(self, count: usize) -> String {
+    pub(crate) fn people(self, count: usize) -> String {
         counted(count, self.person())
     }
 
     /// So many texts.
-    pub fn texts(self, count: usize) -> String {
+    pub(crate) fn texts(self, count: usize) -> String {
         counted(count, self.text())
     }
 
     /// So many things.
-    pub fn things(self, count: usize) -> String {
+    pub(crate) fn things(self, count: usize) -> String {
         counted(count, self.thing())
     }
 }

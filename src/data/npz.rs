@@ -24,7 +24,7 @@ const VECTORS: [&str; 4] = ["vector", "vectors", "embedding", "embeddings"];
 
 /// An array.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Array {
+pub(crate) enum Array {
     /// Numbers in rows of equal length.
     Numbers {
         /// Entries of a row.
@@ -41,7 +41,7 @@ pub enum Array {
 /// # Errors
 ///
 /// What `out` reports, and for an array of more than 4 GB.
-pub fn write(arrays: &[(&str, Array)], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(arrays: &[(&str, Array)], out: &mut dyn Write) -> io::Result<()> {
     let (mut directory, mut at) = (Vec::new(), 0_u32);
     let number = |length: usize| u32::try_from(length).map_err(io::Error::other);
     for (name, array) in arrays {
@@ -84,7 +84,7 @@ pub fn write(arrays: &[(&str, Array)], out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 ///
 /// What `out` reports.
-pub fn write_array(array: &Array, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_array(array: &Array, out: &mut dyn Write) -> io::Result<()> {
     const PREFIX: usize = 10; // magic, version and the length of the header
     let longest = |texts: &[String]| texts.iter().map(|text| text.chars().count()).max();
     let (kind, shape) = match array {

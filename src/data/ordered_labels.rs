@@ -108,7 +108,7 @@ impl LabelScale {
 pub struct LabelValues {
     /// Place of every label by its number, those of Z and truth included, from 0 for the lowest of the
     /// scale to 1 for the highest.
-    pub places: Vec<f64>,
+    pub(crate) places: Vec<f64>,
     /// From the lowest to the highest, in the numbers of the labels; of names in steps.
     pub width: f64,
 }
@@ -118,7 +118,7 @@ impl Labels {
     /// warning. A range on which people gave more than 21 different numbers is cut into ten equal bins, each
     /// called by its middle: labels that hardly repeat cannot be compared.
     #[must_use]
-    pub fn on_scale(self, scale: &LabelScale) -> Self {
+    pub(crate) fn on_scale(self, scale: &LabelScale) -> Self {
         let (low, high) = scale.ends();
         let people = self.table.labels().names();
         let values = people.iter().filter_map(|name| scale.value(name));

@@ -9,7 +9,7 @@ use super::source::Source;
 
 /// What is known of every review of a set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OwnTruth {
+pub(crate) struct OwnTruth {
     /// Names of the kinds of low effort, sorted; `other` where the file names none.
     pub kinds: Vec<String>,
     /// By review: 0 for a person's own work, 1 and up a kind; `None` where nothing is known.
@@ -26,7 +26,7 @@ impl OwnTruth {
     ///
     /// [`DataError`] with the lines of what is wrong: an `own` that is neither, a name that is not
     /// among the reviews, two rows that say different things.
-    pub fn read(source: &Source, set: &ReviewSet) -> Result<Self, DataError> {
+    pub(crate) fn read(source: &Source, set: &ReviewSet) -> Result<Self, DataError> {
         const COLUMNS: [NamedColumn<'static>; 4] = [
             NamedColumn { name: "reviewer", synonyms: &["worker"], required: true },
             NamedColumn { name: "own", synonyms: &[], required: true },

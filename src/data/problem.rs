@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use crate::error::{ErrorKind, Kinded, Remedy};
 
 /// How many problems are shown in full; the rest are only counted.
-pub const SHOWN_PROBLEMS: usize = 10;
+pub(crate) const SHOWN_PROBLEMS: usize = 10;
 
 /// One thing wrong at one place, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl Problems {
     }
 
     /// The list as it is printed, with what would help in the words of `phrase`.
-    pub fn advised(&self, phrase: &dyn Fn(Remedy) -> &'static str) -> String {
+    pub(crate) fn advised(&self, phrase: &dyn Fn(Remedy) -> &'static str) -> String {
         self.list(|problem| problem.advised(phrase))
     }
 

@@ -7,18 +7,18 @@ use super::observer::{Observer, Silent};
 use super::progress::Progress;
 
 /// What the stage of reading a source is called; its items are bytes.
-pub const READING: &str = "reading";
+pub(crate) const READING: &str = "reading";
 
 /// Bytes after which whoever listens is told: rarely enough to cost nothing.
 const STEP: usize = 1 << 20;
 
 /// Who hears how far the reading of a source is; nobody by default.
 #[derive(Clone, Default)]
-pub struct Listener(Option<Arc<dyn Observer>>);
+pub(crate) struct Listener(Option<Arc<dyn Observer>>);
 
 impl Listener {
     /// `observer` hears of stages called [`READING`].
-    pub fn new(observer: Arc<dyn Observer>) -> Self {
+    pub(crate) fn new(observer: Arc<dyn Observer>) -> Self {
         Self(Some(observer))
     }
 

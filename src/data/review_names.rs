@@ -34,7 +34,7 @@ pub enum Names {
 #[serde(default)]
 pub struct ReviewReading {
     /// What is done with a second review of a paper by the same person.
-    pub duplicates: Duplicates,
+    pub(crate) duplicates: Duplicates,
     /// Who is one person.
     pub names: Names,
 }

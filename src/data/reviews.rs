@@ -83,13 +83,13 @@ pub struct ReviewSet {
 
 impl ReviewSet {
     /// Contents of the reviews, then of the Z: the order of the vectors of a set.
-    pub fn contents(&self) -> impl Iterator<Item = &Content> {
+    pub(crate) fn contents(&self) -> impl Iterator<Item = &Content> {
         let reviews = self.reviews.iter().map(|review| &review.content);
         reviews.chain(self.z.iter().map(|z| &z.content))
     }
 
     /// Places of the reviews of each reviewer, by the reviewer's number.
-    pub fn reviews_of_each(&self) -> Vec<Vec<usize>> {
+    pub(crate) fn reviews_of_each(&self) -> Vec<Vec<usize>> {
         let mut places = vec![Vec::new(); self.reviewers.len()];
         for (place, review) in self.reviews.iter().enumerate() {
             places[review.reviewer as usize].push(place);
@@ -98,7 +98,7 @@ impl ReviewSet {
     }
 
     /// The text of the task of a paper, where one was given.
-    pub fn task_text(&self, paper: u32) -> Option<&str> {
+    pub(crate) fn task_text(&self, paper: u32) -> Option<&str> {
         self.tasks.get(paper as usize)?.as_ref()?.text.as_deref()
     }
 
@@ -156,7 +156,7 @@ pub struct LoadedReviews {
 
 /// The files of a set of reviews, in caz's own form.
 #[derive(Debug, Clone, Copy)]
-pub struct ReviewSources<'a> {
+pub(crate) struct ReviewSources<'a> {
     /// Reviews by people.
     pub reviews: &'a Source,
     /// Those by LLMs.
@@ -195,7 +195,7 @@ pub fn read_reviews(
 /// # Errors
 ///
 /// As [`read_reviews`].
-pub fn read_review_sources(
+pub(crate) fn read_review_sources(
     sources: &ReviewSources<'_>,
     reading: ReviewReading,
 ) -> Result<LoadedReviews, DataError> {

@@ -20,7 +20,7 @@ use super::strict_json::{is_inexact, parse_strictly};
 use crate::error::Remedy;
 
 /// Longest record, in bytes: more is a broken file, such as a quote that never closes.
-pub const MAX_RECORD_BYTES: usize = 16 << 20;
+pub(crate) const MAX_RECORD_BYTES: usize = 16 << 20;
 
 /// A column that every table of its kind may have.
 pub type Column = NamedColumn<'static>;
@@ -31,9 +31,9 @@ pub struct NamedColumn<'a> {
     /// The name in messages.
     pub name: &'a str,
     /// Other names that mean the same.
-    pub synonyms: &'a [&'a str],
+    pub(crate) synonyms: &'a [&'a str],
     /// Whether every table of this kind must have it.
-    pub required: bool,
+    pub(crate) required: bool,
 }
 
 impl NamedColumn<'_> {
@@ -53,7 +53,7 @@ impl NamedColumn<'_> {
 
 /// One field of a row.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Field<'a> {
+pub(crate) enum Field<'a> {
     /// Absent column, empty cell or JSON null.
     Missing,
     /// A cell of a CSV file or a JSON string.
@@ -66,7 +66,7 @@ impl Field<'_> {
     /// The value as an identifier or label: text trimmed of white space, or a JSON number or
     /// boolean as written. `None` if missing, blank, a JSON list or object, or a whole number so
     /// large that JSON readers, this one included, take others for it.
-    pub fn as_name(&self) -> Option<Cow<'_, str>> {
+    pub(crate) fn as_name(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Text(text) => {
                 let text = text.trim();
@@ -104,7 +104,7 @@ impl Field<'_> {
     }
 
     /// The text as written; `None` if blank or not a string.
-    pub fn as_text(&self) -> Option<&str> {
+    pub(crate) fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) if !text.trim().is_empty() => Some(text),
             _ => None,
@@ -112,7 +112,7 @@ impl Field<'_> {
     }
 
     /// Whether nothing was given.
-    pub fn is_missing(&self) -> bool {
+    pub(crate) fn is_missing(&self) -> bool {
         match self {
             Self::Missing => true,
             Self::Text(text) => text.trim().is_empty(),
@@ -123,7 +123,7 @@ impl Field<'_> {
 
 /// One row: a field per column of the schema, in the order of the schema.
 #[derive(Debug)]
-pub struct Row<'a> {
+pub(crate) struct Row<'a> {
     /// Line in the file where the row starts, from 1.
     pub line: u64,
     /// One field per column of the schema.
@@ -167,7 +167,7 @@ impl Row<'_> {
 
 /// Collects problems of one file, so that messages need not repeat its name.
 #[derive(Debug)]
-pub struct FileProblems<'a> {
+pub(crate) struct FileProblems<'a> {
     file: String,
     has_nameable_columns: bool,
     problems: &'a mut Problems,
@@ -175,18 +175,28 @@ pub struct FileProblems<'a> {
 
 impl<'a> FileProblems<'a> {
     /// Problems of `source` go to `problems`.
-    pub fn new(source: &Source, problems: &'a mut Problems) -> Self {
+    pub(crate) fn new(source: &Source, problems: &'a mut Problems) -> Self {
         let has_nameable_columns = source.has_nameable_columns;
         Self { file: source.name_in_messages(), has_nameable_columns, problems }
     }
 
     /// Reports a problem at a line and column, where known.
-    pub fn report(&mut self, line: Option<u64>, column: Option<&str>, message: impl Into<String>) {
+    pub(crate) fn report(
+        &mut self,
+        line: Option<u64>,
+        column: Option<&str>,
+        message: impl Into<String>,
+    ) {
         self.push(line, column, message.into(), None);
     }
 
     /// Reports a problem of a line that a setting would solve.
-    pub fn report_solvable(&mut self, line: u64, message: impl Into<String>, remedy: Remedy) {
+    pub(crate) fn report_solvable(
+        &mut self,
+        line: u64,
+        message: impl Into<String>,
+        remedy: Remedy,
+    ) {
         self.push(Some(line), None, message.into(), Some(remedy));
     }
 
@@ -231,7 +241,7 @@ impl<'a> FileProblems<'a> {
 ///
 /// What is wrong with the file or a row goes to `problems`; such a row is not handed over, the
 /// next one is still read. Blank lines are skipped. `visit` may report problems of its own.
-pub fn read_rows(
+pub(crate) fn read_rows(
     source: &Source,
     schema: &[NamedColumn<'_>],
     problems: &mut FileProblems<'_>,

@@ -61,7 +61,7 @@ pub struct Scale {
     /// Their numbers, ascending, if they have an order.
     pub values: Option<Vec<f64>>,
     /// Whether the numbers are places in an order, and not the labels themselves.
-    pub are_places: bool,
+    pub(crate) are_places: bool,
     /// Number on the scale of every text; `None` for texts that are not on it.
     of_text: Vec<Option<usize>>,
     /// Texts that say that there is no label.
@@ -159,7 +159,7 @@ impl Scale {
     ///
     /// Without an order the scale stays as it is.
     #[must_use]
-    pub fn with_numbers(mut self, more: &[f64]) -> Self {
+    pub(crate) fn with_numbers(mut self, more: &[f64]) -> Self {
         let Some(old) = self.values.take() else { return self };
         let mut all: Vec<(f64, Option<&String>)> =
             old.iter().copied().zip(self.names.iter().map(Some)).collect();
@@ -192,12 +192,12 @@ impl Scale {
     }
 
     /// The label with exactly this value.
-    pub fn at_value(&self, value: f64) -> Option<usize> {
+    pub(crate) fn at_value(&self, value: f64) -> Option<usize> {
         self.values.as_ref()?.binary_search_by(|other| other.total_cmp(&value)).ok()
     }
 
     /// Whether a text says that there is no label.
-    pub fn is_missing(&self, text: u32) -> bool {
+    pub(crate) fn is_missing(&self, text: u32) -> bool {
         self.says_nothing[text as usize]
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Who won.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Side {
+pub(crate) enum Side {
     /// The first answer of the pair.
     A,
     /// The second one.
@@ -16,7 +16,7 @@ pub enum Side {
 
 impl Side {
     /// The verdict in words: `a`, `b`, `tie`, in any case.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         match text.trim().to_lowercase().as_str() {
             "a" => Some(Self::A),
             "b" => Some(Self::B),
@@ -26,7 +26,7 @@ impl Side {
     }
 
     /// The word in files.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::A => "a",
             Self::B => "b",
@@ -36,7 +36,7 @@ impl Side {
 
     /// The same verdict where the sides have changed their names.
     #[must_use]
-    pub fn exchanged(self) -> Self {
+    pub(crate) fn exchanged(self) -> Self {
         match self {
             Self::A => Self::B,
             Self::B => Self::A,
@@ -45,7 +45,7 @@ impl Side {
     }
 
     /// The side with more; a tie up to the rounding of sums.
-    pub fn of_scores(a: f64, b: f64) -> Self {
+    pub(crate) fn of_scores(a: f64, b: f64) -> Self {
         const ROUNDING: f64 = 1e-9;
         if (a - b).abs() <= ROUNDING {
             Self::Tie

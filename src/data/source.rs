@@ -13,7 +13,7 @@ use super::reading::Listener;
 use super::{npz, parquet};
 
 /// Largest input after decompression; a guard against compressed bombs, far above real files.
-pub const MAX_INPUT_BYTES: u64 = 8 << 30;
+pub(crate) const MAX_INPUT_BYTES: u64 = 8 << 30;
 
 /// What a compressed input may unpack to, whatever its size: less is no danger.
 const HARMLESS_BYTES: u64 = 64 << 20;
@@ -39,22 +39,22 @@ pub struct Source {
     /// The path as the user named it, `-` for standard input.
     pub path: PathBuf,
     /// SHA-256 of the bytes as stored (compressed if they were), lower-case hexadecimal.
-    pub sha256: String,
+    pub(crate) sha256: String,
     /// The content, decompressed, without a byte order mark.
     pub bytes: Vec<u8>,
     /// The format, from the file name, else from the first bytes.
     pub format: Format,
     /// Where the rows stood, if they come from a file of another system.
-    pub imported: Option<Places>,
+    pub(crate) imported: Option<Places>,
     /// Whether the user can say which column is which, for what messages advise.
-    pub has_nameable_columns: bool,
+    pub(crate) has_nameable_columns: bool,
     /// Who hears how far the reading of the rows is.
-    pub listener: Listener,
+    pub(crate) listener: Listener,
 }
 
 /// Where the rows of a source stood in the file that they were imported from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub(crate) struct Places {
     /// The format of that file.
     pub format: &'static str,
     /// Whether places are lines; else they count the elements of a list.
@@ -138,7 +138,7 @@ impl Source {
 
     /// The same, of which `listener` hears how far the reading of the rows is.
     #[must_use]
-    pub fn heard_by(self, listener: Listener) -> Self {
+    pub(crate) fn heard_by(self, listener: Listener) -> Self {
         Self { listener, ..self }
     }
 
@@ -166,7 +166,7 @@ impl Source {
     }
 
     /// File name without folders and endings, e.g. `z` for `runs/z.jsonl.gz`; `stdin` for `-`.
-    pub fn stem(&self) -> String {
+    pub(crate) fn stem(&self) -> String {
         stem_of(&self.path)
     }
 }

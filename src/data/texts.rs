@@ -6,7 +6,7 @@ use super::rows::{Column, FileProblems, read_rows};
 use super::source::Source;
 
 /// Columns that identify a text; those that a file has are handed through to the output.
-pub const ID_COLUMNS: [&str; 6] = ["id", "paper", "reviewer", "source", "sample", "task"];
+pub(crate) const ID_COLUMNS: [&str; 6] = ["id", "paper", "reviewer", "source", "sample", "task"];
 
 /// The text itself.
 pub(super) const TEXT: Column =
@@ -26,7 +26,7 @@ pub struct Text {
 /// # Errors
 ///
 /// [`DataError::Invalid`] with every row that has no text.
-pub fn read_texts(source: &Source) -> Result<Vec<Text>, DataError> {
+pub(crate) fn read_texts(source: &Source) -> Result<Vec<Text>, DataError> {
     let mut schema: Vec<Column> =
         ID_COLUMNS.iter().map(|&name| Column { name, synonyms: &[], required: false }).collect();
     schema.push(TEXT);

@@ -99,7 +99,7 @@ fn date_and_time(text: &str) -> Option<f64> {
 
 /// How fast one person worked.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Speed {
+pub(crate) struct Speed {
     /// Median seconds of an answer.
     pub median_seconds: f64,
     /// Share of the answers that took less than a tenth of the median time of all.
@@ -160,7 +160,7 @@ impl Times {
     }
 
     /// How fast somebody worked; `None` where nothing is known of it.
-    pub fn speed(&self, name: &str) -> Option<Speed> {
+    pub(crate) fn speed(&self, name: &str) -> Option<Speed> {
         let seconds = self.of_people.get(name)?;
         let fast = seconds.partition_point(|seconds| *seconds < FAST * self.median);
         let share_fast = fast as f64 / seconds.len() as f64;

@@ -54,7 +54,7 @@ impl Warning {
 }
 
 /// A warning if some names look alike; `what` names them in the plural.
-pub fn names_alike(what: &str, names: &Ids) -> Option<Warning> {
+pub(crate) fn names_alike(what: &str, names: &Ids) -> Option<Warning> {
     let groups: Vec<String> = names.look_alikes().iter().map(|group| first_names(group)).collect();
     let message = format!(
         "some {what} have names that differ only in case, width, white space or the zeros of a \
@@ -65,7 +65,7 @@ pub fn names_alike(what: &str, names: &Ids) -> Option<Warning> {
 }
 
 /// A warning if names of one file look like other names of another; `what` names them in the plural.
-pub fn names_alike_between<'a>(
+pub(crate) fn names_alike_between<'a>(
     what: &str,
     known: &Ids,
     others: impl Iterator<Item = &'a str>,
@@ -100,7 +100,7 @@ pub fn names_alike_between<'a>(
 
 /// A warning if some names look like long numbers that a spreadsheet rounded, such as `1.2316E+18`:
 /// several may have become one.
-pub fn names_rounded(what: &str, names: &Ids) -> Option<Warning> {
+pub(crate) fn names_rounded(what: &str, names: &Ids) -> Option<Warning> {
     let rounded: Vec<&String> = names.names().iter().filter(|name| is_rounded(name)).collect();
     let message = format!(
         "{} {what} have names like numbers that a spreadsheet rounded, under which several may be \
@@ -125,13 +125,13 @@ fn is_rounded(name: &str) -> bool {
 }
 
 /// The first few of many names, for messages: `a, b, c and 4 more`.
-pub fn first_names<S: AsRef<str>>(names: &[S]) -> String {
+pub(crate) fn first_names<S: AsRef<str>>(names: &[S]) -> String {
     // A file whose columns are mixed up has a whole review for a name.
     some_of(names, SHOWN_NAMES, " and ")
 }
 
 /// The first few of many phrases, for messages: `a; b; and 4 more`.
-pub fn first_of(phrases: impl ExactSizeIterator<Item = String>, most: usize) -> String {
+pub(crate) fn first_of(phrases: impl ExactSizeIterator<Item = String>, most: usize) -> String {
     let hidden = phrases.len().saturating_sub(most);
     let shown = phrases.take(most).collect::<Vec<_>>().join("; ");
     match hidden {
@@ -144,7 +144,7 @@ pub fn first_of(phrases: impl ExactSizeIterator<Item = String>, most: usize) -> 
 /// `7 too short (a, b, c, d, e and 2 more); 1 in German (f)`.
 ///
 /// What comes is a name with its reason, a phrase that fits behind a number.
-pub fn by_reason<'a>(people: impl Iterator<Item = (&'a str, String)>) -> String {
+pub(crate) fn by_reason<'a>(people: impl Iterator<Item = (&'a str, String)>) -> String {
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     people.for_each(|(name, reason)| groups.entry(reason).or_default().push(name));
     let mut groups: Vec<(String, Vec<&str>)> = groups.into_iter().collect();

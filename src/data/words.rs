@@ -7,12 +7,12 @@ use unicode_segmentation::{UnicodeSegmentation, UnicodeWords};
 /// Those of [`UnicodeSegmentation::unicode_words`], several times as fast where there is little but ASCII: no word goes over
 /// a space, so one curly quote slows down its own word alone. (A mark that stands on a space is a word there together with the space,
 /// here without.)
-pub fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     Words { text, at: 0, end: 0, other: None }
 }
 
 /// The same with the byte at which each begins.
-pub fn words_with_places(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(crate) fn words_with_places(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let start = text.as_ptr() as usize;
     words(text).map(move |word| (word.as_ptr() as usize - start, word))
 }
@@ -132,7 +132,7 @@ impl<'a> Iterator for Words<'a> {
 }
 
 /// A word in lower case and with a straight apostrophe, written into `into` in place of what is there.
-pub fn write_folded(word: &str, into: &mut String) {
+pub(crate) fn write_folded(word: &str, into: &mut String) {
     into.clear();
     if word.is_ascii() {
         into.push_str(word);

@@ -40,7 +40,7 @@ pub fn never() -> bool {
 /// result in the order of the jobs, as soon as those before it are there, and may stop the run,
 /// too; results that follow are still handed to it. At most as many results wait in memory as
 /// there are threads.
-pub fn in_order<W, T: Send, E: Send>(
+pub(crate) fn in_order<W, T: Send, E: Send>(
     jobs: Range<usize>,
     threads: usize,
     interrupted: &(dyn Fn() -> bool + Sync),
@@ -137,7 +137,7 @@ pub fn run_all<T: Send, E: Send>(
 /// # Errors
 ///
 /// What `work` reports; after it no job is begun.
-pub fn all_or_first_error<W, T: Send, E: Send>(
+pub(crate) fn all_or_first_error<W, T: Send, E: Send>(
     jobs: usize,
     threads: usize,
     workspace: impl Fn() -> W + Sync,

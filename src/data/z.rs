@@ -40,7 +40,7 @@ impl ZSource {
     ///
     /// Samples are independent draws of the same LLM, so that a later one may stand in where an
     /// earlier one is missing; the others tell how much the LLM varies.
-    pub fn conditioning(&self) -> Vec<Option<Label>> {
+    pub(crate) fn conditioning(&self) -> Vec<Option<Label>> {
         let mut samples: Vec<&ZSample> = self.samples.iter().collect();
         samples.sort_by(|a, b| by_name(&a.name, &b.name));
         let Some((first, others)) = samples.split_first() else { return Vec::new() };

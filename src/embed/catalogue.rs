@@ -95,7 +95,7 @@ pub struct Built {
 
 /// Vectors of all contents and how they came about.
 #[derive(Debug, Clone)]
-pub struct Embedded {
+pub(crate) struct Embedded {
     /// One row per content.
     pub vectors: Arc<Vectors>,
     /// What the dimensions mean.
@@ -115,7 +115,7 @@ pub struct Embedded {
 }
 
 /// Somebody who wants to hear of sentences, and the texts in the order they should come in.
-pub struct SentencesWanted<'a> {
+pub(crate) struct SentencesWanted<'a> {
     /// Positions of all contents; those whose sentences are wanted come first.
     pub order: Vec<usize>,
     /// How many of them are wanted.
@@ -126,7 +126,7 @@ pub struct SentencesWanted<'a> {
 
 impl EmbedderSettings {
     /// The embedder asked for; without one, `given` if vectors or judgments are all there is.
-    pub fn resolved(&self, contents: &[&Content]) -> EmbedderSpec {
+    pub(crate) fn resolved(&self, contents: &[&Content]) -> EmbedderSpec {
         let no_text = contents.iter().all(|content| content.text.is_none());
         match &self.embedder {
             Some(spec) => spec.clone(),
@@ -160,7 +160,7 @@ impl EmbedderSettings {
     /// # Errors
     ///
     /// A usage error.
-    pub fn check_embeds(&self) -> Result<()> {
+    pub(crate) fn check_embeds(&self) -> Result<()> {
         if self.embedder == Some(EmbedderSpec::Given) {
             return Err(Error::usage("`given` embeds nothing; choose another embedder"));
         }
@@ -331,7 +331,7 @@ fn suspicious_texts(texts: &[&str], rubric: &crate::judge::Rubric) -> Option<War
 /// # Errors
 ///
 /// A usage error if contents lack what the embedder needs; what the embedder reports.
-pub fn embed_contents(
+pub(crate) fn embed_contents(
     contents: &[&Content],
     settings: &EmbedderSettings,
     default: Granularity,

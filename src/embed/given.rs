@@ -8,7 +8,7 @@ use crate::error::{ErrorKind, Kinded};
 /// Why the vectors of a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum GivenError {
+pub(crate) enum GivenError {
     /// Some contents have vectors or judgments, others do not.
     #[error(
         "{without} of {total} reviews and Z have no `{part}`; \
@@ -37,7 +37,7 @@ impl Kinded for GivenError {
 /// # Errors
 ///
 /// [`GivenError::Incomplete`] if neither is complete, naming the one that more contents have.
-pub fn given_vectors<'a>(
+pub(crate) fn given_vectors<'a>(
     contents: impl Iterator<Item = &'a Content> + Clone,
 ) -> Result<(Vectors, VectorKind), GivenError> {
     let total = contents.clone().count();

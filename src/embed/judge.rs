@@ -17,7 +17,7 @@ use crate::judge::{AnswerProblem, Item, JudgeError, JudgeStrategy, Rubric, Trans
 use crate::llm::ChatModel;
 
 /// An embedder that asks a chat model.
-pub struct JudgeEmbedder {
+pub(crate) struct JudgeEmbedder {
     strategy: Box<dyn JudgeStrategy>,
     model: Arc<dyn ChatModel>,
     categories: Vec<String>,
@@ -83,7 +83,7 @@ impl From<JudgeFailure> for EmbedError {
 
 impl JudgeEmbedder {
     /// An embedder that judges by `strategy` with `model`, `concurrency` texts at a time.
-    pub fn new(
+    pub(crate) fn new(
         strategy: Box<dyn JudgeStrategy>,
         model: Arc<dyn ChatModel>,
         rubric: &Rubric,

@@ -1,28 +1,28 @@
 //! Embedders: from a text to a vector. One file per embedder, all behind [`Embedder`].
 
-pub mod aspects;
-pub mod catalogue;
-pub mod given;
-pub mod judge;
-pub mod openai;
-pub mod pooling;
-pub mod sentences;
-pub mod settings;
-pub mod static_model;
-pub mod tfidf;
+pub(crate) mod aspects;
+pub(crate) mod catalogue;
+pub(crate) mod given;
+pub(crate) mod judge;
+pub(crate) mod openai;
+pub(crate) mod pooling;
+pub(crate) mod sentences;
+pub(crate) mod settings;
+pub(crate) mod static_model;
+pub(crate) mod tfidf;
 mod trie;
-pub mod vectors;
-pub mod word_vectors;
-pub mod wordpiece;
+pub(crate) mod vectors;
+pub(crate) mod word_vectors;
+pub(crate) mod wordpiece;
 
 use crate::data::progress::Progress;
 use crate::embed::vectors::Vectors;
 use crate::error::{ErrorKind, Kinded, Remedy};
 
 #[cfg(feature = "bert")]
-pub mod bert;
+pub(crate) mod bert;
 #[cfg(feature = "hub")]
-pub mod hub;
+pub(crate) mod hub;
 
 /// Turns texts into vectors. Object-safe; implementations are shared between threads.
 pub trait Embedder: Send + Sync {

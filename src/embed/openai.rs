@@ -21,7 +21,7 @@ const BATCH_TEXTS: usize = 32;
 const BATCH_BYTES: usize = 1 << 17;
 
 /// An embedder that asks a server.
-pub struct OpenAiEmbedder {
+pub(crate) struct OpenAiEmbedder {
     model: Arc<dyn EmbeddingModel>,
     concurrency: usize,
     name: String,
@@ -79,7 +79,7 @@ impl From<OpenAiFailure> for EmbedError {
 
 impl OpenAiEmbedder {
     /// An embedder that sends `concurrency` requests at a time.
-    pub fn new(model: Arc<dyn EmbeddingModel>, concurrency: usize) -> Self {
+    pub(crate) fn new(model: Arc<dyn EmbeddingModel>, concurrency: usize) -> Self {
         let name = format!("openai:{}", model.model());
         Self { model, concurrency, name }
     }

@@ -36,12 +36,12 @@ pub struct TextVectors {
     /// One row per text, in the order of the texts.
     pub vectors: Vectors,
     /// How many units were longer than the model takes in at once: sentences or whole texts.
-    pub long_units: usize,
+    pub(crate) long_units: usize,
     /// How many units were embedded.
-    pub units: usize,
+    pub(crate) units: usize,
     /// Positions of the texts without a direction: empty, or no token the embedder knows. Their
     /// rows are zero.
-    pub without_direction: Vec<usize>,
+    pub(crate) without_direction: Vec<usize>,
 }
 
 /// Embeds every text by `unit`.
@@ -69,7 +69,7 @@ pub fn embed_texts(
 /// # Errors
 ///
 /// [`EmbedError`] if the embedder cannot embed one of the texts.
-pub fn embed_whole(
+pub(crate) fn embed_whole(
     embedder: &dyn Embedder,
     texts: &[&str],
     progress: &dyn Progress,
@@ -103,7 +103,7 @@ pub fn embed_by_sentence(
 
 /// A sentence that was embedded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EmbeddedSentence {
+pub(crate) struct EmbeddedSentence {
     /// Position of its text.
     pub text: usize,
     /// Its position among all sentences of the text.
@@ -111,7 +111,7 @@ pub struct EmbeddedSentence {
 }
 
 /// Hears of the vectors of sentences as they are made, so that nobody has to make them twice.
-pub trait SentenceListener {
+pub(crate) trait SentenceListener {
     /// Whether the sentence at `position` of a text is wanted although it counts for no mean.
     fn wants(&self, text: usize, position: usize) -> bool;
 
@@ -136,7 +136,7 @@ impl SentenceListener for Nobody {
 /// # Errors
 ///
 /// As [`embed_by_sentence`].
-pub fn embed_heard(
+pub(crate) fn embed_heard(
     embedder: &dyn Embedder,
     texts: &[&str],
     listener: &mut dyn SentenceListener,
@@ -150,7 +150,7 @@ pub fn embed_heard(
 /// # Errors
 ///
 /// As [`embed_by_sentence`].
-pub fn hear_sentences(
+pub(crate) fn hear_sentences(
     embedder: &dyn Embedder,
     texts: &[&str],
     listener: &mut dyn SentenceListener,
@@ -160,7 +160,11 @@ pub fn hear_sentences(
 }
 
 /// How many sentences [`embed_heard`] embeds if `pooled`, or else [`hear_sentences`].
-pub fn count_sentences(texts: &[&str], pooled: bool, listener: &dyn SentenceListener) -> usize {
+pub(crate) fn count_sentences(
+    texts: &[&str],
+    pooled: bool,
+    listener: &dyn SentenceListener,
+) -> usize {
     let mut queue = Queue { texts, pooled, text: 0, sentences: None };
     let mut count = 0;
     while queue.text < texts.len() {
@@ -170,7 +174,7 @@ pub fn count_sentences(texts: &[&str], pooled: bool, listener: &dyn SentenceList
 }
 
 /// How many sentences [`embed_by_sentence`] embeds.
-pub fn count_units(texts: &[&str]) -> usize {
+pub(crate) fn count_units(texts: &[&str]) -> usize {
     count_sentences(texts, true, &Nobody)
 }
 

@@ -30,12 +30,12 @@ use crate::error::{ErrorKind, Kinded, Remedy};
 use tokens::Tokens;
 
 /// File of a model folder with a [`StaticConfig`].
-pub const CONFIG_FILE: &str = "config.json";
+pub(crate) const CONFIG_FILE: &str = "config.json";
 /// File of a model folder with the tokenizer.
-pub const TOKENIZER_FILE: &str = "tokenizer.json";
+pub(crate) const TOKENIZER_FILE: &str = "tokenizer.json";
 /// File of a model folder with the tensors `embeddings` (rows x dims; I8, F16, F32 or F64), and of
 /// some `weights` (a number per token) and `mapping` (a row per token).
-pub const TABLE_FILE: &str = "model.safetensors";
+pub(crate) const TABLE_FILE: &str = "model.safetensors";
 
 /// What the rows are called by model2vec, by sentence-transformers and in old files of either.
 const ROWS: [&str; 3] = ["embeddings", "embedding.weight", "0"];
@@ -55,7 +55,7 @@ const TEXTS_PER_JOB: usize = 64;
 pub struct StaticConfig {
     /// Whether vectors have unit length; without a word they are means as they come.
     #[serde(default)]
-    pub normalize: bool,
+    pub(crate) normalize: bool,
 }
 
 /// Why a static model cannot be read or run.
@@ -233,7 +233,7 @@ impl StaticModel {
     /// # Errors
     ///
     /// [`StaticModelError`] if a file is missing or they do not fit together.
-    pub fn from_folder(folder: &Path, name: &str) -> Result<Self, StaticModelError> {
+    pub(crate) fn from_folder(folder: &Path, name: &str) -> Result<Self, StaticModelError> {
         let read = |file: &str| {
             let path = folder.join(file);
             fs::read(&path).map_err(|source| StaticModelError::Read { path, source })
@@ -288,7 +288,7 @@ impl StaticModel {
     /// # Panics
     ///
     /// If `vector` does not have `dims` entries: a bug of the caller.
-    pub fn embed_into(
+    pub(crate) fn embed_into(
         &self,
         text: &str,
         vector: &mut [f64],
@@ -325,7 +325,7 @@ impl StaticModel {
 
 /// Tokens of one text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TokenCounts {
+pub(crate) struct TokenCounts {
     /// Tokens with a row.
     pub known: usize,
     /// Words that the vocabulary cannot spell; they are skipped.

@@ -34,7 +34,7 @@ pub struct Tfidf {
 
 /// The start of a text of a corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Start {
+pub(crate) struct Start {
     /// Which text.
     pub text: usize,
     /// Where it ends.
@@ -50,7 +50,11 @@ impl Tfidf {
 
     /// The vectors of a corpus that is learned from, and then those of starts of its texts, whose words are
     /// not looked for a second time. Progress counts vectors.
-    pub fn fit_and_embed(corpus: &[&str], starts: &[Start], progress: &dyn Progress) -> Vectors {
+    pub(crate) fn fit_and_embed(
+        corpus: &[&str],
+        starts: &[Start],
+        progress: &dyn Progress,
+    ) -> Vectors {
         // Starts by their texts.
         let mut order: Vec<usize> = (0..starts.len()).collect();
         order.sort_by_key(|&start| (starts[start].text, starts[start].bytes));

@@ -28,7 +28,7 @@ impl Vectors {
     /// # Panics
     ///
     /// If the row is not below [`Self::len`].
-    pub fn dense_row(&self, row: usize) -> Vec<f64> {
+    pub(crate) fn dense_row(&self, row: usize) -> Vec<f64> {
         match self {
             Self::Dense(dense) => dense.row(row).to_vec(),
             Self::Sparse(sparse) => {
@@ -65,7 +65,7 @@ impl Vectors {
     ///
     /// If `from` does not name every row once.
     #[must_use]
-    pub fn reordered(self, from: &[usize]) -> Self {
+    pub(crate) fn reordered(self, from: &[usize]) -> Self {
         assert_eq!(from.len(), self.len(), "one number per row");
         match self {
             Self::Dense(mut dense) => {
@@ -81,7 +81,7 @@ impl Vectors {
     }
 
     /// Divides every row by its L2 norm; a row of zeros stays as it is.
-    pub fn normalize(&mut self) {
+    pub(crate) fn normalize(&mut self) {
         fn norm(values: impl Iterator<Item = f64>) -> f64 {
             let squared: f64 = values.map(|value| value * value).sum();
             if squared > 0.0 { squared.sqrt() } else { 1.0 }
@@ -134,7 +134,7 @@ impl DenseVectors {
     /// # Panics
     ///
     /// If `dims` does not divide the length of `values`: a bug of the caller.
-    pub fn from_values(dims: usize, values: Vec<f64>) -> Self {
+    pub(crate) fn from_values(dims: usize, values: Vec<f64>) -> Self {
         let whole = if dims == 0 { values.is_empty() } else { values.len().is_multiple_of(dims) };
         assert!(whole, "{} values are not rows of {dims}", values.len());
         Self { dims, values }

@@ -23,7 +23,7 @@ use crate::error::{ErrorKind, Kinded};
 /// Why a file of word vectors cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum WordVectorsError {
+pub(crate) enum WordVectorsError {
     /// It is missing or cannot be read.
     #[error("cannot read the word vectors `{}`", path.display())]
     Read {
@@ -58,7 +58,7 @@ impl Kinded for WordVectorsError {
 
 /// Vectors of the words of some texts.
 #[derive(Debug, Clone)]
-pub struct WordVectors {
+pub(crate) struct WordVectors {
     name: String,
     dims: usize,
     /// Only looked up, never gone through.
@@ -72,7 +72,7 @@ impl WordVectors {
     /// # Errors
     ///
     /// [`WordVectorsError`].
-    pub fn read(path: &Path, texts: &[&str]) -> Result<Self, WordVectorsError> {
+    pub(crate) fn read(path: &Path, texts: &[&str]) -> Result<Self, WordVectorsError> {
         let unreadable = |source| WordVectorsError::Read { path: path.to_owned(), source };
         let mut wanted = HashSet::new();
         for word in texts.iter().flat_map(|text| words(text)) {

@@ -19,7 +19,7 @@ use unicode_normalization::UnicodeNormalization;
 use crate::embed::trie::Trie;
 
 /// Longest word, in characters after step 3, that is cut into pieces; from BERT's released code.
-pub const MAX_WORD_CHARS: usize = 100;
+pub(crate) const MAX_WORD_CHARS: usize = 100;
 
 /// Marks a piece that continues a word.
 const CONTINUATION: &str = "##";
@@ -36,7 +36,7 @@ pub struct WordPiece {
 
 impl WordPiece {
     /// Takes pieces with their ranks; a piece named twice keeps the rank that comes first.
-    pub fn from_pieces<'a>(pieces: impl IntoIterator<Item = (&'a str, u32)>) -> Self {
+    pub(crate) fn from_pieces<'a>(pieces: impl IntoIterator<Item = (&'a str, u32)>) -> Self {
         let mut first = Vec::new();
         let mut next = Vec::new();
         let mut size = 0;

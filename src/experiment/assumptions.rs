@@ -48,23 +48,23 @@ use crate::stats::rank::{mean, quantile};
 use crate::stats::seed::stream;
 
 /// Default of [`AssumptionSettings::permutations`].
-pub const PERMUTATIONS: u32 = 200;
+pub(crate) const PERMUTATIONS: u32 = 200;
 
 /// Default of [`AssumptionSettings::replicates`].
-pub const REPLICATES: u32 = 1000;
+pub(crate) const REPLICATES: u32 = 1000;
 
 /// "About 0" means: at most this share of what two people share beyond Z.
-pub const ABOUT_ZERO_SHARE: f64 = 0.25;
+pub(crate) const ABOUT_ZERO_SHARE: f64 = 0.25;
 
 /// Conditioning works against a cheater where copiers of their LLM have an AUC surely above this.
-pub const LEAST_AUC: f64 = 0.6;
+pub(crate) const LEAST_AUC: f64 = 0.6;
 
 /// What each side of the interval behind a verdict leaves out.
 const VERDICT_TAIL: f64 = 0.01;
 
 /// How much to draw, and from where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AssumptionSettings {
+pub(crate) struct AssumptionSettings {
     /// Permutations behind each null.
     pub permutations: u32,
     /// Bootstrap replicates behind each interval.
@@ -81,7 +81,7 @@ impl Default for AssumptionSettings {
 
 /// What the data say about a hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// The whole 98 % interval is on the side of the hypothesis.
     Holds,
     /// The whole interval is on the other side.
@@ -96,7 +96,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// The word in tables and files.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Holds => "holds",
             Self::Fails => "fails",
@@ -119,7 +119,7 @@ impl Verdict {
 
 /// A conditional mutual information with its null and interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// Tasks where both answers and Z exist.
     pub n_tasks: usize,
     /// The plug-in value.
@@ -134,7 +134,7 @@ pub struct Measured {
 
 impl Measured {
     /// What is shared beyond chance: the value less its bias.
-    pub fn excess(&self) -> Option<f64> {
+    pub(crate) fn excess(&self) -> Option<f64> {
         Some(self.value? - self.bias?)
     }
 }
@@ -143,25 +143,25 @@ impl Measured {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Comparison {
     /// `I(Z_i; X_j | Z)` or `I(Z_i; Z_j | Z)`.
-    pub measured: Measured,
+    pub(crate) measured: Measured,
     /// Value of two people minus this value, both plug-in, as in Tables 2-5 of the paper.
-    pub difference: Option<f64>,
+    pub(crate) difference: Option<f64>,
     /// The same difference less its bias: twice it minus the mean of its replicates.
-    pub excess_difference: Option<f64>,
+    pub(crate) excess_difference: Option<f64>,
     /// 95 % interval of [`Self::excess_difference`], low end first.
     pub interval: Option<(f64, f64)>,
     /// Hypothesis 1 or 2: the interval of [`ABOUT_ZERO_SHARE`] of the excess of two people minus
     /// this excess is above 0.
-    pub about_zero: Verdict,
+    pub(crate) about_zero: Verdict,
     /// Hypothesis 3 or 4: the interval of the difference is above 0.
-    pub below_humans: Verdict,
+    pub(crate) below_humans: Verdict,
 }
 
 /// One LLM as the cheater's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheaterCheck {
     /// Name of the LLM.
-    pub cheater: String,
+    pub(crate) cheater: String,
     /// A cheater and a human, hypotheses 1 and 3.
     pub human: Comparison,
     /// Two cheaters, hypotheses 2 and 4.
@@ -173,7 +173,7 @@ pub struct CheaterCheck {
 impl CheaterCheck {
     /// Whether copies of this LLM end below people where Z is conditioned on: the interval of
     /// [`Self::auc`] against [`LEAST_AUC`].
-    pub fn works(&self) -> Verdict {
+    pub(crate) fn works(&self) -> Verdict {
         match &self.auc {
             None if self.human.below_humans == Verdict::NeedsSamples => Verdict::NeedsSamples,
             None => Verdict::TooFewTasks,
@@ -190,18 +190,18 @@ pub struct SourceCheck {
     /// How many samples of it there are.
     pub samples: usize,
     /// Two humans.
-    pub humans: Measured,
+    pub(crate) humans: Measured,
     /// Two humans of one kind, then of two kinds (`expert+normal`), where workers are named `kind/name`;
     /// empty where they are not.
-    pub kinds: Vec<(String, Measured)>,
+    pub(crate) kinds: Vec<(String, Measured)>,
     /// Every LLM as the cheater's, in the order of the sources.
-    pub cheaters: Vec<CheaterCheck>,
+    pub(crate) cheaters: Vec<CheaterCheck>,
 }
 
 impl SourceCheck {
     /// The smallest excess difference over cheaters and hypotheses, with the cheater; `None` if
     /// none could be computed.
-    pub fn worst_case(&self) -> Option<(&CheaterCheck, &Comparison)> {
+    pub(crate) fn worst_case(&self) -> Option<(&CheaterCheck, &Comparison)> {
         self.cheaters
             .iter()
             .flat_map(|check| [(check, &check.human), (check, &check.llm)])
@@ -226,13 +226,13 @@ impl SourceCheck {
     }
 
     /// The cheater whose planted copies have the lowest AUC, with it.
-    pub fn worst_copier(&self) -> Option<(&CheaterCheck, Estimate)> {
+    pub(crate) fn worst_copier(&self) -> Option<(&CheaterCheck, Estimate)> {
         let each = self.cheaters.iter().filter_map(|check| Some((check, check.auc?)));
         each.min_by(|(_, a), (_, b)| a.value.total_cmp(&b.value))
     }
 
     /// Whether the cheater who uses the LLM of Z could be looked at.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.samples >= 2
     }
 }
@@ -241,7 +241,7 @@ impl SourceCheck {
 /// one with the largest excess difference in its worst case. LLMs with two samples or more come first,
 /// since for the others the cheater who uses the same LLM is out of sight. `None` if no copy could be
 /// planted.
-pub fn best_source(checks: &[SourceCheck]) -> Option<&SourceCheck> {
+pub(crate) fn best_source(checks: &[SourceCheck]) -> Option<&SourceCheck> {
     let key = |check: &SourceCheck| {
         let (_, auc) = check.worst_copier()?;
         let excess = check.worst_case().and_then(|(_, c)| c.excess_difference);
@@ -264,7 +264,7 @@ pub fn best_source(checks: &[SourceCheck]) -> Option<&SourceCheck> {
 /// The answer in one sentence: can conditioning work on this crowd, and on which LLM?
 ///
 /// Looks at the best source (see [`best_source`]) and says what its worst planted copies show.
-pub fn verdict_sentence(checks: &[SourceCheck]) -> String {
+pub(crate) fn verdict_sentence(checks: &[SourceCheck]) -> String {
     let Some((best, (cheater, auc))) =
         best_source(checks).and_then(|best| Some((best, best.worst_copier()?)))
     else {
@@ -300,7 +300,7 @@ pub fn verdict_sentence(checks: &[SourceCheck]) -> String {
 ///
 /// `z` is for the tasks of `table`. Time: `permutations + replicates` passes over the tasks for
 /// each of `s (1 + 2 s)` values with `s` sources, and up to 25 scores of the crowd for each of `s s` pairs. `progress` hears of each value and replicate.
-pub fn check_assumptions(
+pub(crate) fn check_assumptions(
     table: &LabelTable,
     z: &ZLabels,
     settings: &AssumptionSettings,
@@ -350,7 +350,7 @@ pub fn check_assumptions(
 /// What pairs share without any Z, `I(X_i; X_j)`: as a source check whose Z has no name.
 ///
 /// Two cheaters are two samples of one LLM. Nothing is planted, and no hypothesis is about these values.
-pub fn check_unconditional(
+pub(crate) fn check_unconditional(
     table: &LabelTable,
     z: &ZLabels,
     settings: &AssumptionSettings,
@@ -392,7 +392,11 @@ fn planted(table: &LabelTable, z: &ZLabels, progress: &dyn Progress) -> Vec<Opti
 }
 
 /// Total of what [`check_assumptions`] reports as progress.
-pub fn progress_total(table: &LabelTable, sources: usize, settings: &AssumptionSettings) -> u64 {
+pub(crate) fn progress_total(
+    table: &LabelTable,
+    sources: usize,
+    settings: &AssumptionSettings,
+) -> u64 {
     let values = 1 + kind_pairs(table).len() + 3 * sources;
     (sources * values) as u64 + u64::from(settings.replicates)
 }

@@ -6,7 +6,7 @@ use crate::report::{Board, Cell, Table, three_decimals};
 use crate::stats::rank::{mean, quantile};
 
 /// The low quantile that tables show: one trial in ten is worse.
-pub const LOW_QUANTILE: f64 = 0.1;
+pub(crate) const LOW_QUANTILE: f64 = 0.1;
 
 /// What one trial says about one mechanism.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub struct TrialAuc {
     /// The AUC; `None` where nobody of one kind has a score.
     pub auc: Option<f64>,
     /// People without a score, who are left out of the AUC.
-    pub n_missing: usize,
+    pub(crate) n_missing: usize,
 }
 
 /// Summary of the AUCs of many trials.
@@ -25,13 +25,13 @@ pub struct AucSummary {
     /// Their 10 % quantile.
     pub low: Option<f64>,
     /// Their 90 % quantile.
-    pub high: Option<f64>,
+    pub(crate) high: Option<f64>,
     /// All trials.
-    pub n_trials: usize,
+    pub(crate) n_trials: usize,
     /// Of these, the trials without an AUC.
-    pub n_undefined: usize,
+    pub(crate) n_undefined: usize,
     /// People without a score, on average over all trials.
-    pub mean_missing: Option<f64>,
+    pub(crate) mean_missing: Option<f64>,
 }
 
 impl AucSummary {

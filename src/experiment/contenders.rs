@@ -8,12 +8,12 @@ use crate::mechanism::{LearnFrom, MechanismError, MechanismName, MechanismOption
 use crate::metrics::auc::auc;
 use crate::simulate::SimulateError;
 use crate::simulate::labels::{ContaminatedCrowd, WorkerKind};
-pub use crate::simulate::roles::{ExperimentData, Roles, RolesError};
+pub(crate) use crate::simulate::roles::{ExperimentData, Roles, RolesError};
 
 /// Why a trial failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ExperimentError {
+pub(crate) enum ExperimentError {
     /// The crowd could not be contaminated.
     #[error(transparent)]
     Simulate(#[from] SimulateError),
@@ -52,7 +52,7 @@ impl Kinded for ExperimentError {
 }
 
 /// All mechanisms, in the order of tables of experiments: those that find copies best come first.
-pub fn competitors() -> Vec<MechanismName> {
+pub(crate) fn competitors() -> Vec<MechanismName> {
     let mut each = MechanismName::EACH.to_vec();
     each.sort_by_key(|name| {
         !matches!(name, MechanismName::CaZ | MechanismName::ExcessZ | MechanismName::DsZ)
@@ -66,7 +66,7 @@ pub fn competitors() -> Vec<MechanismName> {
 /// # Errors
 ///
 /// What the mechanism reports.
-pub fn trial_auc(
+pub(crate) fn trial_auc(
     name: MechanismName,
     crowd: &ContaminatedCrowd,
     sources: &[ZSource],

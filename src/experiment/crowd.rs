@@ -26,7 +26,7 @@ use crate::report::{Cell, Input, Report, Table, settings_map};
 /// Which experiment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum CrowdExperiment {
+pub(crate) enum CrowdExperiment {
     /// AUC by the share of LLM cheaters, see [`super::detection`].
     #[default]
     Detection,
@@ -38,7 +38,7 @@ pub enum CrowdExperiment {
 
 impl CrowdExperiment {
     /// The name in results.
-    pub fn command(self) -> &'static str {
+    pub(crate) fn command(self) -> &'static str {
         match self {
             Self::Detection => "experiment detection",
             Self::SampleSize => "experiment sample-size",
@@ -47,7 +47,7 @@ impl CrowdExperiment {
     }
 
     /// Title of the page.
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Detection => "How well cheaters would be found",
             Self::SampleSize => "How well cheaters would be found with Z on part of the tasks",
@@ -60,7 +60,7 @@ impl CrowdExperiment {
 /// which a run goes on with trials that are there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct CrowdSettings {
+pub(crate) struct CrowdSettings {
     /// Which experiment.
     pub experiment: CrowdExperiment,
     /// What a trial is like.
@@ -90,7 +90,7 @@ impl Default for CrowdSettings {
 
 impl CrowdSettings {
     /// The settings of the paper.
-    pub fn of(experiment: CrowdExperiment) -> Self {
+    pub(crate) fn of(experiment: CrowdExperiment) -> Self {
         let mut trial = DetectionSettings::default();
         let mut coverage = Vec::new();
         if experiment == CrowdExperiment::SampleSize {
@@ -113,7 +113,7 @@ impl CrowdSettings {
     /// # Errors
     ///
     /// [`ExperimentError`] for a share that is none.
-    pub fn check(&self) -> Result<(), ExperimentError> {
+    pub(crate) fn check(&self) -> Result<(), ExperimentError> {
         self.trial.check()?;
         match self.coverage.iter().find(|share| !(0.0..=1.0).contains(*share)) {
             Some(&value) => Err(ExperimentError::BadCoverage { value }),
@@ -122,7 +122,7 @@ impl CrowdSettings {
     }
 
     /// What must be the same in two runs for one to go on with the trials of the other.
-    pub fn key(&self) -> Map<String, Value> {
+    pub(crate) fn key(&self) -> Map<String, Value> {
         let mut key = settings_map(self);
         key.remove("trials");
         key
@@ -134,7 +134,7 @@ impl CrowdSettings {
     ///
     /// For settings that make no sense or do not fit the data, for a file of other trials, for a
     /// mechanism that fails, and if `observer` asked to stop.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         loaded: LoadedLabels,
         inputs: Vec<Input>,
@@ -169,7 +169,7 @@ impl CrowdSettings {
 
 /// A finished experiment on a crowd.
 #[derive(Debug, Clone)]
-pub struct CrowdRun {
+pub(crate) struct CrowdRun {
     /// The settings, with every LLM named.
     pub settings: CrowdSettings,
     /// The results, repetition by repetition; variants are coverages, or ways to use Z.
@@ -180,7 +180,7 @@ pub struct CrowdRun {
 
 impl CrowdRun {
     /// The summary with what it is of.
-    pub fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Report {
         let CrowdSettings { experiment, roles, trials, .. } = &self.settings;
         let about = match experiment {
             CrowdExperiment::MultiLlm => {
@@ -235,7 +235,7 @@ impl CrowdRun {
     }
 
     /// Every trial, mechanism and variant.
-    pub fn raw(&self) -> Table {
+    pub(crate) fn raw(&self) -> Table {
         tables::raw(self)
     }
 
@@ -244,13 +244,13 @@ impl CrowdRun {
     /// # Errors
     ///
     /// For a mechanism that fails.
-    pub fn figures(&self) -> Result<Vec<Figure>> {
+    pub(crate) fn figures(&self) -> Result<Vec<Figure>> {
         figures::figures(self)
     }
 
     /// The page; `caption` says what stands under a figure.
     #[cfg(feature = "html")]
-    pub fn page(&self, figures: &[Figure], caption: &dyn Fn(&Figure) -> String) -> Page {
+    pub(crate) fn page(&self, figures: &[Figure], caption: &dyn Fn(&Figure) -> String) -> Page {
         super::page::page(self.settings.experiment.title(), &self.report(), figures, caption)
     }
 

@@ -16,18 +16,18 @@ use crate::mechanism::MechanismName;
 use crate::simulate::labels::{ContaminatedCrowd, Shares, contaminate};
 
 /// Shares of LLM cheaters in the paper.
-pub const LLM_SHARES: [f64; 5] = [0.0, 0.05, 0.1, 0.15, 0.2];
+pub(crate) const LLM_SHARES: [f64; 5] = [0.0, 0.05, 0.1, 0.15, 0.2];
 
 /// Most random and most biased workers, as shares.
-pub const OTHER_SHARE: f64 = 0.2;
+pub(crate) const OTHER_SHARE: f64 = 0.2;
 
 /// Trials per share of LLM cheaters in the paper.
-pub const REPETITIONS: u32 = 50;
+pub(crate) const REPETITIONS: u32 = 50;
 
 /// The grid of an experiment with a share of LLM cheaters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct DetectionSettings {
+pub(crate) struct DetectionSettings {
     /// Shares of LLM cheaters.
     pub llm_shares: Vec<f64>,
     /// The shares of random and of biased workers are uniform from 0 to this.
@@ -53,7 +53,7 @@ impl Default for DetectionSettings {
 
 impl DetectionSettings {
     /// The trials with so many repetitions.
-    pub fn grid(&self, repetitions: u32) -> TrialGrid {
+    pub(crate) fn grid(&self, repetitions: u32) -> TrialGrid {
         let points = u32::try_from(self.llm_shares.len()).unwrap_or(u32::MAX);
         TrialGrid { points, repetitions }
     }
@@ -61,7 +61,7 @@ impl DetectionSettings {
     /// # Errors
     ///
     /// [`ExperimentError::Simulate`] if a share cannot be drawn.
-    pub fn check(&self) -> Result<(), ExperimentError> {
+    pub(crate) fn check(&self) -> Result<(), ExperimentError> {
         for &llm in &self.llm_shares {
             Shares { llm, random: self.other_share, biased: self.other_share }.check()?;
         }
@@ -73,7 +73,7 @@ impl DetectionSettings {
     /// # Errors
     ///
     /// [`ExperimentError::Simulate`] if it cannot be contaminated.
-    pub fn crowd(
+    pub(crate) fn crowd(
         &self,
         data: &ExperimentData<'_>,
         id: TrialId,
@@ -93,7 +93,7 @@ impl DetectionSettings {
 
 /// What came out of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CrowdTrial {
+pub(crate) struct CrowdTrial {
     /// Shares of low-effort workers.
     pub shares: Shares,
     /// One entry per variant of the experiment, then one per contender.
@@ -105,7 +105,7 @@ pub struct CrowdTrial {
 /// # Errors
 ///
 /// [`TrialError`] if a trial fails or the log cannot be used.
-pub fn detection(
+pub(crate) fn detection(
     data: &ExperimentData<'_>,
     settings: &DetectionSettings,
     repetitions: u32,

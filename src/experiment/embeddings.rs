@@ -47,13 +47,13 @@ use crate::text::scorer::Scorer;
 use crate::text::space::Space;
 
 /// The name in results.
-pub const COMMAND: &str = "experiment embeddings";
+pub(crate) const COMMAND: &str = "experiment embeddings";
 
 /// Rounds for each source of Z.
-pub const ROUNDS: u32 = 10;
+pub(crate) const ROUNDS: u32 = 10;
 
 /// Share of the reviews that each kind of low effort gets.
-pub const SHARE: f64 = 0.1;
+pub(crate) const SHARE: f64 = 0.1;
 
 /// Draws of papers.
 const DRAWS: u64 = 1000;
@@ -63,7 +63,7 @@ const JUDGED: [&str; 2] = ["prior", "random"];
 
 /// The settings, and by all of them but the embedding's own the provenance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct EmbeddingsSettings {
+pub(crate) struct EmbeddingsSettings {
     /// Who competes, in the order of the table.
     pub embedders: Vec<EmbedderSpec>,
     /// What all of them share.
@@ -116,7 +116,7 @@ struct Row {
 }
 
 /// A finished comparison.
-pub struct EmbeddingsRun {
+pub(crate) struct EmbeddingsRun {
     settings: EmbeddingsSettings,
     made: Vec<Made>,
     rows: Vec<Row>,
@@ -134,7 +134,7 @@ pub struct EmbeddingsRun {
 ///
 /// For settings that do not fit the reviews, what an embedder reports, for a file of another run, and
 /// if `observer` asked to stop.
-pub fn embeddings(
+pub(crate) fn embeddings(
     settings: &EmbeddingsSettings,
     loaded: LoadedReviews,
     inputs: Vec<Input>,
@@ -472,7 +472,7 @@ fn best(found: &[Draws]) -> Option<usize> {
 
 impl EmbeddingsRun {
     /// The table of files: a row for every embedder, score and kind.
-    pub fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Report {
         let mut settings = provenance(&self.settings, self.truth);
         let embedded =
             self.made.iter().map(|made| (made.name.clone(), made.settings.clone().into()));
@@ -490,18 +490,18 @@ impl EmbeddingsRun {
     }
 
     /// The table of terminals, within 80 columns: all kinds together.
-    pub fn shown(&self) -> Report {
+    pub(crate) fn shown(&self) -> Report {
         Report { table: table::of_people(self), ..self.report() }
     }
 
     /// Every AUC of all kinds together, with its interval.
-    pub fn figures(&self) -> Vec<Figure> {
+    pub(crate) fn figures(&self) -> Vec<Figure> {
         vec![table::figure(self)]
     }
 
     /// The page; `caption` says what stands under a figure.
     #[cfg(feature = "html")]
-    pub fn page(&self, figures: &[Figure], caption: &dyn Fn(&Figure) -> String) -> Page {
+    pub(crate) fn page(&self, figures: &[Figure], caption: &dyn Fn(&Figure) -> String) -> Page {
         let title = "Which embedder tells low effort best";
         let reading = table::reading(self);
         Page { reading, ..super::page::page(title, &self.report(), figures, caption) }

@@ -5,7 +5,7 @@ use crate::report::plot::{Bar, BarChart, Line, LineChart, LinePoint};
 
 /// A picture of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// Name of its file.
     pub name: String,
     /// The picture, SVG.

@@ -9,22 +9,22 @@
 //! conditioning can work at all. [`judges`] and [`feedback`] measure judges of pairs and models that
 //! are given feedback, from recorded verdicts and runs.
 
-pub mod assumptions;
-pub mod auc_summary;
-pub mod contenders;
-pub mod crowd;
-pub mod detection;
-pub mod embeddings;
-pub mod feedback;
-pub mod figures;
-pub mod judges;
-pub mod multi_llm;
-pub mod own_calibration;
-pub mod own_labels;
+pub(crate) mod assumptions;
+pub(crate) mod auc_summary;
+pub(crate) mod contenders;
+pub(crate) mod crowd;
+pub(crate) mod detection;
+pub(crate) mod embeddings;
+pub(crate) mod feedback;
+pub(crate) mod figures;
+pub(crate) mod judges;
+pub(crate) mod multi_llm;
+pub(crate) mod own_calibration;
+pub(crate) mod own_labels;
 #[cfg(feature = "html")]
 mod page;
-pub mod planted_copies;
-pub mod reviewers;
-pub mod reviews;
-pub mod sample_size;
-pub mod trials;
+pub(crate) mod planted_copies;
+pub(crate) mod reviewers;
+pub(crate) mod reviews;
+pub(crate) mod sample_size;
+pub(crate) mod trials;

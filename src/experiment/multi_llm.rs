@@ -14,7 +14,7 @@ use crate::data::z::ZSource;
 /// # Errors
 ///
 /// [`TrialError`] if a trial fails or the log cannot be used.
-pub fn multi_llm(
+pub(crate) fn multi_llm(
     data: &ExperimentData<'_>,
     settings: &DetectionSettings,
     repetitions: u32,

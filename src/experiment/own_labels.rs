@@ -25,7 +25,7 @@ use crate::stats::interval::Share;
 /// What a planted worker hands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Planted {
+pub(crate) enum Planted {
     /// The LLM's label on every task.
     Copy,
     /// The same, but for one task in twenty.
@@ -42,11 +42,11 @@ pub enum Planted {
 
 impl Planted {
     /// All of them.
-    pub const EACH: [Self; 6] =
+    pub(crate) const EACH: [Self; 6] =
         [Self::Copy, Self::NearCopy, Self::OtherLlm, Self::Guess, Self::Uniform, Self::OneLabel];
 
     /// The name in tables and files.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Copy => "copy",
             Self::NearCopy => "near_copy",
@@ -61,7 +61,7 @@ impl Planted {
 /// Settings of the experiment: its provenance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct OwnLabelsSettings {
+pub(crate) struct OwnLabelsSettings {
     /// Share of the judged workers who are planted in a trial, at least one of them.
     pub share: f64,
     /// Trials.
@@ -83,7 +83,7 @@ impl Default for OwnLabelsSettings {
 /// Why there is nothing to try.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum OwnLabelsError {
+pub(crate) enum OwnLabelsError {
     /// A share or rate that is none.
     #[error("`{setting}` is {value}; it must be from 0 to 1")]
     OutOfRange {
@@ -118,7 +118,7 @@ type Counts = Vec<[u64; 3]>;
 
 /// A finished experiment.
 #[derive(Debug)]
-pub struct OwnLabelsRun {
+pub(crate) struct OwnLabelsRun {
     settings: OwnLabelsSettings,
     set: Labels,
     /// By [`Planted::EACH`], then people beside them, then people where nobody is planted: `look`, named
@@ -131,7 +131,7 @@ pub struct OwnLabelsRun {
 /// # Errors
 ///
 /// [`OwnLabelsError`], and if `observer` asked to stop.
-pub fn own_labels(
+pub(crate) fn own_labels(
     set: Labels,
     settings: &OwnLabelsSettings,
     observer: &dyn Observer,
@@ -290,7 +290,7 @@ struct Provenance<'a> {
 
 impl OwnLabelsRun {
     /// One row a kind: the share that is flagged, with its 95 % interval, and the share that is named right.
-    pub fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Report {
         let columns = ["planted", "flagged", "ci_low", "ci_high", "named", "n"];
         let mut table = Table::new(&columns);
         let kinds = Planted::EACH.iter().map(|kind| kind.as_str());

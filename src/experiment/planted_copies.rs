@@ -30,7 +30,7 @@ const LEAST_TASKS: usize = 5;
 /// # Errors
 ///
 /// What the mechanism reports.
-pub fn planted_auc(
+pub(crate) fn planted_auc(
     table: &LabelTable,
     labels: &crate::data::ids::Ids,
     (z, copied): (&[Option<Label>], &[Option<Label>]),

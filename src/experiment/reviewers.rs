@@ -26,7 +26,7 @@ use crate::simulate::reviews::{
 use crate::simulate::rewording::Rewriting;
 use crate::stats::rank::{mean, quantile};
 use crate::text::own::{OwnScores, OwnSettings, check_texts, own_scores, plant, tfidf_vectors};
-pub use crate::text::scorer::ScoreVariant;
+pub(crate) use crate::text::scorer::ScoreVariant;
 use crate::text::scorer::Scorer;
 use crate::text::space::Space;
 
@@ -59,7 +59,7 @@ pub struct ReviewersSettings {
 
 impl ReviewersSettings {
     /// The trials with so many repetitions; sources vary fastest.
-    pub fn grid(&self, repetitions: u32) -> TrialGrid {
+    pub(crate) fn grid(&self, repetitions: u32) -> TrialGrid {
         let points = self.papers_per_reviewer.len() * self.z_sources.len();
         TrialGrid { points: u32::try_from(points).unwrap_or(u32::MAX), repetitions }
     }
@@ -73,7 +73,7 @@ impl ReviewersSettings {
 
     /// All contents that a trial may need, in the order of the vectors that [`reviewers`] takes:
     /// the reviews, the Z, then the rewritten reviews and the reworded Z where they are asked for.
-    pub fn contents(&self, real: &ReviewSet) -> Vec<Content> {
+    pub(crate) fn contents(&self, real: &ReviewSet) -> Vec<Content> {
         let mut contents: Vec<Content> = real.contents().cloned().collect();
         if let Some((rewriting, _)) = self.rewriting {
             let reviews = real.reviews.iter();
@@ -193,7 +193,7 @@ impl ReviewersSettings {
     /// # Errors
     ///
     /// [`SimulateError`] if the reviewers cannot be simulated.
-    pub fn trial_scores(
+    pub(crate) fn trial_scores(
         &self,
         real: &ReviewSet,
         vectors: &Vectors,
@@ -208,14 +208,14 @@ impl ReviewersSettings {
 }
 
 /// The score of every reviewer of a trial.
-pub type TrialScores = Vec<Option<f64>>;
+pub(crate) type TrialScores = Vec<Option<f64>>;
 
 /// AUCs of one score in one trial: all low-effort kinds mixed, then each alone.
-pub type KindAucs = [TrialAuc; 4];
+pub(crate) type KindAucs = [TrialAuc; 4];
 
 /// What a rewriting does to the people whose reviews are rewritten, by one score.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct RewritingEffect {
+pub(crate) struct RewritingEffect {
     /// AUC that a rewritten person outscores another person; 0.5 is no effect on average.
     pub auc: TrialAuc,
     /// Mean change of their percentile among all people, in `[-1, 1]`; below 0 they lose.
@@ -230,12 +230,12 @@ pub struct RewritingEffect {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReviewersTrial {
     /// Reviewers in all.
-    pub n_reviewers: usize,
+    pub(crate) n_reviewers: usize,
     /// One entry per score.
     pub aucs: Vec<KindAucs>,
     /// One entry per score, if reviews were rewritten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub effects: Vec<RewritingEffect>,
+    pub(crate) effects: Vec<RewritingEffect>,
 }
 
 /// Runs the experiment; results repetition by repetition.

@@ -27,10 +27,10 @@ use crate::report::{Board, Cell, Input, Report, Table, settings_map};
 use crate::simulate::making::MakingSettings;
 
 /// The name in results.
-pub const COMMAND: &str = "experiment reviews";
+pub(crate) const COMMAND: &str = "experiment reviews";
 
 /// Trials per point in the paper.
-pub const REPETITIONS: u32 = 100;
+pub(crate) const REPETITIONS: u32 = 100;
 
 /// Which papers take part, to choose by one half and to test by the other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ impl Half {
 /// [`Self::trials`] the key by which a run goes on with trials that are there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ReviewTrialsSettings {
+pub(crate) struct ReviewTrialsSettings {
     /// Papers per reviewer, a point of the grid each.
     pub k: Vec<usize>,
     /// Who competes.
@@ -100,7 +100,7 @@ impl ReviewTrialsSettings {
     /// # Errors
     ///
     /// For a share that is none.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         for share in [self.shares.0, self.shares.1] {
             if !(0.0..=1.0).contains(&share) {
                 let message = format!("a share of reviewers is {share}, it must be from 0 to 1");
@@ -113,7 +113,7 @@ impl ReviewTrialsSettings {
 
 /// Vectors of all contents of the trials, and how they came about.
 #[derive(Debug, Clone)]
-pub struct EmbeddedContents {
+pub(crate) struct EmbeddedContents {
     /// One row per content, in the order of [`ReviewTrials::contents`].
     pub vectors: Arc<Vectors>,
     /// Name of the embedder.
@@ -128,7 +128,7 @@ pub struct EmbeddedContents {
 
 /// An experiment on reviews that is ready to be embedded.
 #[derive(Debug, Clone)]
-pub struct ReviewTrials {
+pub(crate) struct ReviewTrials {
     pub(super) settings: ReviewTrialsSettings,
     /// The settings with papers and sources by number.
     pub(super) grid: ReviewersSettings,
@@ -142,7 +142,7 @@ impl ReviewTrials {
     /// # Errors
     ///
     /// For settings that make no sense or do not fit the reviews.
-    pub fn new(
+    pub(crate) fn new(
         settings: &ReviewTrialsSettings,
         loaded: LoadedReviews,
         inputs: Vec<Input>,
@@ -167,7 +167,7 @@ impl ReviewTrials {
     }
 
     /// What has to be embedded.
-    pub fn contents(&self) -> Vec<Content> {
+    pub(crate) fn contents(&self) -> Vec<Content> {
         self.grid.contents(&self.loaded.set)
     }
 
@@ -177,7 +177,7 @@ impl ReviewTrials {
     ///
     /// For a file of other trials, where no reviewers can be made, and if `observer` asked to
     /// stop.
-    pub fn run(
+    pub(crate) fn run(
         self,
         embedded: EmbeddedContents,
         file: Option<&TrialFile>,
@@ -210,7 +210,7 @@ fn provenance(settings: &ReviewTrialsSettings, embedded: &EmbeddedContents) -> M
 
 /// A finished experiment on reviews.
 #[derive(Debug, Clone)]
-pub struct ReviewTrialsRun {
+pub(crate) struct ReviewTrialsRun {
     /// The settings.
     pub settings: ReviewTrialsSettings,
     /// The results, repetition by repetition.
@@ -223,7 +223,7 @@ pub struct ReviewTrialsRun {
 
 impl ReviewTrialsRun {
     /// The summary with what it is of.
-    pub fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Report {
         let mut warnings = self.loaded.warnings.clone();
         warnings.extend(self.embedded.warnings.iter().cloned());
         let mut table = tables::summary(self);
@@ -247,7 +247,7 @@ impl ReviewTrialsRun {
     }
 
     /// The result for people: a row a score, best first, the kinds side by side.
-    pub fn shown(&self) -> Report {
+    pub(crate) fn shown(&self) -> Report {
         let mut report = self.report();
         let (all, mut rows) = (report.table.clone(), None);
         for &k in &self.grid.papers_per_reviewer {
@@ -302,7 +302,7 @@ impl ReviewTrialsRun {
     }
 
     /// Every trial, score and kind.
-    pub fn raw(&self) -> Table {
+    pub(crate) fn raw(&self) -> Table {
         tables::raw(self)
     }
 
@@ -311,13 +311,13 @@ impl ReviewTrialsRun {
     /// # Errors
     ///
     /// Where no reviewers can be made.
-    pub fn figures(&self) -> Result<Vec<Figure>> {
+    pub(crate) fn figures(&self) -> Result<Vec<Figure>> {
         figures::figures(self)
     }
 
     /// The page; `caption` says what stands under a figure.
     #[cfg(feature = "html")]
-    pub fn page(&self, figures: &[Figure], caption: &dyn Fn(&Figure) -> String) -> Page {
+    pub(crate) fn page(&self, figures: &[Figure], caption: &dyn Fn(&Figure) -> String) -> Page {
         let title = "How well low-effort reviewers would be found";
         super::page::page(title, &self.report(), figures, caption)
     }

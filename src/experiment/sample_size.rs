@@ -17,10 +17,10 @@ use crate::mechanism::MechanismName;
 use crate::simulate::labels::{ContaminatedCrowd, count_of};
 
 /// Shares of the tasks with Z in the paper.
-pub const COVERAGES: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
+pub(crate) const COVERAGES: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 
 /// Share of LLM cheaters in the paper.
-pub const LLM_SHARE: f64 = 0.15;
+pub(crate) const LLM_SHARE: f64 = 0.15;
 
 /// Runs the experiment with one variant per coverage, each the share of the tasks with Z that
 /// keep it, rounded down. `settings` should have one share of LLM cheaters.
@@ -28,7 +28,7 @@ pub const LLM_SHARE: f64 = 0.15;
 /// # Errors
 ///
 /// [`TrialError`] if a trial fails or the log cannot be used.
-pub fn sample_size(
+pub(crate) fn sample_size(
     data: &ExperimentData<'_>,
     settings: &DetectionSettings,
     (coverages, repetitions): (&[f64], u32),

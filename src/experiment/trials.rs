@@ -20,8 +20,8 @@ use crate::data::progress::Progress;
 use crate::data::work::{Next, in_order};
 use crate::error::{ErrorKind, Kinded, Remedy};
 
-pub use self::grid::{TrialGrid, TrialId};
-pub use self::log::{LogError, TrialFile, TrialLog};
+pub(crate) use self::grid::{TrialGrid, TrialId};
+pub(crate) use self::log::{LogError, TrialFile, TrialLog};
 
 /// Why trials could not be run or kept. `E` is what a trial reports.
 #[derive(Debug, thiserror::Error)]
@@ -89,7 +89,7 @@ impl<E: Kinded> Kinded for TrialError<E> {
 /// [`TrialError::Trial`] with the first trial that failed; those before it are in the log.
 /// [`TrialError::Log`] if the log cannot be read or written. [`TrialError::Interrupted`] if
 /// `progress` asked to stop.
-pub fn run_trials<T, E>(
+pub(crate) fn run_trials<T, E>(
     grid: TrialGrid,
     log: Option<TrialLog>,
     progress: &dyn Progress,

@@ -11,7 +11,7 @@ use crate::llm::{Prompt, PromptError, PromptKind};
 
 /// A file that comes with caz.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub(crate) struct Piece {
     /// By which it is named.
     pub name: &'static str,
     /// What a prompt is for, or `rubric`, `criteria`, `personas`.
@@ -27,7 +27,7 @@ pub struct Piece {
 /// # Errors
 ///
 /// If one of them cannot be read, which a test rules out.
-pub fn pieces() -> Result<Vec<Piece>> {
+pub(crate) fn pieces() -> Result<Vec<Piece>> {
     let mut pieces = Vec::new();
     for name in Prompt::built_in_names() {
         let prompt = Prompt::load(name)?;
@@ -60,7 +60,7 @@ fn of(name: &'static str, kind: &str, description: &str, sha256: &str) -> Piece 
 /// # Errors
 ///
 /// [`PromptError`] where no file of any kind has the name.
-pub fn source(name: &str) -> Result<String, PromptError> {
+pub(crate) fn source(name: &str) -> Result<String, PromptError> {
     Prompt::load(name).map(|prompt| prompt.source().to_owned()).or_else(|error| {
         Rubric::source(name)
             .or_else(|| Criteria::source(name))
@@ -76,7 +76,7 @@ pub fn source(name: &str) -> Result<String, PromptError> {
 /// # Errors
 ///
 /// [`super::RubricError`] if `rubric` cannot be read.
-pub fn questions(prompt: &Prompt, rubric: Option<&str>) -> Result<Task> {
+pub(crate) fn questions(prompt: &Prompt, rubric: Option<&str>) -> Result<Task> {
     if let Some(rubric) = rubric {
         return Ok(Rubric::load(rubric)?.form());
     }
@@ -102,7 +102,7 @@ pub fn questions(prompt: &Prompt, rubric: Option<&str>) -> Result<Task> {
 ///
 /// [`PromptError::NoVariable`] for a text that the prompt does not take, and what
 /// [`Prompt::render`] says.
-pub fn preview(
+pub(crate) fn preview(
     prompt: &Prompt,
     given: &[(String, String)],
     task: &Task,

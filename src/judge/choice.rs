@@ -26,7 +26,7 @@ use crate::llm::{ChatModel, ChatRequest, Message, Prompt, Question};
 const EMPTY: [&str; 3] = ["N/A", "[MASK]", "..."];
 
 /// Below this mass, a model wanted to say something else than every option.
-pub const LOW_MASS: f64 = 0.5;
+pub(crate) const LOW_MASS: f64 = 0.5;
 
 /// How the model's liking for some words is taken out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub enum Debiasing {
 
 /// What was read from the probabilities of one question's options.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
+pub(crate) struct Choice {
     /// The probability of each option, in the order of the values, lowest first; they sum to 1.
     pub probabilities: Vec<f64>,
     /// Their entropy, from 0 for certain to 1 for all alike.
@@ -142,7 +142,10 @@ impl ChoiceJudge {
     /// # Errors
     ///
     /// [`JudgeError::Prompt`] if the template does not work.
-    pub fn requests_for_calibration(&self, model: &str) -> Result<Vec<ChatRequest>, JudgeError> {
+    pub(crate) fn requests_for_calibration(
+        &self,
+        model: &str,
+    ) -> Result<Vec<ChatRequest>, JudgeError> {
         let mut all = Vec::new();
         for text in self.contents() {
             let item = Item { text: (*text).to_owned(), gold: None };

@@ -35,7 +35,7 @@ pub(crate) const MOST_TURNS: u32 = 20;
 const ECHO_CHARS: usize = 4000;
 
 /// What the judge is told after a turn that has no content of its own.
-pub const CHECK_AGAIN: &str = "Please check again.";
+pub(crate) const CHECK_AGAIN: &str = "Please check again.";
 
 /// What the judge is told about an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ impl FeedbackKind {
     }
 
     /// What a second model is asked for, if one is asked.
-    pub fn comment(self) -> Option<CommentKind> {
+    pub(crate) fn comment(self) -> Option<CommentKind> {
         match self {
             Self::Binary => Some(CommentKind::Binary),
             Self::Textual => Some(CommentKind::Textual),
@@ -100,11 +100,11 @@ pub struct Feedback {
     /// When it is asked.
     pub time: FeedbackTime,
     /// Whether it is shown the right values, where they are known.
-    pub with_gold: bool,
+    pub(crate) with_gold: bool,
     /// How it is asked.
     pub prompt: Prompt,
     /// How requests are made.
-    pub sampling: Sampling,
+    pub(crate) sampling: Sampling,
 }
 
 /// Where feedback comes from.
@@ -360,7 +360,7 @@ fn demand(fields: &[Field], turns_left: u32) -> String {
 /// # Errors
 ///
 /// [`ChatError`] if the model does not answer.
-pub fn ask_until_readable(
+pub(crate) fn ask_until_readable(
     model: &dyn ChatModel,
     mut request: ChatRequest,
     fields: &[Field],
@@ -450,7 +450,7 @@ fn has_scale_number(text: &str) -> bool {
 
 /// How far a setting gets with more turns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Progression {
+pub(crate) struct Progression {
     /// Items judged.
     pub items: u64,
     /// Success rate after 1, 2, ... turns; empty without items.
@@ -468,7 +468,7 @@ impl Progression {
     ///
     /// Success is a complete answer, or where the right values are known, the right one
     /// ([`Transcript::success_after`]).
-    pub fn of(transcripts: &[(&Transcript, Option<&[f64]>)], turns: u32) -> Self {
+    pub(crate) fn of(transcripts: &[(&Transcript, Option<&[f64]>)], turns: u32) -> Self {
         let items = transcripts.len();
         let share = |count: usize| count as f64 / items as f64;
         let success_after = (1..=turns as usize)

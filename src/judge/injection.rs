@@ -40,7 +40,7 @@ const ADDRESSED: &str = r"\b(?:falls|wenn|sofern|solltest|si|se|als|indien|om|je
 
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Suspicion {
+pub(crate) struct Suspicion {
     /// Name of the rule.
     pub rule: &'static str,
     /// The text that matched, on one line, or the hidden characters by code point.
@@ -49,7 +49,7 @@ pub struct Suspicion {
 
 /// The rules, compiled once for a run.
 #[derive(Debug)]
-pub struct InjectionDetector {
+pub(crate) struct InjectionDetector {
     rules: Vec<(&'static str, Regex)>,
     /// The rules that also make sense where lines, case and letters are changed.
     robust: Vec<(&'static str, Regex)>,
@@ -58,7 +58,7 @@ pub struct InjectionDetector {
 
 impl InjectionDetector {
     /// Rules that also know the categories of the answer, so that they find forged answers.
-    pub fn new<'a>(categories: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(crate) fn new<'a>(categories: impl IntoIterator<Item = &'a str>) -> Self {
         let categories: Vec<String> = categories.into_iter().map(folded).collect();
         let mut names: Vec<String> =
             ["judgments?", "verdict", "preference", "answer", "score", "rating", "label"]
@@ -115,7 +115,7 @@ impl InjectionDetector {
     }
 
     /// The findings in `text`, at most one per pattern, in the order of the rules.
-    pub fn inspect(&self, text: &str) -> Vec<Suspicion> {
+    pub(crate) fn inspect(&self, text: &str) -> Vec<Suspicion> {
         let mut found = hidden(text);
         let visible = normalized(text);
         for (rule, pattern) in &self.rules {

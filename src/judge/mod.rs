@@ -5,29 +5,26 @@
 //! [`feedback`] asks again with what was wrong, [`injection`] finds texts that try to steer the
 //! judge, [`pairs`] says which of two answers is better. A judge never guesses: what an answer does not say is an error, not a zero.
 
-pub mod built_in;
-pub mod choice;
-pub mod feedback;
-pub mod injection;
-pub mod pairs;
+pub(crate) mod built_in;
+pub(crate) mod choice;
+pub(crate) mod feedback;
+pub(crate) mod injection;
+pub(crate) mod pairs;
 mod relaxed;
-pub mod rubric;
-pub mod settings;
-pub mod single;
-pub mod verdict;
+pub(crate) mod rubric;
+pub(crate) mod settings;
+pub(crate) mod single;
+pub(crate) mod verdict;
 
 use crate::error::{ErrorKind, Kinded, Remedy};
 use crate::llm::{ChatError, ChatModel, PromptError, Usage};
 
-pub use self::choice::{Choice, ChoiceJudge, Debiasing};
-pub use self::feedback::{
-    CommentKind, Comments, Feedback, FeedbackKind, FeedbackLoop, FeedbackTime, Progression,
-};
-pub use self::injection::{InjectionDetector, Suspicion};
-pub use self::rubric::{Rubric, RubricError};
-pub use self::settings::{JudgeKind, JudgeSettings, Strategy};
-pub use self::single::Single;
-pub use self::verdict::{AnswerProblem, Value, Verdict, parse_verdict};
+pub(crate) use self::choice::{Choice, Debiasing};
+pub(crate) use self::feedback::{FeedbackKind, FeedbackTime, Progression};
+pub(crate) use self::injection::{InjectionDetector, Suspicion};
+pub(crate) use self::rubric::Rubric;
+pub(crate) use self::settings::{JudgeKind, JudgeSettings, Strategy};
+pub(crate) use self::verdict::{AnswerProblem, Value, Verdict, parse_verdict};
 
 /// What to judge.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -40,7 +37,7 @@ pub struct Item {
 }
 
 /// A way to judge with a chat model.
-pub trait JudgeStrategy: Send + Sync {
+pub(crate) trait JudgeStrategy: Send + Sync {
     /// Judges one item.
     ///
     /// # Errors
@@ -52,7 +49,7 @@ pub trait JudgeStrategy: Send + Sync {
 
 /// One answer of the judge.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Turn {
+pub(crate) struct Turn {
     /// What was wrong with it; empty if it was a proposal.
     pub problems: Vec<AnswerProblem>,
     /// The values it proposes, if it could be read.
@@ -63,7 +60,7 @@ pub struct Turn {
 
 /// How an item was judged.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Transcript {
+pub(crate) struct Transcript {
     /// The answers, in order; at least one.
     pub turns: Vec<Turn>,
     /// The values of the last proposal, in the order of the rubric; `None` if there was none.
@@ -81,7 +78,7 @@ impl Transcript {
     ///
     /// With `gold`: whether the last proposal until then equals it. Without: whether there was a
     /// proposal.
-    pub fn success_after(&self, turns: usize, gold: Option<&[f64]>) -> bool {
+    pub(crate) fn success_after(&self, turns: usize, gold: Option<&[f64]>) -> bool {
         let proposal = self.turns.iter().take(turns).rev().find_map(|turn| turn.proposal.as_ref());
         match (proposal, gold) {
             (None, _) => false,

@@ -21,7 +21,7 @@ const BUILT_IN: [(&str, &str); 3] = [
 ];
 
 /// The rubric that is used when none is named.
-pub const DEFAULT_RUBRIC: &str = "aspects19";
+pub(crate) const DEFAULT_RUBRIC: &str = "aspects19";
 
 /// Why a rubric cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -125,7 +125,7 @@ pub struct Rubric {
     /// Name, for files the name without folder and ending.
     pub name: String,
     /// What it is about, in a sentence.
-    pub description: String,
+    pub(crate) description: String,
     /// The prompt that asks it, unless another one is chosen.
     pub prompt: String,
     question: String,
@@ -247,7 +247,7 @@ impl Rubric {
     }
 
     /// SHA-256 of the file, in hexadecimal.
-    pub fn sha256(&self) -> &str {
+    pub(crate) fn sha256(&self) -> &str {
         &self.sha256
     }
 
@@ -264,7 +264,7 @@ impl Rubric {
 
     /// The form of an answer that is written in full: the texts that are asked for first, then the
     /// questions.
-    pub fn form(&self) -> Task {
+    pub(crate) fn form(&self) -> Task {
         let fields = [self.steps.as_slice(), &self.fields].concat();
         Task { question: Some(self.question.clone()), fields }
     }

@@ -10,7 +10,7 @@ use crate::llm::{ChatModel, ChatRequest, Prompt, ResponseFormat};
 
 /// How requests are made.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sampling {
+pub(crate) struct Sampling {
     /// Sampling temperature.
     pub temperature: f64,
     /// Seed for servers that sample reproducibly.
@@ -23,11 +23,11 @@ pub struct Sampling {
 #[derive(Debug, Clone)]
 pub struct Single {
     /// The questions.
-    pub rubric: Rubric,
+    pub(crate) rubric: Rubric,
     /// How they are asked.
     pub prompt: Prompt,
     /// How requests are made.
-    pub sampling: Sampling,
+    pub(crate) sampling: Sampling,
 }
 
 impl Single {

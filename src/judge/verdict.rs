@@ -138,7 +138,10 @@ impl fmt::Display for AnswerProblem {
 /// # Errors
 ///
 /// Every [`AnswerProblem`] of the answer.
-pub fn parse_answer(answer: &ChatAnswer, fields: &[Field]) -> Result<Verdict, Vec<AnswerProblem>> {
+pub(crate) fn parse_answer(
+    answer: &ChatAnswer,
+    fields: &[Field],
+) -> Result<Verdict, Vec<AnswerProblem>> {
     match answer.finish {
         // A cut answer may look complete while its end would have changed it.
         FinishReason::Length => Err(vec![AnswerProblem::CutOff]),

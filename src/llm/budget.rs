@@ -67,7 +67,7 @@ impl Budget {
 
     /// The same, and at that moment the tokens read and written for answers that are not whole yet, where
     /// whoever writes them says so.
-    pub fn spent_and_under_way(&self) -> (Spent, u64) {
+    pub(crate) fn spent_and_under_way(&self) -> (Spent, u64) {
         let state = self.lock();
         (state.spent, state.tokens_under_way)
     }

@@ -19,7 +19,7 @@ use super::error::ChatError;
 use crate::error::{ErrorKind, Kinded, Remedy};
 
 /// Name of the file inside the cache folder.
-pub const CACHE_FILE: &str = "answers.sqlite";
+pub(crate) const CACHE_FILE: &str = "answers.sqlite";
 
 /// How long to wait for another process that writes.
 const BUSY: Duration = Duration::from_secs(30);
@@ -187,7 +187,7 @@ impl AnswerCache {
     /// # Errors
     ///
     /// [`CacheError`].
-    pub fn open_to_read(folder: &Path) -> Result<Option<Self>, CacheError> {
+    pub(crate) fn open_to_read(folder: &Path) -> Result<Option<Self>, CacheError> {
         let path = folder.join(CACHE_FILE);
         if !path.exists() {
             return Ok(None);
@@ -291,7 +291,7 @@ impl AnswerCache {
     /// # Errors
     ///
     /// [`CacheError::Database`] if there still is none; the answers stay in memory.
-    pub fn store_kept(&self) -> Result<(), CacheError> {
+    pub(crate) fn store_kept(&self) -> Result<(), CacheError> {
         let mut kept = self.lock_kept();
         while let Some(Kept { key, model, answer }) = kept.last() {
             self.store(key, model, answer)?;
@@ -328,7 +328,7 @@ impl AnswerCache {
     /// # Errors
     ///
     /// [`CacheError::ReadOnly`] if not.
-    pub fn check_writable(&self) -> Result<(), CacheError> {
+    pub(crate) fn check_writable(&self) -> Result<(), CacheError> {
         if self.read_only {
             return Err(CacheError::ReadOnly { path: self.path.clone() });
         }
@@ -392,7 +392,7 @@ impl AnswerCache {
 /// # Errors
 ///
 /// [`CacheError::Folder`].
-pub fn cache_size(folder: &Path) -> Result<u64, CacheError> {
+pub(crate) fn cache_size(folder: &Path) -> Result<u64, CacheError> {
     cache_files(folder).try_fold(0, |sum, path| match fs::metadata(&path) {
         Ok(file) => Ok(sum + file.len()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(sum),
@@ -405,7 +405,7 @@ pub fn cache_size(folder: &Path) -> Result<u64, CacheError> {
 /// # Errors
 ///
 /// [`CacheError::Folder`].
-pub fn clear_cache(folder: &Path) -> Result<(), CacheError> {
+pub(crate) fn clear_cache(folder: &Path) -> Result<(), CacheError> {
     cache_files(folder).try_for_each(|path| match fs::remove_file(&path) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

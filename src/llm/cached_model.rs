@@ -37,12 +37,12 @@ impl CachedModel {
 
     /// With a wait for another run's answer that ends when `interruption` is requested.
     #[must_use]
-    pub fn heeding(self, interruption: Interruption) -> Self {
+    pub(crate) fn heeding(self, interruption: Interruption) -> Self {
         Self { interruption, ..self }
     }
 
     /// How many answers could not be stored, and are lost for the next run.
-    pub fn not_stored(&self) -> usize {
+    pub(crate) fn not_stored(&self) -> usize {
         // There may be room by now.
         self.cache.store_kept().map_or_else(|_| self.cache.kept(), |()| 0)
     }
@@ -118,7 +118,7 @@ impl ChatModel for CachedModel {
 
 /// The model of a run that may not connect: it answers nothing.
 #[derive(Debug)]
-pub struct OfflineModel {
+pub(crate) struct OfflineModel {
     /// The name that the cached answers were stored under.
     pub model: String,
 }

@@ -202,7 +202,7 @@ pub struct ChatAnswer {
 ///
 /// English text has about four characters a token; scripts without spaces have about one. It is
 /// for planning and for budgets, never for results.
-pub fn estimated_tokens(text: &str) -> u64 {
+pub(crate) fn estimated_tokens(text: &str) -> u64 {
     let (ascii, other) = text.chars().fold((0_u64, 0_u64), |(ascii, other), c| {
         if c.is_ascii() { (ascii + 1, other) } else { (ascii, other + 1) }
     });
@@ -212,7 +212,7 @@ pub fn estimated_tokens(text: &str) -> u64 {
 /// The answer after the model's reasoning: what follows the last `</think>`, trimmed.
 ///
 /// `None` if reasoning was opened and never closed, so that there is no answer.
-pub fn without_reasoning(text: &str) -> Option<&str> {
+pub(crate) fn without_reasoning(text: &str) -> Option<&str> {
     match text.rfind("</think>") {
         Some(end) => Some(text[end + "</think>".len()..].trim()),
         None if text.trim_start().starts_with("<think>") => None,

@@ -13,7 +13,7 @@ use super::question::Question;
 
 /// How an option may be written: as it is, with a capital, and each with a space before it. What an
 /// option gets is the sum over its spellings.
-pub fn spellings(option: &str) -> Vec<String> {
+pub(crate) fn spellings(option: &str) -> Vec<String> {
     let mut letters = option.chars();
     let capital: String =
         letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
@@ -30,7 +30,7 @@ pub fn spellings(option: &str) -> Vec<String> {
 
 /// How likely a model finds the options of every question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Choices {
+pub(crate) struct Choices {
     /// By question and option: the logarithm of the probability that the answer is the option. What
     /// the options of a question lack to 1 goes to other answers.
     pub log_probabilities: Vec<Vec<f64>>,
@@ -41,7 +41,7 @@ pub struct Choices {
 
 impl Choices {
     /// The text of an answer.
-    pub fn to_text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         serde_json::to_string(self).expect("numbers are plain data")
     }
 
@@ -59,7 +59,11 @@ impl Choices {
 /// The requests that ask `questions` behind `messages`: a model in this program reads what they
 /// share once, so it gets one request; a server gets one for each, so that what was answered is
 /// kept when a run ends early, and limits on requests hold.
-pub fn requests(model: &str, messages: &[Message], questions: &[Question]) -> Vec<ChatRequest> {
+pub(crate) fn requests(
+    model: &str,
+    messages: &[Message],
+    questions: &[Question],
+) -> Vec<ChatRequest> {
     let together = if model.starts_with("local:") { questions.len().max(1) } else { 1 };
     questions
         .chunks(together)
@@ -76,7 +80,7 @@ pub fn requests(model: &str, messages: &[Message], questions: &[Question]) -> Ve
 
 /// A model that says how likely it finds given answers. Every [`ChatModel`] that answers requests
 /// of the form [`ResponseFormat::Choices`] is one.
-pub trait ChoiceModel {
+pub(crate) trait ChoiceModel {
     /// How likely the options of every question are to come next behind the `messages`, in an answer
     /// that begins as the question says or, where that cannot be given, to the question at the end of
     /// the last message.

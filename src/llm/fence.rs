@@ -27,13 +27,13 @@ const HTML: [&str; 30] = [
 
 /// The fence of one prompt; all texts of the prompt share the tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fence {
+pub(crate) struct Fence {
     tag: String,
 }
 
 impl Fence {
     /// The fence for a prompt that holds `texts`.
-    pub fn around(texts: &[&str]) -> Self {
+    pub(crate) fn around(texts: &[&str]) -> Self {
         let mut round = 0_u64;
         loop {
             let mut hash = Sha256::new();
@@ -53,18 +53,19 @@ impl Fence {
     }
 
     /// The tag that both lines hold.
-    pub fn tag(&self) -> &str {
+    #[cfg(test)]
+    pub(crate) fn tag(&self) -> &str {
         &self.tag
     }
 
     /// `text`, made harmless, between two lines with the tag.
-    pub fn wrap(&self, name: &str, text: &str) -> String {
+    pub(crate) fn wrap(&self, name: &str, text: &str) -> String {
         let tag = &self.tag;
         format!("<<<{tag} {name}\n{}\n{name} {tag}>>>", harmless(text))
     }
 
     /// The rule that a prompt states about its fences.
-    pub fn note(&self) -> String {
+    pub(crate) fn note(&self) -> String {
         let tag = &self.tag;
         format!(
             "Text between a line that starts with <<<{tag} and a line that ends with {tag}>>> was \
@@ -90,7 +91,7 @@ pub(super) fn tags_in(prompt: &str) -> impl Iterator<Item = &str> {
 /// token of a template is broken by a space behind its bracket, whatever form its characters have:
 /// a bracket beside a bar (`<|`, `|]`), a bracket beside `~`, a word alone in angle brackets that is
 /// no tag of HTML, a word of letters alone in square brackets.
-pub fn harmless(text: &str) -> String {
+pub(crate) fn harmless(text: &str) -> String {
     let unified = text.replace("\r\n", "\n").replace('\r', "\n");
     let visible: Vec<char> = unified
         .chars()
@@ -168,7 +169,7 @@ fn plain(c: char) -> char {
 /// The format characters of Unicode (category Cf), variation selectors, the fillers that are
 /// letters without a shape, and tag characters; not the joiners, which some scripts and emoji need,
 /// and not the signs of category Cf that are seen.
-pub fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     let seen = matches!(c,
         '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
         | '\u{110bd}' | '\u{110cd}');

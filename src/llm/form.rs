@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 /// What a field may hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Domain {
+pub(crate) enum Domain {
     /// One of these labels.
     Labels {
         /// The labels, at least two.
@@ -33,7 +33,7 @@ pub enum Domain {
 
 impl Domain {
     /// The values in words, for prompts and messages.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             Self::Labels { labels } => {
                 let quoted: Vec<String> =
@@ -77,14 +77,14 @@ pub struct Field {
     pub name: String,
     /// What it means, in a sentence.
     #[serde(default)]
-    pub definition: String,
+    pub(crate) definition: String,
     /// What it may hold.
     #[serde(flatten)]
-    pub domain: Domain,
+    pub(crate) domain: Domain,
 }
 
 /// The JSON Schema of an object with exactly these fields.
-pub fn json_schema(fields: &[Field]) -> Value {
+pub(crate) fn json_schema(fields: &[Field]) -> Value {
     let properties: Map<String, Value> =
         fields.iter().map(|field| (field.name.clone(), field.domain.schema())).collect();
     let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
@@ -97,7 +97,7 @@ pub fn json_schema(fields: &[Field]) -> Value {
 }
 
 /// How the answer is to be written, for the prompt.
-pub fn describe_answer(fields: &[Field]) -> String {
+pub(crate) fn describe_answer(fields: &[Field]) -> String {
     let lines: Vec<String> = fields
         .iter()
         .map(|field| format!("  {}: {}", Value::from(field.name.as_str()), field.domain.describe()))
@@ -107,7 +107,7 @@ pub fn describe_answer(fields: &[Field]) -> String {
 
 /// A name as it is compared: lower case, with runs of spaces, `_` and `-` as one space. Numbers
 /// keep their sign: `-1` is not `1`.
-pub fn folded(name: &str) -> String {
+pub(crate) fn folded(name: &str) -> String {
     if name.trim().parse::<f64>().is_ok() {
         return name.trim().to_lowercase();
     }

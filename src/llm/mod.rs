@@ -11,58 +11,57 @@
 //! server names the server and the model.
 
 #[cfg(any(feature = "http", feature = "local"))]
-pub mod budget;
-pub mod chat;
-pub mod choice;
-pub mod embedding_model;
-pub mod error;
-pub mod fence;
-pub mod form;
-pub mod paste;
-pub mod prompt;
-mod proxy;
-pub mod question;
-pub mod replay;
+pub(crate) mod budget;
+pub(crate) mod chat;
+pub(crate) mod choice;
+pub(crate) mod embedding_model;
+pub(crate) mod error;
+pub(crate) mod fence;
+pub(crate) mod form;
+pub(crate) mod paste;
+pub(crate) mod prompt;
+pub(crate) mod proxy;
+pub(crate) mod question;
+pub(crate) mod replay;
 mod template;
 
 #[cfg(feature = "http")]
-pub mod http;
+pub(crate) mod http;
 #[cfg(feature = "local")]
-pub mod local;
+pub(crate) mod local;
 #[cfg(any(feature = "http", feature = "hub"))]
-pub mod trust;
-pub mod usable;
+pub(crate) mod trust;
+pub(crate) mod usable;
 
 #[cfg(feature = "cache")]
-pub mod cache;
+pub(crate) mod cache;
 #[cfg(feature = "cache")]
-pub mod cached_model;
+pub(crate) mod cached_model;
 #[cfg(feature = "cache")]
 mod claims;
 
 #[cfg(any(feature = "http", feature = "local"))]
-pub use self::budget::{Budget, Spent};
-pub use self::chat::{
+pub(crate) use self::budget::{Budget, Spent};
+pub(crate) use self::chat::{
     ChatAnswer, ChatModel, ChatRequest, FinishReason, Message, ResponseFormat, Role, Usage,
     estimated_tokens, without_reasoning,
 };
-pub use self::choice::{ChoiceModel, Choices};
-pub use self::embedding_model::EmbeddingModel;
-pub use self::error::ChatError;
-pub use self::prompt::{Prompt, PromptError, PromptKind};
-pub use self::proxy::ProxySettings;
-pub use self::question::Question;
-pub use self::replay::{RecordingModel, ReplayError, ReplayModel};
+pub(crate) use self::embedding_model::EmbeddingModel;
+pub(crate) use self::error::ChatError;
+pub(crate) use self::prompt::{Prompt, PromptError, PromptKind};
+pub(crate) use self::proxy::ProxySettings;
+pub(crate) use self::question::Question;
+pub(crate) use self::replay::{RecordingModel, ReplayModel};
 
 #[cfg(feature = "cache")]
-pub use self::cache::{AnswerCache, CacheError};
+pub(crate) use self::cache::AnswerCache;
 #[cfg(feature = "cache")]
-pub use self::cached_model::{CachedModel, OfflineModel};
+pub(crate) use self::cached_model::CachedModel;
 #[cfg(feature = "http")]
-pub use self::http::{
+pub(crate) use self::http::{
     ApiKey, OpenAiEmbeddings, OpenAiModel, OpenAiSettings, RetryPolicy, TokenPooling,
 };
 #[cfg(feature = "local")]
-pub use self::local::{LocalModel, LocalSettings, ModelError};
+pub(crate) use self::local::{LocalModel, LocalSettings};
 #[cfg(any(feature = "http", feature = "hub"))]
-pub use self::trust::{Trust, TrustError};
+pub(crate) use self::trust::Trust;

@@ -11,7 +11,7 @@ use super::prompt::{Prompt, PromptError, PromptKind, Task};
 /// # Errors
 ///
 /// [`PromptError::Kind`] for prompts that ask for no free text, and what [`Prompt::render`] says.
-pub fn to_paste(prompt: &Prompt, items: &[Vec<String>]) -> Result<String, PromptError> {
+pub(crate) fn to_paste(prompt: &Prompt, items: &[Vec<String>]) -> Result<String, PromptError> {
     let prompt = match prompt.kind() {
         PromptKind::Review => prompt.clone().expect(PromptKind::Review)?,
         _ => prompt.clone().expect(PromptKind::Answer)?,
@@ -48,7 +48,7 @@ fn mark(at: usize) -> String {
 
 /// What was pasted back, by number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pasted {
+pub(crate) struct Pasted {
     /// For each item its answers, in the order of the text: several where its number stands several times.
     pub answers: Vec<Vec<String>>,
     /// Numbers that no item has.
@@ -58,7 +58,7 @@ pub struct Pasted {
 /// The answers in a text, for `items` items: what stands between one line with a number and the next.
 /// Models dress the line up as they like: `## 3`, `**Answer 3:**`, `[3]`. A bare `3` or `3.` is
 /// part of an answer, as in lists.
-pub fn pasted(text: &str, items: usize) -> Pasted {
+pub(crate) fn pasted(text: &str, items: usize) -> Pasted {
     let mut answers: Vec<Vec<String>> = vec![Vec::new(); items];
     let mut strange = Vec::new();
     let mut place: Option<usize> = None;

@@ -23,8 +23,8 @@ use super::form::{Domain, Field, describe_answer, folded};
 use super::template::rendered;
 use crate::data::hexadecimal::hexadecimal;
 
-pub use self::error::PromptError;
-pub use self::kind::PromptKind;
+pub(crate) use self::error::PromptError;
+pub(crate) use self::kind::PromptKind;
 
 /// The prompts that come with caz, by name.
 const BUILT_IN: [(&str, &str); 23] = [
@@ -57,7 +57,7 @@ const BUILT_IN: [(&str, &str); 23] = [
 const RESERVED: [&str; 5] = ["question", "fields", "answer_format", "fence_note", "features"];
 
 /// Letters of features, in the order in which they stand in names.
-pub const FEATURES: [char; 5] = ['R', 'D', 'N', 'A', 'M'];
+pub(crate) const FEATURES: [char; 5] = ['R', 'D', 'N', 'A', 'M'];
 
 /// Most judges that one answer may imagine.
 const MOST_JUDGES: u32 = 20;
@@ -67,17 +67,17 @@ const MOST_JUDGES: u32 = 20;
 #[serde(deny_unknown_fields)]
 pub struct Variable {
     /// What it holds.
-    pub description: String,
+    pub(crate) description: String,
     /// Whether the prompt works without it.
     #[serde(default)]
-    pub optional: bool,
+    pub(crate) optional: bool,
 }
 
 /// Something that can be switched on in a prompt: R role, D description, N narrative, A aspects, M
 /// several judges imagined.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Feature {
+pub(crate) struct Feature {
     /// What it does.
     pub description: String,
     /// The text that it shows: one of the optional variables of the prompt.
@@ -136,7 +136,7 @@ pub struct Prompt {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Task {
     /// The question, if the prompt does not have its own.
-    pub question: Option<String>,
+    pub(crate) question: Option<String>,
     /// The fields of the answer, if the prompt does not have its own.
     pub fields: Vec<Field>,
 }
@@ -216,7 +216,7 @@ impl Prompt {
     }
 
     /// SHA-256 of the file, in hexadecimal.
-    pub fn sha256(&self) -> String {
+    pub(crate) fn sha256(&self) -> String {
         hexadecimal(&Sha256::digest(&self.source))
     }
 
@@ -226,7 +226,7 @@ impl Prompt {
     }
 
     /// What it is for, in a sentence.
-    pub fn description(&self) -> &str {
+    pub(crate) fn description(&self) -> &str {
         &self.file.description
     }
 
@@ -251,7 +251,7 @@ impl Prompt {
     }
 
     /// Letters of the features that can be switched on, in the order of [`FEATURES`].
-    pub fn feature_letters(&self) -> impl Iterator<Item = char> {
+    pub(crate) fn feature_letters(&self) -> impl Iterator<Item = char> {
         FEATURES.into_iter().filter(|letter| self.feature(*letter).is_some())
     }
 
@@ -260,13 +260,13 @@ impl Prompt {
     }
 
     /// Wordings of the question.
-    pub fn wordings(&self) -> &[String] {
+    pub(crate) fn wordings(&self) -> &[String] {
         &self.file.wordings
     }
 
     /// The same with another question.
     #[must_use]
-    pub fn with_question(mut self, question: &str) -> Self {
+    pub(crate) fn with_question(mut self, question: &str) -> Self {
         question.clone_into(&mut self.file.question);
         self
     }
@@ -277,7 +277,10 @@ impl Prompt {
     /// # Errors
     ///
     /// [`PromptError::Fields`] for a feature that the prompt does not have.
-    pub fn with_features(&self, letters: &[char]) -> Result<(Self, Vec<usize>), PromptError> {
+    pub(crate) fn with_features(
+        &self,
+        letters: &[char],
+    ) -> Result<(Self, Vec<usize>), PromptError> {
         let mut fields = Vec::new();
         let mut judges = None;
         for &letter in letters {
@@ -310,7 +313,7 @@ impl Prompt {
     }
 
     /// Whether a text of this name is needed: always, or for a feature that is on.
-    pub fn shows(&self, variable: &str) -> bool {
+    pub(crate) fn shows(&self, variable: &str) -> bool {
         let needed = self.file.variables.get(variable).is_some_and(|about| !about.optional);
         let of_feature = |letter: &char| {
             self.feature(*letter).is_some_and(|f| f.variable.as_deref() == Some(variable))

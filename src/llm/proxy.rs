@@ -30,7 +30,7 @@ impl ProxySettings {
     ///
     /// `http_proxy`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, in upper and lower case. The
     /// upper-case form of the first is read by convention only outside of CGI, which this is not.
-    pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Self {
+    pub(crate) fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Self {
         let get = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
         let either = |first: &str, second: &str| get(first).or_else(|| get(second));
         let all = either("ALL_PROXY", "all_proxy");

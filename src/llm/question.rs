@@ -17,7 +17,7 @@ pub struct Question {
 
 impl Question {
     /// Whether the options can be told apart.
-    pub fn is_clear(&self) -> bool {
+    pub(crate) fn is_clear(&self) -> bool {
         let folded: Vec<String> = self.options.iter().map(|option| option.to_lowercase()).collect();
         folded.len() > 1
             && folded.iter().enumerate().all(|(at, option)| {

@@ -176,7 +176,7 @@ impl ChatModel for RecordingModel {
 
 /// A model that answers from a log.
 #[derive(Debug)]
-pub struct ReplayModel {
+pub(crate) struct ReplayModel {
     path: PathBuf,
     model: String,
     answers: HashMap<String, ChatAnswer>,
@@ -188,7 +188,7 @@ impl ReplayModel {
     /// # Errors
     ///
     /// [`ReplayError`].
-    pub fn open(path: &Path, model: Option<&str>) -> Result<Self, ReplayError> {
+    pub(crate) fn open(path: &Path, model: Option<&str>) -> Result<Self, ReplayError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ReplayError::File { path: path.to_owned(), source })?;
         // A half line at the end is what a killed process leaves.

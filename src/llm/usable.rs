@@ -14,7 +14,7 @@ use crate::data::excerpt::plain_opening;
 use crate::data::words;
 
 /// Fewest words of a review.
-pub const LEAST_WORDS: usize = 40;
+pub(crate) const LEAST_WORDS: usize = 40;
 
 /// Words in a row that two texts share only if one is copied from the other.
 const RUN: usize = 8;
@@ -28,7 +28,7 @@ const OPENING_CHARS: usize = 240;
 /// Why a text cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Unusable {
+pub(crate) enum Unusable {
     /// It ran into the limit of tokens, twice, before its first sentence ended.
     CutOff,
     /// The server withheld it.
@@ -52,7 +52,7 @@ pub enum Unusable {
 
 impl Unusable {
     /// A stable word for scripts.
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::CutOff => "cut_off",
             Self::Withheld => "withheld",
@@ -86,7 +86,7 @@ impl fmt::Display for Unusable {
 
 /// A text that can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Usable {
+pub(crate) struct Usable {
     /// The text.
     pub text: String,
     /// Whether it ran into the limit of tokens and was cut at its last full sentence.
@@ -99,7 +99,7 @@ pub struct Usable {
 /// # Errors
 ///
 /// [`Unusable`] if it cannot stand for what was asked for.
-pub fn usable_text(
+pub(crate) fn usable_text(
     answer: &ChatAnswer,
     request: &ChatRequest,
     least_words: usize,
@@ -162,7 +162,7 @@ fn full_sentences(text: &str) -> Option<&str> {
 /// # Errors
 ///
 /// [`ChatError`] if the model does not answer.
-pub fn ask_until_usable(
+pub(crate) fn ask_until_usable(
     model: &dyn ChatModel,
     request: &ChatRequest,
     (least_words, tries): (usize, u32),

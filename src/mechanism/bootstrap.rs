@@ -21,7 +21,7 @@ use crate::stats::seed::stream;
 
 /// How often to draw, and from where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bootstrap {
+pub(crate) struct Bootstrap {
     /// Number of replicates, at least 2.
     pub replicates: u32,
     /// Seed; replicate r uses its own stream.
@@ -37,7 +37,7 @@ impl Bootstrap {
     /// # Errors
     ///
     /// What the mechanism reports, [`MechanismError::Interrupted`] if `progress` asks to stop.
-    pub fn score(
+    pub(crate) fn score(
         &self,
         mechanism: &dyn Mechanism,
         table: &LabelTable,

@@ -88,7 +88,7 @@ impl MechanismName {
     }
 
     /// Why a worker has no score, in a few words.
-    pub fn unscored(self) -> &'static str {
+    pub(crate) fn unscored(self) -> &'static str {
         self.entry().unscored
     }
 
@@ -104,7 +104,7 @@ impl MechanismName {
     }
 
     /// Those that can be used with or without labels of an LLM, in the order of tables.
-    pub fn usable(with_z: bool) -> Vec<Self> {
+    pub(crate) fn usable(with_z: bool) -> Vec<Self> {
         Self::EACH.into_iter().filter(|name| with_z || !name.needs_z()).collect()
     }
 }
@@ -117,17 +117,6 @@ impl MechanismName {
 /// # Errors
 ///
 /// [`MechanismError::NeedsZ`] if it needs Z and there is no source.
-///
-/// # Examples
-///
-/// ```
-/// use caz::mechanism::{MechanismName, MechanismOptions, build};
-///
-/// let mechanism = build(MechanismName::Ca, &[], &MechanismOptions::default())?;
-/// assert_eq!(mechanism.name(), "ca");
-/// assert!(build(MechanismName::CaZ, &[], &MechanismOptions::default()).is_err());
-/// # Ok::<(), caz::mechanism::MechanismError>(())
-/// ```
 pub fn build(
     name: MechanismName,
     sources: &[ZSource],
@@ -279,5 +268,13 @@ mod tests {
             let differs = values(name, &both, &together) != lowest;
             assert_eq!(differs, name.entry().several == Several::Asked, "{name}");
         }
+    }
+
+    #[test]
+    fn what_conditions_needs_z() {
+        use crate::mechanism::{MechanismName, MechanismOptions, build};
+        let mechanism = build(MechanismName::Ca, &[], &MechanismOptions::default()).unwrap();
+        assert_eq!(mechanism.name(), "ca");
+        assert!(build(MechanismName::CaZ, &[], &MechanismOptions::default()).is_err());
     }
 }

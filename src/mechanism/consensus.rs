@@ -26,7 +26,11 @@ impl Accuracy {
 }
 
 /// Accuracy of one worker.
-pub fn worker_accuracy(table: &LabelTable, truth: &[Option<Label>], worker: u32) -> Accuracy {
+pub(crate) fn worker_accuracy(
+    table: &LabelTable,
+    truth: &[Option<Label>],
+    worker: u32,
+) -> Accuracy {
     let (mut right, mut known) = (0.0, 0);
     for (task, label) in table.of_worker(worker).iter() {
         if let Some(truth) = truth[task as usize] {
@@ -41,7 +45,7 @@ pub fn worker_accuracy(table: &LabelTable, truth: &[Option<Label>], worker: u32)
 ///
 /// Among labels that tie for the first place each is right with equal probability. Tasks without
 /// a report do not count.
-pub fn consensus_accuracy(
+pub(crate) fn consensus_accuracy(
     table: &LabelTable,
     truth: &[Option<Label>],
     posteriors: Option<&Posteriors>,
@@ -58,7 +62,10 @@ pub fn consensus_accuracy(
 
 /// The most probable label of each task, or that of the majority without posteriors; `None` for a
 /// task without a report, or where several labels tie.
-pub fn consensus_labels(table: &LabelTable, posteriors: Option<&Posteriors>) -> Vec<Option<Label>> {
+pub(crate) fn consensus_labels(
+    table: &LabelTable,
+    posteriors: Option<&Posteriors>,
+) -> Vec<Option<Label>> {
     let mut labels = vec![None; table.task_count()];
     for_each_task(table, posteriors, |task, weights| {
         let label = (0..weights.len()).find(|&label| first_place(weights, label) >= 1.0);
@@ -89,7 +96,7 @@ impl ConsensusConfusion {
 }
 
 /// The confusion of a worker with [`consensus_labels`].
-pub fn worker_confusion(
+pub(crate) fn worker_confusion(
     table: &LabelTable,
     consensus: &[Option<Label>],
     worker: u32,

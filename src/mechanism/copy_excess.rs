@@ -40,48 +40,24 @@ use crate::data::labels::{Label, LabelTable};
 use crate::stats::interval::Estimate;
 
 /// `excess_z`.
-///
-/// # Examples
-///
-/// ```
-/// use caz::data::labels::{LabelNames, LabelReport, LabelTable};
-/// use caz::mechanism::{CopyExcess, Mechanism};
-///
-/// // Z says yes twice. Worker a says so both times, b once, so that a = 1 and o = 1/2.
-/// let mut names = LabelNames::default();
-/// let mut reports = Vec::new();
-/// for (task, worker, label) in
-///     [("q", "a", "yes"), ("r", "a", "yes"), ("q", "b", "yes"), ("r", "b", "no")]
-/// {
-///     reports.push(LabelReport {
-///         task: names.tasks.intern(task),
-///         worker: names.workers.intern(worker),
-///         label: names.labels.intern(label) as u16,
-///     });
-/// }
-/// let z = vec![Some(0), Some(0)];
-/// let scores = CopyExcess::new(z).score(&LabelTable::new(names, &reports))?;
-/// assert_eq!(scores.workers[0].copied, Some(1.0));
-/// // The others of b, that is a, always equal Z: no telling.
-/// assert_eq!(scores.workers[1].copied, None);
-/// # Ok::<(), caz::mechanism::MechanismError>(())
-/// ```
 #[derive(Debug, Clone)]
-pub struct CopyExcess {
+pub(crate) struct CopyExcess {
     conditioning: Conditioning,
     places: Option<Arc<[f64]>>,
 }
 
 impl CopyExcess {
     /// Compares with the label `z` of each task, by task number.
-    pub fn new(z: Vec<Option<Label>>) -> Self {
+    #[cfg(test)]
+    pub(crate) fn new(z: Vec<Option<Label>>) -> Self {
         Self { conditioning: Conditioning::on(z), places: None }
     }
 
     /// The same with labels on a scale, their places from 0 to 1 by number: says as much of what Z says
     /// as is not their distance.
     #[must_use]
-    pub fn on_scale(self, places: Arc<[f64]>) -> Self {
+    #[cfg(test)]
+    pub(crate) fn on_scale(self, places: Arc<[f64]>) -> Self {
         Self { places: Some(places), ..self }
     }
 }
@@ -420,5 +396,28 @@ mod tests {
             let excess = scores(&table, &copy).workers[0].copied;
             prop_assert!(excess.is_none_or(|e| (e - 1.0).abs() < 1e-12), "{excess:?}");
         }
+    }
+
+    #[test]
+    fn one_copies_and_of_the_other_there_is_no_telling() {
+        use crate::data::labels::{LabelNames, LabelReport, LabelTable};
+        use crate::mechanism::Mechanism;
+        // Z says yes twice. Worker a says so both times, b once, so that a = 1 and o = 1/2.
+        let mut names = LabelNames::default();
+        let mut reports = Vec::new();
+        for (task, worker, label) in
+            [("q", "a", "yes"), ("r", "a", "yes"), ("q", "b", "yes"), ("r", "b", "no")]
+        {
+            reports.push(LabelReport {
+                task: names.tasks.intern(task),
+                worker: names.workers.intern(worker),
+                label: names.labels.intern(label) as u16,
+            });
+        }
+        let z = vec![Some(0), Some(0)];
+        let scores = CopyExcess::new(z).score(&LabelTable::new(names, &reports)).unwrap();
+        assert_eq!(scores.workers[0].copied, Some(1.0));
+        // The others of b, that is a, always equal Z: no telling.
+        assert_eq!(scores.workers[1].copied, None);
     }
 }

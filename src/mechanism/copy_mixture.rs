@@ -332,7 +332,7 @@ impl CopyMixtureFit {
     /// # Panics
     ///
     /// If there is no such worker.
-    pub fn copied_share(&self, worker: u32) -> f64 {
+    pub(crate) fn copied_share(&self, worker: u32) -> f64 {
         self.copied_shares(worker).iter().sum()
     }
 
@@ -341,7 +341,7 @@ impl CopyMixtureFit {
     /// # Panics
     ///
     /// If there is no such worker.
-    pub fn copied_shares(&self, worker: u32) -> &[f64] {
+    pub(crate) fn copied_shares(&self, worker: u32) -> &[f64] {
         let sources = self.state.signals.copies.len();
         &self.state.copying[worker as usize * sources..][..sources]
     }

@@ -38,29 +38,6 @@ use crate::error::Remedy;
 use crate::stats::interval::Estimate;
 
 /// The mechanism `ds`.
-///
-/// # Examples
-///
-/// ```
-/// use caz::data::labels::{LabelNames, LabelReport, LabelTable};
-/// use caz::mechanism::{DawidSkene, Mechanism};
-///
-/// // Three workers agree on two tasks: they are always right about the classes they met.
-/// let mut names = LabelNames::default();
-/// let mut reports = Vec::new();
-/// for worker in ["a", "b", "c"] {
-///     for (task, label) in [("q", "yes"), ("r", "no")] {
-///         reports.push(LabelReport {
-///             task: names.tasks.intern(task),
-///             worker: names.workers.intern(worker),
-///             label: names.labels.intern(label) as u16,
-///         });
-///     }
-/// }
-/// let scores = DawidSkene::default().score(&LabelTable::new(names, &reports))?;
-/// assert_eq!(scores.workers[0].estimate.unwrap().value, 1.0);
-/// # Ok::<(), caz::mechanism::MechanismError>(())
-/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct DawidSkene {
     /// When to stop.

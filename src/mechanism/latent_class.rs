@@ -26,7 +26,7 @@ use crate::data::labels::{Label, LabelTable};
 
 /// Most bytes that the tables of a fit may take: 4 GiB. Larger ones are refused before the work
 /// starts rather than end in a crash for want of memory.
-pub const MAX_STATE_BYTES: usize = 1 << 32;
+pub(crate) const MAX_STATE_BYTES: usize = 1 << 32;
 
 /// Tasks per piece of the parallel E-step, a constant so that sums are split the same way on
 /// every machine.

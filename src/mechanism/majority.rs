@@ -16,30 +16,8 @@ use crate::data::labels::{Label, LabelTable};
 use crate::stats::moments::Moments;
 
 /// The mechanism `majority`.
-///
-/// # Examples
-///
-/// ```
-/// use caz::data::labels::{LabelNames, LabelReport, LabelTable};
-/// use caz::mechanism::{Majority, Mechanism};
-///
-/// let mut names = LabelNames::default();
-/// let mut reports = Vec::new();
-/// for (worker, label) in [("a", "x"), ("b", "x"), ("c", "y")] {
-///     reports.push(LabelReport {
-///         task: names.tasks.intern("q"),
-///         worker: names.workers.intern(worker),
-///         label: names.labels.intern(label) as u16,
-///     });
-/// }
-/// let scores = Majority.score(&LabelTable::new(names, &reports))?;
-/// // Of the others of a, one says x and one y: a tie.
-/// assert_eq!(scores.workers[0].estimate.unwrap().value, 0.5);
-/// assert_eq!(scores.workers[2].estimate.unwrap().value, 0.0);
-/// # Ok::<(), caz::mechanism::MechanismError>(())
-/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Majority;
+pub(crate) struct Majority;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "majority",
@@ -169,5 +147,24 @@ mod tests {
                 prop_assert!((posteriors.of_task(task).iter().sum::<f64>() - 1.0).abs() < 1e-12);
             }
         }
+    }
+
+    #[test]
+    fn a_tie_among_two_others_is_half() {
+        use crate::data::labels::{LabelNames, LabelReport, LabelTable};
+        use crate::mechanism::Mechanism;
+        let mut names = LabelNames::default();
+        let mut reports = Vec::new();
+        for (worker, label) in [("a", "x"), ("b", "x"), ("c", "y")] {
+            reports.push(LabelReport {
+                task: names.tasks.intern("q"),
+                worker: names.workers.intern(worker),
+                label: names.labels.intern(label) as u16,
+            });
+        }
+        let scores = Majority.score(&LabelTable::new(names, &reports)).unwrap();
+        // Of the others of a, one says x and one y: a tie.
+        assert_eq!(scores.workers[0].estimate.map(|estimate| estimate.value), Some(0.5));
+        assert_eq!(scores.workers[2].estimate.map(|estimate| estimate.value), Some(0.0));
     }
 }

@@ -6,7 +6,7 @@ use super::{Mechanism, MechanismError, Scores};
 use crate::data::labels::LabelTable;
 
 /// The minimum of one mechanism over several sources of Z.
-pub struct MinimumOverSources {
+pub(crate) struct MinimumOverSources {
     mechanisms: Vec<Box<dyn Mechanism>>,
 }
 
@@ -16,7 +16,7 @@ impl MinimumOverSources {
     /// # Panics
     ///
     /// Without a mechanism.
-    pub fn new(mechanisms: Vec<Box<dyn Mechanism>>) -> Self {
+    pub(crate) fn new(mechanisms: Vec<Box<dyn Mechanism>>) -> Self {
         assert!(!mechanisms.is_empty(), "there is at least one source");
         Self { mechanisms }
     }

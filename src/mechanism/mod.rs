@@ -5,12 +5,12 @@
 //! catalogue of them, [`build`] the factory.
 
 mod bootstrap;
-mod catalogue;
+pub(crate) mod catalogue;
 mod chunks;
 mod consensus;
 mod copy_excess;
 pub(crate) mod copy_mixture;
-mod correlated_agreement;
+pub(crate) mod correlated_agreement;
 pub(crate) mod dawid_skene;
 mod entry;
 #[cfg(test)]
@@ -21,41 +21,39 @@ mod majority;
 pub(crate) mod minimum;
 mod negative_agreement;
 mod one_coin;
-mod options;
-mod output_agreement;
-mod own;
+pub(crate) mod options;
+pub(crate) mod output_agreement;
+pub(crate) mod own;
 mod peer_posteriors;
 mod sampled_agreement;
 pub(crate) mod scoring_function;
 pub(crate) mod strata;
 mod tvd;
 
-pub use self::bootstrap::Bootstrap;
-pub use self::catalogue::{MechanismName, UnknownMechanism, build};
-pub use self::consensus::{
+pub(crate) use self::bootstrap::Bootstrap;
+pub(crate) use self::catalogue::{MechanismName, build};
+pub(crate) use self::consensus::{
     Accuracy, ConsensusConfusion, consensus_accuracy, consensus_labels, worker_accuracy,
     worker_confusion,
 };
-pub use self::copy_excess::CopyExcess;
-pub use self::copy_mixture::{CopyMixture, CopyMixtureFit};
-pub use self::correlated_agreement::CorrelatedAgreement;
-pub use self::dawid_skene::{DawidSkene, DawidSkeneFit};
-pub use self::latent_class::MAX_STATE_BYTES;
-pub use self::majority::Majority;
-pub use self::minimum::MinimumOverSources;
-pub use self::negative_agreement::NegativeAgreement;
-pub use self::one_coin::OneCoin;
-pub use self::options::{
+pub(crate) use self::correlated_agreement::CorrelatedAgreement;
+pub(crate) use self::dawid_skene::DawidSkene;
+pub(crate) use self::latent_class::MAX_STATE_BYTES;
+pub(crate) use self::minimum::MinimumOverSources;
+#[cfg(test)]
+pub(crate) use self::negative_agreement::NegativeAgreement;
+pub(crate) use self::options::{
     CorrelatedAgreementOptions, EmSettings, LearnFrom, MAX_ITERATIONS, MechanismOptions,
     OwnSettings, SeveralSources, TOLERANCE,
 };
-pub use self::output_agreement::OutputAgreement;
-pub use self::own::{AnswerKind, NotJudged, OwnAnswers, OwnCrowd, OwnFlag, OwnRun, OwnScore};
-pub use self::peer_posteriors::PeerPosteriors;
-pub use self::sampled_agreement::PeerDraws;
-pub use self::scoring_function::{GivenScore, GivenScores, ScoringFunction};
-pub use self::strata::Conditioning;
-pub use self::tvd::ConditionalPairs;
+pub(crate) use self::own::{
+    AnswerKind, NotJudged, OwnAnswers, OwnCrowd, OwnFlag, OwnRun, OwnScore,
+};
+pub(crate) use self::peer_posteriors::PeerPosteriors;
+pub(crate) use self::sampled_agreement::PeerDraws;
+pub(crate) use self::scoring_function::{GivenScores, ScoringFunction};
+pub(crate) use self::strata::Conditioning;
+pub(crate) use self::tvd::ConditionalPairs;
 use crate::data::interruption::Interrupted;
 use crate::data::labels::LabelTable;
 use crate::data::warning::Warning;
@@ -124,7 +122,7 @@ pub struct WorkerScore {
 
 impl WorkerScore {
     /// 95 % interval of [`Self::copied`], low end first.
-    pub fn copied_interval(&self) -> Option<(f64, f64)> {
+    pub(crate) fn copied_interval(&self) -> Option<(f64, f64)> {
         self.copied?;
         if let Some(own) = &self.own {
             let (low, high) = own.copied?.interval()?;

@@ -13,18 +13,21 @@ use rayon::prelude::*;
 use super::entry::{Entry, Several, conditioning};
 use super::strata::Conditioning;
 use super::{Mechanism, MechanismError, Scores, WorkerScore};
-use crate::data::labels::{Label, LabelTable};
+#[cfg(test)]
+use crate::data::labels::Label;
+use crate::data::labels::LabelTable;
 use crate::stats::moments::Moments;
 
 /// `neg_z`.
 #[derive(Debug, Clone)]
-pub struct NegativeAgreement {
+pub(crate) struct NegativeAgreement {
     conditioning: Conditioning,
 }
 
 impl NegativeAgreement {
     /// Compares with the label `z` of each task, by task number.
-    pub fn new(z: Vec<Option<Label>>) -> Self {
+    #[cfg(test)]
+    pub(crate) fn new(z: Vec<Option<Label>>) -> Self {
         Self { conditioning: Conditioning::on(z) }
     }
 }

@@ -19,31 +19,8 @@ use super::{Mechanism, MechanismError, Scores, dawid_skene};
 use crate::data::labels::LabelTable;
 
 /// The mechanism `one_coin`.
-///
-/// # Examples
-///
-/// ```
-/// use caz::data::labels::{LabelNames, LabelReport, LabelTable};
-/// use caz::mechanism::{Mechanism, OneCoin};
-///
-/// // c contradicts a and b, who agree: c is the one who is wrong.
-/// let mut names = LabelNames::default();
-/// let mut reports = Vec::new();
-/// for (worker, labels) in [("a", "xy"), ("b", "xy"), ("c", "yx")] {
-///     for (task, label) in ["q", "r"].iter().zip(labels.chars()) {
-///         reports.push(LabelReport {
-///             task: names.tasks.intern(task),
-///             worker: names.workers.intern(worker),
-///             label: names.labels.intern(&label.to_string()) as u16,
-///         });
-///     }
-/// }
-/// let scores = OneCoin::default().score(&LabelTable::new(names, &reports))?;
-/// assert!(scores.workers[2].estimate.unwrap().value < 0.01);
-/// # Ok::<(), caz::mechanism::MechanismError>(())
-/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct OneCoin {
+pub(crate) struct OneCoin {
     /// When to stop.
     pub settings: EmSettings,
 }
@@ -63,7 +40,7 @@ impl OneCoin {
     /// # Errors
     ///
     /// As [`DawidSkene::fit`](super::DawidSkene::fit).
-    pub fn fit(&self, table: &LabelTable) -> Result<Option<DawidSkeneFit>, MechanismError> {
+    pub(crate) fn fit(&self, table: &LabelTable) -> Result<Option<DawidSkeneFit>, MechanismError> {
         DawidSkeneFit::by(table, self.settings, m_step)
     }
 }
@@ -227,4 +204,24 @@ mod tests {
         ("labels-rte", 0.925),
         ("labels-product", 0.9084),
     ];
+
+    #[test]
+    fn who_contradicts_two_is_wrong() {
+        use crate::data::labels::{LabelNames, LabelReport, LabelTable};
+        use crate::mechanism::Mechanism;
+        // c contradicts a and b, who agree: c is the one who is wrong.
+        let mut names = LabelNames::default();
+        let mut reports = Vec::new();
+        for (worker, labels) in [("a", "xy"), ("b", "xy"), ("c", "yx")] {
+            for (task, label) in ["q", "r"].iter().zip(labels.chars()) {
+                reports.push(LabelReport {
+                    task: names.tasks.intern(task),
+                    worker: names.workers.intern(worker),
+                    label: u16::try_from(names.labels.intern(&label.to_string())).unwrap(),
+                });
+            }
+        }
+        let scores = OneCoin::default().score(&LabelTable::new(names, &reports)).unwrap();
+        assert!(scores.workers[2].estimate.unwrap().value < 0.01);
+    }
 }

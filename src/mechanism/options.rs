@@ -59,7 +59,7 @@ pub enum LearnFrom {
 }
 
 /// Default of [`EmSettings::tolerance`].
-pub const TOLERANCE: f64 = 1e-7;
+pub(crate) const TOLERANCE: f64 = 1e-7;
 
 /// Default of [`EmSettings::max_iterations`].
 pub const MAX_ITERATIONS: usize = 200;

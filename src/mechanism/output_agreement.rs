@@ -48,7 +48,7 @@ impl OutputAgreement {
 
     /// The same divided by all common tasks; nothing is agreed on a task without Z.
     #[must_use]
-    pub fn over_all_common_tasks(self) -> Self {
+    pub(crate) fn over_all_common_tasks(self) -> Self {
         let all_common = matches!(self.conditioning, Conditioning::Z(_));
         Self { all_common, ..self }
     }

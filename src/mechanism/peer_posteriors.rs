@@ -26,7 +26,7 @@ use crate::stats::interval::Share;
 
 /// The posteriors of a fit with the reports of one worker taken out.
 #[derive(Debug, Clone)]
-pub struct PeerPosteriors<'a> {
+pub(crate) struct PeerPosteriors<'a> {
     fit: &'a DawidSkeneFit,
     /// Log weights before they are normalised, row-major task by class.
     logs: Vec<f64>,
@@ -34,7 +34,7 @@ pub struct PeerPosteriors<'a> {
 
 impl DawidSkeneFit {
     /// Prepares [`PeerPosteriors`]: one pass over the reports, 8 bytes per task and class.
-    pub fn without_own(&self) -> PeerPosteriors<'_> {
+    pub(crate) fn without_own(&self) -> PeerPosteriors<'_> {
         let classes = self.cells.classes();
         let mut logs = Vec::with_capacity(self.cells.task_count() * classes);
         for task in 0..self.cells.task_count() {
@@ -56,7 +56,7 @@ impl PeerPosteriors<'_> {
     /// # Panics
     ///
     /// If there is no such worker.
-    pub fn visit(&self, worker: u32, mut visit: impl FnMut(u32, Label, &[f64])) {
+    pub(crate) fn visit(&self, worker: u32, mut visit: impl FnMut(u32, Label, &[f64])) {
         let (cells, classes) = (&self.fit.cells, self.fit.cells.classes());
         let mut row = vec![0.0; classes];
         for cell in cells.of_worker(worker as usize) {
@@ -89,7 +89,7 @@ impl PeerPosteriors<'_> {
     /// # Panics
     ///
     /// If there is no such worker.
-    pub fn accuracy(&self, worker: u32) -> Option<Share> {
+    pub(crate) fn accuracy(&self, worker: u32) -> Option<Share> {
         let wrong = (self.fit.cells.classes() as f64 - 1.0).max(1.0);
         let other = |right: f64| (1.0 - right).max(0.0) / wrong;
         let mut pairs = Vec::new();

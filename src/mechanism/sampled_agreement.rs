@@ -23,7 +23,7 @@ pub struct PeerDraws {
     /// As the paper prints the algorithms: every peer in every draw, whether or not they have another
     /// task, and a penalty task that may be the task itself. The term of a peer with n tasks in the
     /// stratum is then (n - 1) / n of the term where it may not; that of a peer with one is 0.
-    pub printed: bool,
+    pub(crate) printed: bool,
     /// Seed of the draws.
     pub seed: u64,
 }

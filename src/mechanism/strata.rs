@@ -34,7 +34,7 @@ impl Conditioning {
     ///
     /// If there is no such task.
     #[must_use]
-    pub fn on_tasks(&self, tasks: &[u32]) -> Self {
+    pub(crate) fn on_tasks(&self, tasks: &[u32]) -> Self {
         match self {
             Self::Nothing => Self::Nothing,
             Self::Z(labels) => Self::Z(tasks.iter().map(|&task| labels[task as usize]).collect()),

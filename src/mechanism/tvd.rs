@@ -29,7 +29,7 @@ use crate::data::labels::{Label, LabelTable};
 
 /// Pairs of answers A, B to the same tasks, by stratum of Z.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConditionalPairs {
+pub(crate) struct ConditionalPairs {
     /// The task of each row; rows of a stratum stand together, tasks ascending inside.
     tasks: Vec<u32>,
     /// Rows of stratum `k` are `strata[k]..strata[k + 1]`.
@@ -58,18 +58,22 @@ impl ConditionalPairs {
     /// Two humans: tasks with two reports or more.
     ///
     /// `z` has one entry per task of `table`; here and below a missing tail counts as `None`.
-    pub fn humans(table: &LabelTable, z: Answers<'_>) -> Self {
+    pub(crate) fn humans(table: &LabelTable, z: Answers<'_>) -> Self {
         Self::humans_among(table, |_| true, z)
     }
 
     /// Two humans of one group: tasks with two reports of its workers or more.
-    pub fn humans_among(table: &LabelTable, group: impl Fn(u32) -> bool, z: Answers<'_>) -> Self {
+    pub(crate) fn humans_among(
+        table: &LabelTable,
+        group: impl Fn(u32) -> bool,
+        z: Answers<'_>,
+    ) -> Self {
         Self::new(table_rows(table, 2, group), None, z)
     }
 
     /// A human of one group (A) and one of another that shares no worker with it (B): tasks with a
     /// report of either.
-    pub fn human_groups(
+    pub(crate) fn human_groups(
         table: &LabelTable,
         a: impl Fn(u32) -> bool,
         b: impl Fn(u32) -> bool,
@@ -83,12 +87,12 @@ impl ConditionalPairs {
     }
 
     /// A human (A) and an LLM (B): tasks with a report and a label of the LLM.
-    pub fn human_and_llm(table: &LabelTable, llm: Answers<'_>, z: Answers<'_>) -> Self {
+    pub(crate) fn human_and_llm(table: &LabelTable, llm: Answers<'_>, z: Answers<'_>) -> Self {
         Self::new(table_rows(table, 1, |_| true), Some(&|task| as_slice(llm, task)), z)
     }
 
     /// Two LLM answers.
-    pub fn llms(a: Answers<'_>, b: Answers<'_>, z: Answers<'_>) -> Self {
+    pub(crate) fn llms(a: Answers<'_>, b: Answers<'_>, z: Answers<'_>) -> Self {
         let rows = (0..a.len() as u32)
             .filter_map(|task| at(a, task).map(|label| (task, vec![label])))
             .collect();
@@ -126,12 +130,12 @@ impl ConditionalPairs {
     }
 
     /// Number of tasks where A, B and Z exist.
-    pub fn task_count(&self) -> usize {
+    pub(crate) fn task_count(&self) -> usize {
         self.tasks.len()
     }
 
     /// The plug-in value; `None` without a task.
-    pub fn value(&self) -> Option<f64> {
+    pub(crate) fn value(&self) -> Option<f64> {
         self.weighted_value(|_| 1.0)
     }
 
@@ -141,12 +145,12 @@ impl ConditionalPairs {
     /// # Panics
     ///
     /// If a task has no weight.
-    pub fn resampled_value(&self, weights: &[u32]) -> Option<f64> {
+    pub(crate) fn resampled_value(&self, weights: &[u32]) -> Option<f64> {
         self.weighted_value(|task| f64::from(weights[task as usize]))
     }
 
     /// One draw of the plug-in value under independence given Z; `None` without a task.
-    pub fn permuted_value(&self, random: &mut ChaCha8Rng) -> Option<f64> {
+    pub(crate) fn permuted_value(&self, random: &mut ChaCha8Rng) -> Option<f64> {
         let mut permuted = self.clone();
         for stratum in self.strata.windows(2) {
             let rows = stratum[0] as usize..stratum[1] as usize;

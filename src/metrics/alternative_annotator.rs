@@ -13,20 +13,20 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use crate::stats::interval::sample_variance;
 
 /// Items that a person needs to be tested.
-pub const LEAST_ITEMS: usize = 30;
+pub(crate) const LEAST_ITEMS: usize = 30;
 
 /// People that an item needs, the one who is compared among them.
-pub const LEAST_PEOPLE: usize = 3;
+pub(crate) const LEAST_PEOPLE: usize = 3;
 
 /// False discovery rate over the people.
-pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
+pub(crate) const FALSE_DISCOVERY_RATE: f64 = 0.05;
 
 /// Share of people that an LLM has to beat to replace them.
-pub const REPLACES_FROM: f64 = 0.5;
+pub(crate) const REPLACES_FROM: f64 = 0.5;
 
 /// The labels of one item, by number of the label.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Item {
+pub(crate) struct Item {
     /// The label of the LLM; without one the item is left out.
     pub llm: Option<usize>,
     /// The labels of people, each person once.
@@ -35,7 +35,7 @@ pub struct Item {
 
 /// Settings of the test.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AltTest<'a> {
+pub(crate) struct AltTest<'a> {
     /// Advantage of the LLM for being cheaper: .2 against experts, .15 against skilled people, .1
     /// against a crowd.
     pub epsilon: f64,
@@ -63,7 +63,7 @@ impl Default for AltTest<'_> {
 
 /// The LLM against one person.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Against {
+pub(crate) struct Against {
     /// Number of the person.
     pub person: u32,
     /// Items compared.
@@ -80,7 +80,7 @@ pub struct Against {
 
 /// The outcome of the test.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// By number of the person; people with too few items are not in it.
     pub people: Vec<Against>,
     /// People with at least one item who have too few.
@@ -100,7 +100,7 @@ impl AltTest<'_> {
     /// # Panics
     ///
     /// If a label has no value.
-    pub fn run(&self, items: &[Item]) -> Outcome {
+    pub(crate) fn run(&self, items: &[Item]) -> Outcome {
         let people = items.iter().flat_map(|item| &item.people).map(|&(person, _)| person as usize);
         let mut wins: Vec<Vec<(bool, bool)>> = vec![Vec::new(); people.max().map_or(0, |p| p + 1)];
         for item in items {
@@ -182,7 +182,7 @@ fn p_below(differences: &[f64], bound: f64) -> f64 {
 /// Which hypotheses Benjamini and Yekutieli (2001) reject at this false discovery rate.
 ///
 /// The k smallest p-values, for the largest k with `p_(k) <= k rate / (m Σ_{i<=m} 1/i)`.
-pub fn benjamini_yekutieli(p_values: &[f64], rate: f64) -> Vec<bool> {
+pub(crate) fn benjamini_yekutieli(p_values: &[f64], rate: f64) -> Vec<bool> {
     let count = p_values.len() as f64;
     let harmonic: f64 = (1..=p_values.len()).map(|i| 1.0 / i as f64).sum();
     let mut sorted = p_values.to_vec();

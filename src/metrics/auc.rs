@@ -12,16 +12,6 @@
 /// # Panics
 ///
 /// If a score is NaN: an undefined score is `None`.
-///
-/// # Examples
-///
-/// ```
-/// use caz::metrics::auc::auc;
-/// // Pairs (0.9, 0.2), (0.9, 0.9): won 1, tied ½, so 1.5 of 2.
-/// let items = [(Some(0.9), true), (Some(0.2), false), (Some(0.9), false), (None, true)];
-/// assert_eq!(auc(&items), Some(0.75));
-/// assert_eq!(auc(&[(Some(1.0), true)]), None);
-/// ```
 pub fn auc(items: &[(Option<f64>, bool)]) -> Option<f64> {
     let mut scored: Vec<(f64, bool)> =
         items.iter().filter_map(|&(score, positive)| Some((score?, positive))).collect();
@@ -47,7 +37,7 @@ pub fn auc(items: &[(Option<f64>, bool)]) -> Option<f64> {
 /// Items sorted by score once, for [`auc`] under many weights of the clusters they belong to: a
 /// cluster drawn twice counts as two.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ClusteredAuc {
+pub(crate) struct ClusteredAuc {
     /// Cluster and class of every item with a score, ascending; ties end where the next begins.
     items: Vec<(u32, bool)>,
     /// Where each tie ends.
@@ -60,7 +50,7 @@ impl ClusteredAuc {
     /// # Panics
     ///
     /// If a score is NaN: an undefined score is `None`.
-    pub fn new(items: impl IntoIterator<Item = (Option<f64>, bool, u32)>) -> Self {
+    pub(crate) fn new(items: impl IntoIterator<Item = (Option<f64>, bool, u32)>) -> Self {
         let scored = items.into_iter().filter_map(|(score, class, of)| Some((score?, class, of)));
         let mut scored: Vec<(f64, bool, u32)> = scored.collect();
         assert!(scored.iter().all(|(score, ..)| !score.is_nan()), "an undefined score is None");
@@ -79,7 +69,7 @@ impl ClusteredAuc {
     /// # Panics
     ///
     /// If a cluster has no weight.
-    pub fn auc(&self, weights: &[f64]) -> Option<f64> {
+    pub(crate) fn auc(&self, weights: &[f64]) -> Option<f64> {
         let (mut positives, mut below, mut won, mut start) = (0.0, 0.0, 0.0, 0);
         for &end in &self.ends {
             let mut tie = [0.0; 2];
@@ -160,5 +150,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_win_and_a_tie_of_two_pairs() {
+        use crate::metrics::auc::auc;
+        // Pairs (0.9, 0.2), (0.9, 0.9): won 1, tied ½, so 1.5 of 2.
+        let items = [(Some(0.9), true), (Some(0.2), false), (Some(0.9), false), (None, true)];
+        assert_eq!(auc(&items), Some(0.75));
+        assert_eq!(auc(&[(Some(1.0), true)]), None);
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// How two numbers go together over the people who have both.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Correlation {
+pub(crate) struct Correlation {
     /// People with both numbers.
     pub n: usize,
     /// Pearson's product-moment correlation, in `[-1, 1]`; `None` for fewer than two people or
@@ -22,18 +22,9 @@ pub struct Correlation {
 /// # Panics
 ///
 /// If a number is NaN: an undefined score is `None`.
-///
-/// # Examples
-///
-/// ```
-/// use caz::metrics::correlation::correlation;
-/// // Ranks 1, 2, 3 against 1, 3, 2: 1 - 6 (0 + 1 + 1) / (3 * 8) = 1/2.
-/// let pairs = [(Some(0.1), Some(2.0)), (Some(0.2), Some(9.0)), (Some(0.9), Some(3.0))];
-/// let both = correlation(pairs.into_iter().chain([(None, Some(1.0))]));
-/// assert_eq!(both.n, 3);
-/// assert!((both.spearman.unwrap() - 0.5).abs() < 1e-12);
-/// ```
-pub fn correlation(pairs: impl IntoIterator<Item = (Option<f64>, Option<f64>)>) -> Correlation {
+pub(crate) fn correlation(
+    pairs: impl IntoIterator<Item = (Option<f64>, Option<f64>)>,
+) -> Correlation {
     let (a, b): (Vec<f64>, Vec<f64>) =
         pairs.into_iter().filter_map(|(a, b)| Some((a?, b?))).unzip();
     assert!(a.iter().chain(&b).all(|value| !value.is_nan()), "an undefined number is None");
@@ -129,5 +120,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn three_ranks_of_which_two_are_swapped() {
+        use crate::metrics::correlation::correlation;
+        // Ranks 1, 2, 3 against 1, 3, 2: 1 - 6 (0 + 1 + 1) / (3 * 8) = 1/2.
+        let pairs = [(Some(0.1), Some(2.0)), (Some(0.2), Some(9.0)), (Some(0.9), Some(3.0))];
+        let both = correlation(pairs.into_iter().chain([(None, Some(1.0))]));
+        assert_eq!(both.n, 3);
+        assert!((both.spearman.unwrap() - 0.5).abs() < 1e-12);
     }
 }

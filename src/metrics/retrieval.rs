@@ -9,7 +9,7 @@
 /// # Panics
 ///
 /// If a score is NaN.
-pub fn ranked<'a>(documents: &[(&'a str, f64)]) -> Vec<&'a str> {
+pub(crate) fn ranked<'a>(documents: &[(&'a str, f64)]) -> Vec<&'a str> {
     assert!(documents.iter().all(|(_, score)| !score.is_nan()), "an undefined score has no rank");
     let mut ranked = documents.to_vec();
     // Adding 0 makes -0 equal to 0.
@@ -19,7 +19,7 @@ pub fn ranked<'a>(documents: &[(&'a str, f64)]) -> Vec<&'a str> {
 
 /// A measure of one ranking.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Retrieval {
+pub(crate) enum Retrieval {
     /// Share of relevant documents among the first so many; fewer count as not relevant.
     Precision(usize),
     /// Mean over the relevant documents of the precision at their rank, 0 for one that is not ranked;
@@ -33,7 +33,7 @@ pub enum Retrieval {
 impl Retrieval {
     /// The measure of a ranking, whose documents are relevant or not from the top, of `relevant` relevant
     /// documents in all; in `[0, 1]`.
-    pub fn of(self, ranking: &[bool], relevant: usize) -> Option<f64> {
+    pub(crate) fn of(self, ranking: &[bool], relevant: usize) -> Option<f64> {
         let hits = ranking.iter().enumerate().filter(|(_, relevant)| **relevant);
         match self {
             Self::Precision(depth) => {
@@ -57,7 +57,7 @@ impl Retrieval {
     }
 
     /// The name in results, such as `p@10`.
-    pub fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         match self {
             Self::Precision(depth) => format!("p@{depth}"),
             Self::AveragePrecision => "map".into(),

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use super::{Cell, Exporter, Report};
-pub use crate::data::formula::guarded;
+pub(crate) use crate::data::formula::guarded;
 
 /// Writes the table with a header line.
 #[derive(Debug, Clone, Copy)]
-pub struct CsvExporter;
+pub(crate) struct CsvExporter;
 
 impl Exporter for CsvExporter {
     fn write(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {

@@ -83,7 +83,7 @@ pub fn write_file(
 /// # Errors
 ///
 /// What the file system reports.
-pub fn check_writable(path: &Path) -> io::Result<()> {
+pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
     let path = &followed(path)?;
     match fs::metadata(path) {
         // Folders are for commands that write several files; devices and pipes are opened once.

@@ -9,7 +9,7 @@ use super::{Cell, Exporter, Input, Report, SCHEMA_VERSION, Table, Warning};
 
 /// Writes the envelope, indented by two spaces, one object per row in `results`.
 #[derive(Debug, Clone, Copy)]
-pub struct JsonExporter;
+pub(crate) struct JsonExporter;
 
 impl Exporter for JsonExporter {
     fn write(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {

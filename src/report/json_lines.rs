@@ -7,7 +7,7 @@ use super::{Exporter, Report};
 
 /// Writes one row per line.
 #[derive(Debug, Clone, Copy)]
-pub struct JsonLinesExporter;
+pub(crate) struct JsonLinesExporter;
 
 impl Exporter for JsonLinesExporter {
     fn write(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {

@@ -6,7 +6,7 @@ use super::{Cell, Table, three_decimals};
 
 /// Which rows of a table are compared, and by what.
 #[derive(Debug, Clone, Copy)]
-pub struct Board<'a> {
+pub(crate) struct Board<'a> {
     /// Columns that together name what is compared.
     pub names: &'a [&'static str],
     /// The column of the name of the metric, and the metrics: the first orders the rows. `None` for a
@@ -22,7 +22,7 @@ pub struct Board<'a> {
 
 /// A method and what it reaches.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standing<'a> {
+pub(crate) struct Standing<'a> {
     /// Its name.
     pub name: String,
     /// The value of the first metric.
@@ -36,7 +36,7 @@ pub struct Standing<'a> {
 impl Board<'_> {
     /// Who has the first metric, best first, those of one value in the order of their names; nobody if a
     /// column is missing.
-    pub fn standings<'a>(&self, table: &'a Table) -> Vec<Standing<'a>> {
+    pub(crate) fn standings<'a>(&self, table: &'a Table) -> Vec<Standing<'a>> {
         let place = |name: &str| table.place(name);
         let Some(value) = place(self.value) else { return Vec::new() };
         let names: Vec<usize> = self.names.iter().filter_map(|name| place(name)).collect();
@@ -72,7 +72,7 @@ impl Board<'_> {
 
     /// One row each, best first: names, the first metric and what is beside it, the other metrics that
     /// anybody has.
-    pub fn table(&self, table: &Table, standings: &[Standing]) -> Table {
+    pub(crate) fn table(&self, table: &Table, standings: &[Standing]) -> Table {
         let cell =
             |row: &[Cell], name: &str| table.place(name).map_or(Cell::Missing, |p| row[p].clone());
         let metrics = self.metrics.map_or(&[][..], |(_, metrics)| metrics);
@@ -99,7 +99,7 @@ impl Board<'_> {
     }
 
     /// The best one with its interval, and how many others' intervals reach it; `None` for nobody.
-    pub fn answer(&self, table: &Table) -> Option<String> {
+    pub(crate) fn answer(&self, table: &Table) -> Option<String> {
         let standings = self.standings(table);
         let best = standings.first()?;
         let ends = |standing: &Standing| {

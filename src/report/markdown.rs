@@ -7,7 +7,7 @@ use super::{Cell, Exporter, Report, printable};
 
 /// Writes the table as GitHub and pandoc read it, then footer and warnings.
 #[derive(Debug, Clone, Copy)]
-pub struct MarkdownExporter;
+pub(crate) struct MarkdownExporter;
 
 impl Exporter for MarkdownExporter {
     fn write(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {

@@ -4,42 +4,42 @@
 //! hash, settings, warnings. It holds no time and no path other than those the user typed, so the
 //! same run gives the same bytes.
 
-mod csv;
-mod file;
+pub(crate) mod csv;
+pub(crate) mod file;
 #[cfg(feature = "html")]
-pub mod html;
-mod json;
+pub(crate) mod html;
+pub(crate) mod json;
 mod json_lines;
 mod leaderboard;
 mod markdown;
 #[cfg(feature = "parquet")]
 mod parquet;
-pub mod plot;
-mod table;
-mod text;
+pub(crate) mod plot;
+pub(crate) mod table;
+pub(crate) mod text;
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use self::csv::{CsvExporter, guarded};
-pub use self::file::{Readers, check_writable, write_file};
-pub use self::json::JsonExporter;
-pub use self::json_lines::JsonLinesExporter;
-pub use self::leaderboard::{Board, Standing};
-pub use self::markdown::MarkdownExporter;
+pub(crate) use self::csv::{CsvExporter, guarded};
+pub(crate) use self::file::{Readers, check_writable, write_file};
+pub(crate) use self::json::JsonExporter;
+pub(crate) use self::json_lines::JsonLinesExporter;
+pub(crate) use self::leaderboard::Board;
+pub(crate) use self::markdown::MarkdownExporter;
 #[cfg(feature = "parquet")]
-pub use self::parquet::ParquetExporter;
-pub use self::table::{Cell, Table, estimate_cells};
+pub(crate) use self::parquet::ParquetExporter;
+pub(crate) use self::table::{Cell, Table, estimate_cells};
 #[cfg(feature = "html")]
 pub(crate) use self::text::folded;
-pub use self::text::{TextExporter, printable, printable_lines, three_decimals};
-pub use crate::data::input::Input;
+pub(crate) use self::text::{TextExporter, printable, printable_lines, three_decimals};
+pub(crate) use crate::data::input::Input;
 use crate::data::warning::Warning;
 
 /// Version of the JSON envelope; grows when a reader of the old one would break.
-pub const SCHEMA_VERSION: u32 = 1;
+pub(crate) const SCHEMA_VERSION: u32 = 1;
 
 /// The result of one command.
 #[derive(Debug, Clone, PartialEq)]

@@ -18,7 +18,7 @@ const METADATA: &str = "caz";
 /// Writes one Parquet file. A column is of texts, of integers, of numbers, or, where no row has a
 /// value, of nulls; the metadata `caz` hold the JSON envelope without its results.
 #[derive(Debug, Clone, Copy)]
-pub struct ParquetExporter;
+pub(crate) struct ParquetExporter;
 
 impl Exporter for ParquetExporter {
     fn write(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {

@@ -121,7 +121,7 @@ impl Table {
 }
 
 /// The cells under `score`, `se`, `ci_low` and `ci_high`.
-pub fn estimate_cells(estimate: Option<Estimate>) -> [Cell; 4] {
+pub(crate) fn estimate_cells(estimate: Option<Estimate>) -> [Cell; 4] {
     let interval = estimate.and_then(|estimate| estimate.interval());
     [
         estimate.map(|estimate| estimate.value).into(),

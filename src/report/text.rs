@@ -250,7 +250,7 @@ mod color {
 }
 
 /// A number with three decimals; nothing is minus nought.
-pub fn three_decimals(number: f64) -> String {
+pub(crate) fn three_decimals(number: f64) -> String {
     let text = format!("{number:.3}");
     match text.strip_prefix('-') {
         Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
@@ -267,12 +267,12 @@ pub(super) fn is_hostile(c: char) -> bool {
 
 /// The text with control characters made visible, so that a name from a stranger cannot move the
 /// cursor, change colours or hide other lines of a terminal, nor look like another name.
-pub fn printable(text: &str) -> Cow<'_, str> {
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     shown_unless(text, |_| false)
 }
 
 /// As [`printable`], for a text of several lines: line ends and tabs stay.
-pub fn printable_lines(text: &str) -> Cow<'_, str> {
+pub(crate) fn printable_lines(text: &str) -> Cow<'_, str> {
     shown_unless(text, |c| matches!(c, '\n' | '\t'))
 }
 

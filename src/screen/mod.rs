@@ -6,23 +6,18 @@
 //! [`ModelSource`](crate::embed::catalogue::ModelSource). A run owns all it needs and can be sent to
 //! another thread and kept.
 
-pub mod agreement;
-pub mod assumptions;
-pub mod labels;
-pub mod reviews;
-pub mod vectors;
+pub(crate) mod agreement;
+pub(crate) mod assumptions;
+pub(crate) mod labels;
+pub(crate) mod reviews;
+pub(crate) mod vectors;
 mod workers;
 mod z_of_crowd;
 
-pub use self::assumptions::{AssumptionsRun, AssumptionsSettings, assumptions};
-pub use self::labels::{LabelsRun, LabelsSettings, labels};
-pub use self::reviews::{
-    Asking, ReviewsRun, ReviewsSettings, Sentences, UnknownReviewer, reviews, reviews_with,
-};
-pub use self::vectors::{VectorFormat, VectorsRun, vectors};
-#[cfg(feature = "html")]
-pub use crate::report::html::ReviewText as ReportText;
-pub use crate::text::score::ScoreName;
+pub(crate) use self::assumptions::{AssumptionsSettings, assumptions};
+pub(crate) use self::labels::LabelsRun;
+pub(crate) use self::reviews::{Asking, ReviewsRun, ReviewsSettings, Sentences, reviews_with};
+pub(crate) use crate::text::score::ScoreName;
 
 /// A sentence that closes every page about people.
 #[cfg(feature = "html")]

@@ -1,8 +1,8 @@
 //! Vectors of texts, to be kept and read again.
 
-mod written;
+pub(crate) mod written;
 
-pub use self::written::VectorFormat;
+pub(crate) use self::written::VectorFormat;
 
 use std::io::{self, Write};
 
@@ -55,7 +55,7 @@ pub struct VectorsRun {
 impl VectorsRun {
     /// The same, for a file that was read so.
     #[must_use]
-    pub fn with_imports(self, imports: Imports) -> Self {
+    pub(crate) fn with_imports(self, imports: Imports) -> Self {
         Self { imports, ..self }
     }
 
@@ -70,7 +70,7 @@ impl VectorsRun {
     }
 
     /// What the numbers of a row are called, in order, if they have names.
-    pub fn dimensions(&self) -> Option<&[String]> {
+    pub(crate) fn dimensions(&self) -> Option<&[String]> {
         self.embedded.dimensions.as_deref()
     }
 

@@ -21,7 +21,7 @@ const ROW_TOLERANCE: f64 = 1e-9;
 
 /// `P(signal | truth)`: one row per true label, each a distribution.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SignalMatrix {
+pub(crate) struct SignalMatrix {
     rows: Vec<Vec<f64>>,
 }
 
@@ -33,7 +33,7 @@ impl SignalMatrix {
     /// [`SimulateError::NotSquare`] for a row of another length than the number of rows,
     /// [`SimulateError::NoProbability`] for an entry that is not from 0 to 1 (not finite ones
     /// included), [`SimulateError::NoDistribution`] for a row with another sum than 1.
-    pub fn new(name: &'static str, rows: Vec<Vec<f64>>) -> Result<Self, SimulateError> {
+    pub(crate) fn new(name: &'static str, rows: Vec<Vec<f64>>) -> Result<Self, SimulateError> {
         let labels = rows.len();
         for (row, entries) in (1..).zip(&rows) {
             if entries.len() != labels {
@@ -52,12 +52,12 @@ impl SignalMatrix {
     }
 
     /// Number of labels.
-    pub fn labels(&self) -> usize {
+    pub(crate) fn labels(&self) -> usize {
         self.rows.len()
     }
 
     /// One row per true label.
-    pub fn rows(&self) -> &[Vec<f64>] {
+    pub(crate) fn rows(&self) -> &[Vec<f64>] {
         &self.rows
     }
 
@@ -66,7 +66,7 @@ impl SignalMatrix {
     /// # Errors
     ///
     /// [`SimulateError::BadShare`] if `accuracy` is not in `[0, 1]`.
-    pub fn symmetric(
+    pub(crate) fn symmetric(
         name: &'static str,
         labels: usize,
         accuracy: f64,
@@ -97,7 +97,7 @@ impl SignalMatrix {
 
 /// A synthetic crowd to be.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CrowdPlan {
+pub(crate) struct CrowdPlan {
     /// Number of tasks.
     pub tasks: u32,
     /// Workers per task, drawn without repetition; more than there are workers means all.
@@ -117,7 +117,7 @@ pub struct CrowdPlan {
 
 /// A crowd with its truth.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SyntheticCrowd {
+pub(crate) struct SyntheticCrowd {
     /// The reports.
     pub table: LabelTable,
     /// What the LLM said to the principal, by task.
@@ -132,7 +132,7 @@ impl CrowdPlan {
     /// # Errors
     ///
     /// [`SimulateError`] if there is no task, worker or label, or a probability is none.
-    pub fn draw(&self, random: &mut ChaCha8Rng) -> Result<SyntheticCrowd, SimulateError> {
+    pub(crate) fn draw(&self, random: &mut ChaCha8Rng) -> Result<SyntheticCrowd, SimulateError> {
         let classes = self.human.rows.len();
         let counts = [
             ("task", self.tasks as usize),

@@ -29,7 +29,7 @@ const ROUNDING: f64 = 1e-9;
 /// What a worker does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WorkerKind {
+pub(crate) enum WorkerKind {
     /// What they did in the data.
     Good,
     /// Hands in the labels of an LLM.
@@ -42,10 +42,10 @@ pub enum WorkerKind {
 
 impl WorkerKind {
     /// All kinds.
-    pub const EACH: [Self; 4] = [Self::Good, Self::Llm, Self::Random, Self::Biased];
+    pub(crate) const EACH: [Self; 4] = [Self::Good, Self::Llm, Self::Random, Self::Biased];
 
     /// The word in files.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Good => "good",
             Self::Llm => "llm",
@@ -57,7 +57,7 @@ impl WorkerKind {
 
 /// Shares of the workers who stop working, each in `[0, 1]`, at most 1 together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Shares {
+pub(crate) struct Shares {
     /// Share who hand in an LLM.
     pub llm: f64,
     /// Share who draw labels.
@@ -70,7 +70,7 @@ impl Shares {
     /// # Errors
     ///
     /// [`SimulateError`] if a share is not in `[0, 1]` or they sum to more than 1.
-    pub fn check(&self) -> Result<(), SimulateError> {
+    pub(crate) fn check(&self) -> Result<(), SimulateError> {
         check_share("llm", self.llm)?;
         check_share("random", self.random)?;
         check_share("biased", self.biased)?;
@@ -85,16 +85,16 @@ impl Shares {
     clippy::cast_sign_loss,
     reason = "a share of a count is between 0 and the count"
 )]
-pub fn count_of(share: f64, workers: usize) -> usize {
+pub(crate) fn count_of(share: f64, workers: usize) -> usize {
     (share * workers as f64 + ROUNDING).floor() as usize
 }
 
 /// One answer of an LLM per task, `None` where it gave none.
-pub type Sample<'a> = &'a [Option<Label>];
+pub(crate) type Sample<'a> = &'a [Option<Label>];
 
 /// What is contaminated, and what with.
 #[derive(Debug, Clone)]
-pub struct CrowdToContaminate<'a> {
+pub(crate) struct CrowdToContaminate<'a> {
     /// The crowd.
     pub table: &'a LabelTable,
     /// Names of all labels: those of the table under the same numbers, then those that only LLMs
@@ -107,7 +107,7 @@ pub struct CrowdToContaminate<'a> {
 
 /// A crowd of which it is known who answered how.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ContaminatedCrowd {
+pub(crate) struct ContaminatedCrowd {
     /// The reports. Tasks, workers and labels have the numbers that they had before; a label that
     /// only an LLM gives is in the label set if somebody handed it in.
     pub table: LabelTable,
@@ -120,7 +120,7 @@ pub struct ContaminatedCrowd {
 /// # Errors
 ///
 /// [`SimulateError`] if the shares make no sense, or there is no sample to hand in.
-pub fn contaminate(
+pub(crate) fn contaminate(
     crowd: &CrowdToContaminate<'_>,
     shares: &Shares,
     random: &mut ChaCha8Rng,

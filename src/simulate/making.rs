@@ -12,7 +12,7 @@ use crate::data::reviews::ReviewSet;
 /// How reviewers are made: what simulations and experiments share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct MakingSettings {
+pub(crate) struct MakingSettings {
     /// Most reviews per paper; 3 are two peers for everybody.
     pub reviews_per_paper: usize,
     /// The source that is Z; `None` stands for each in turn.
@@ -56,7 +56,7 @@ impl MakingSettings {
     /// # Errors
     ///
     /// [`SimulateError::BadShare`].
-    pub fn check(&self) -> Result<(), SimulateError> {
+    pub(crate) fn check(&self) -> Result<(), SimulateError> {
         check_share("z_coverage", self.z_coverage)?;
         self.rewriting.map_or(Ok(()), |(_, share)| check_share("rewriting", share))
     }
@@ -66,7 +66,7 @@ impl MakingSettings {
     /// # Errors
     ///
     /// [`SimulateError::UnknownSource`].
-    pub fn z_points(&self, sources: &Ids) -> Result<Vec<Vec<u32>>, SimulateError> {
+    pub(crate) fn z_points(&self, sources: &Ids) -> Result<Vec<Vec<u32>>, SimulateError> {
         let chosen = match &self.z_source {
             None => (0..).take(sources.len()).collect::<Vec<u32>>(),
             Some(name) => vec![sources.get(name).ok_or_else(|| SimulateError::UnknownSource {
@@ -83,7 +83,7 @@ impl MakingSettings {
     /// # Errors
     ///
     /// [`SimulateError::NoTexts`] if something is to be rewritten and there is a review without.
-    pub fn check_texts(&self, set: &ReviewSet) -> Result<(), SimulateError> {
+    pub(crate) fn check_texts(&self, set: &ReviewSet) -> Result<(), SimulateError> {
         let without = set.contents().filter(|content| content.text.is_none()).count();
         if without > 0 && (self.reword_copies || self.rewriting.is_some()) {
             return Err(SimulateError::NoTexts { without });

@@ -2,13 +2,13 @@
 
 use crate::error::{ErrorKind, Kinded, Remedy};
 
-pub mod crowd;
-pub mod labels;
-pub mod making;
-pub mod reviews;
-pub mod rewording;
-pub mod roles;
-pub mod run;
+pub(crate) mod crowd;
+pub(crate) mod labels;
+pub(crate) mod making;
+pub(crate) mod reviews;
+pub(crate) mod rewording;
+pub(crate) mod roles;
+pub(crate) mod run;
 
 /// Why nothing could be simulated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -15,7 +15,7 @@ use crate::text::pairs::{Paper, papers_of};
 /// What a simulated reviewer hands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ReviewerKind {
+pub(crate) enum ReviewerKind {
     /// Reviews by people, each of the paper it is handed in for.
     Human,
     /// An LLM's reviews of the papers, not those of Z.
@@ -28,10 +28,10 @@ pub enum ReviewerKind {
 
 impl ReviewerKind {
     /// The kinds of low-effort reviewers.
-    pub const LOW_EFFORT: [Self; 3] = [Self::Llm, Self::OffTopic, Self::OffTopicLlm];
+    pub(crate) const LOW_EFFORT: [Self; 3] = [Self::Llm, Self::OffTopic, Self::OffTopicLlm];
 
     /// The word in files and tables.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Human => "human",
             Self::Llm => "llm",
@@ -43,7 +43,7 @@ impl ReviewerKind {
 
 /// Where a simulated review came from: a position in the reviews or in the Z of the real set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// A review by a person.
     Review(usize),
     /// A review by an LLM.
@@ -56,7 +56,7 @@ pub enum Origin {
 
 /// How reviewers are made.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ReviewerOptions {
+pub(crate) struct ReviewerOptions {
     /// Papers of the real set that take part, by number; the others do not exist.
     pub papers: Vec<u32>,
     /// Papers per reviewer, at least 1.
@@ -86,17 +86,17 @@ pub struct SimulatedReviewers {
     /// [`Self::fill_contents`].
     pub set: ReviewSet,
     /// Kind of each reviewer.
-    pub kinds: Vec<ReviewerKind>,
+    pub(crate) kinds: Vec<ReviewerKind>,
     /// Whether the reviewer is a person whose reviews are rewritten.
-    pub rewritten: Vec<bool>,
+    pub(crate) rewritten: Vec<bool>,
     /// Origin of each review, then of each Z.
-    pub origins: Vec<Origin>,
+    pub(crate) origins: Vec<Origin>,
 }
 
 impl SimulatedReviewers {
     /// Copies texts and vectors from the set that the simulation was made from; `rewriting` is what
     /// happens to texts of [`Self::rewritten`].
-    pub fn fill_contents(&mut self, real: &ReviewSet, rewriting: Rewriting) {
+    pub(crate) fn fill_contents(&mut self, real: &ReviewSet, rewriting: Rewriting) {
         let contents = self.set.reviews.iter_mut().map(|review| &mut review.content);
         let contents = contents.chain(self.set.z.iter_mut().map(|z| &mut z.content));
         for (content, origin) in contents.zip(&self.origins) {
@@ -111,7 +111,7 @@ impl SimulatedReviewers {
 }
 
 /// The content with its text rewritten; vectors and judgments would be those of the old text.
-pub fn rewritten(content: &Content, rewriting: Rewriting) -> Content {
+pub(crate) fn rewritten(content: &Content, rewriting: Rewriting) -> Content {
     let text = content.text.as_deref().map(|text| rewriting.apply(text));
     Content { text, ..Content::default() }
 }
@@ -130,7 +130,7 @@ pub fn rewritten(content: &Content, rewriting: Rewriting) -> Content {
 ///
 /// [`SimulateError`] for shares that are none or sum to more than 1, for copies without a source
 /// to copy, and where the papers do not suffice for one reviewer.
-pub fn simulate_reviewers(
+pub(crate) fn simulate_reviewers(
     real: &ReviewSet,
     options: &ReviewerOptions,
     random: &mut impl rand::Rng,

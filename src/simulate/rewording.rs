@@ -31,7 +31,7 @@ pub enum Rewriting {
 
 impl Rewriting {
     /// The rewritten text; the same text always becomes the same.
-    pub fn apply(self, text: &str) -> String {
+    pub(crate) fn apply(self, text: &str) -> String {
         let mut all = sentences(text);
         match self {
             Self::Formal => lines(all.map(|sentence| replace(sentence, &FORMAL))),

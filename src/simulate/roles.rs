@@ -10,7 +10,7 @@ use crate::error::{ErrorKind, Kinded, Remedy};
 /// Why LLMs cannot play the parts that they were given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum RolesError {
+pub(crate) enum RolesError {
     /// Cheaters have nothing to hand in but Z itself.
     #[error("`{llm}` has no sample besides Z, so that cheaters would hand in Z itself")]
     OnlyZ {
@@ -54,7 +54,7 @@ impl Kinded for RolesError {
 /// Which LLMs play which part.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Roles {
+pub(crate) struct Roles {
     /// Names of the principal's LLMs; their first samples are Z. Empty leaves it open.
     #[serde(rename = "z_source")]
     pub z: Vec<String>,
@@ -72,7 +72,7 @@ impl Roles {
     /// # Errors
     ///
     /// [`RolesError::NotOne`] if Z is of several LLMs and none was named, or several were.
-    pub fn of_one(&self, z: &ZLabels) -> Result<Self, RolesError> {
+    pub(crate) fn of_one(&self, z: &ZLabels) -> Result<Self, RolesError> {
         let principal = match (self.z.as_slice(), z.sources.as_slice()) {
             ([_], _) => self.z.clone(),
             ([], [only]) => vec![only.name.clone()],
@@ -86,7 +86,7 @@ impl Roles {
     /// # Errors
     ///
     /// [`RolesError::NotSeveral`] if there are fewer than two.
-    pub fn of_several(&self, z: &ZLabels) -> Result<Self, RolesError> {
+    pub(crate) fn of_several(&self, z: &ZLabels) -> Result<Self, RolesError> {
         let principal = if self.z.is_empty() { names(z) } else { self.z.clone() };
         if principal.len() < 2 {
             return Err(RolesError::NotSeveral);
@@ -106,7 +106,7 @@ fn names(z: &ZLabels) -> Vec<String> {
 
 /// A crowd with the principal's Z and what cheaters can hand in.
 #[derive(Debug, Clone)]
-pub struct ExperimentData<'a> {
+pub(crate) struct ExperimentData<'a> {
     /// The crowd and the samples of the cheaters.
     pub crowd: CrowdToContaminate<'a>,
     /// What the principal has: one sample per source.
@@ -119,7 +119,11 @@ impl<'a> ExperimentData<'a> {
     /// # Errors
     ///
     /// [`RolesError`] for a name that Z does not have, or cheaters without anything to hand in.
-    pub fn new(table: &'a LabelTable, z: &'a ZLabels, roles: &Roles) -> Result<Self, RolesError> {
+    pub(crate) fn new(
+        table: &'a LabelTable,
+        z: &'a ZLabels,
+        roles: &Roles,
+    ) -> Result<Self, RolesError> {
         let find = |name: &String| {
             z.sources.iter().find(|source| source.name == *name).ok_or_else(|| {
                 RolesError::UnknownSource { name: name.clone(), known: names(z).join(", ") }

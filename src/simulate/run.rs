@@ -6,9 +6,9 @@ mod reviews;
 
 use std::io::{self, Write};
 
-pub use self::crowd::{CrowdSettings, MatricesError, SimulatedCrowd, read_matrices};
-pub use self::labels::{LabelsSettings, SimulatedLabels};
-pub use self::reviews::{ReviewsSettings, SimulatedReviews};
+pub(crate) use self::crowd::{CrowdSettings, read_matrices};
+pub(crate) use self::labels::LabelsSettings;
+pub(crate) use self::reviews::ReviewsSettings;
 use crate::data::formula::guarded;
 use crate::data::labels::LabelTable;
 
@@ -16,7 +16,7 @@ use crate::data::labels::LabelTable;
 type Writes<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 
 /// A file of a simulation; it is written when it is asked for.
-pub struct SimulatedFile<'a> {
+pub(crate) struct SimulatedFile<'a> {
     /// Its name, ending included.
     pub name: &'static str,
     write: Box<Writes<'a>>,
@@ -32,7 +32,7 @@ impl<'a> SimulatedFile<'a> {
     /// # Errors
     ///
     /// What `out` reports.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         (self.write)(out)
     }
 }

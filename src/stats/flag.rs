@@ -78,7 +78,7 @@ pub struct FlagSettings {
 }
 
 /// Share of the median score below which a person adds little.
-pub const MARGIN_OF_MEDIAN: f64 = 0.25;
+pub(crate) const MARGIN_OF_MEDIAN: f64 = 0.25;
 
 /// Default of [`FlagSettings::false_discovery_rate`].
 pub const FALSE_DISCOVERY_RATE: f64 = 0.05;

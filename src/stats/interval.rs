@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// Level of every interval that caz prints.
-pub const CONFIDENCE: f64 = 0.95;
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// A mean with what is needed to judge it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,12 +91,12 @@ impl Share {
 }
 
 /// So many standard deviations a normal variable lies within with [`CONFIDENCE`]: 1.96.
-pub fn normal_quantile() -> f64 {
+pub(crate) fn normal_quantile() -> f64 {
     Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0)
 }
 
 /// Variance with divisor `n - 1`, two passes; `None` for fewer than two observations.
-pub fn sample_variance(observations: &[f64]) -> Option<f64> {
+pub(crate) fn sample_variance(observations: &[f64]) -> Option<f64> {
     if observations.len() < 2 {
         return None;
     }
@@ -110,7 +110,7 @@ pub fn sample_variance(observations: &[f64]) -> Option<f64> {
 ///
 /// `p[i] * m / rank`, made monotone from the largest down, where `m` counts the values that are
 /// not missing. Missing stays missing.
-pub fn benjamini_hochberg(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
+pub(crate) fn benjamini_hochberg(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<(usize, f64)> =
         p_values.iter().enumerate().filter_map(|(index, p)| Some((index, (*p)?))).collect();
     order.sort_by(|a, b| a.1.total_cmp(&b.1));

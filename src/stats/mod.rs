@@ -1,8 +1,8 @@
 //! Numerics that every score shares: intervals, tests, flags, ranks and seeds.
 
-pub mod flag;
-pub mod interval;
-pub mod moments;
-pub mod rank;
-pub mod seed;
-pub mod similarity;
+pub(crate) mod flag;
+pub(crate) mod interval;
+pub(crate) mod moments;
+pub(crate) mod rank;
+pub(crate) mod seed;
+pub(crate) mod similarity;

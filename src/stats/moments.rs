@@ -29,7 +29,7 @@ impl Moments {
 
     /// Takes in all numbers of `other`. Not associative in the last digits, so merge in a fixed
     /// order.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         if self.count == 0 || other.count == 0 {
             if self.count == 0 {
                 *self = *other;
@@ -61,7 +61,7 @@ impl Moments {
     }
 
     /// Sum of their squared deviations from the mean, at least 0.
-    pub fn squares(&self) -> f64 {
+    pub(crate) fn squares(&self) -> f64 {
         self.squares
     }
 

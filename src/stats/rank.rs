@@ -1,7 +1,7 @@
 //! Ranks, medians and quantiles of scores, some of which may be missing.
 
 /// Scores that differ by less than this share of the larger are equal but for rounding.
-pub const ROUNDING: f64 = 1e-12;
+pub(crate) const ROUNDING: f64 = 1e-12;
 
 /// Whether two scores are equal but for rounding: the order of a sum must not decide a rank.
 fn is_tied(a: f64, b: f64) -> bool {
@@ -12,7 +12,7 @@ fn is_tied(a: f64, b: f64) -> bool {
 /// Rank of each score, 1 for the highest; scores that are equal within [`ROUNDING`] of their
 /// neighbour share the better rank and the next one is skipped (1, 2, 2, 4). Missing scores have no
 /// rank.
-pub fn descending_ranks(scores: &[Option<f64>]) -> Vec<Option<u64>> {
+pub(crate) fn descending_ranks(scores: &[Option<f64>]) -> Vec<Option<u64>> {
     let mut order: Vec<(usize, f64)> =
         scores.iter().enumerate().filter_map(|(index, score)| Some((index, (*score)?))).collect();
     order.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -29,12 +29,12 @@ pub fn descending_ranks(scores: &[Option<f64>]) -> Vec<Option<u64>> {
 }
 
 /// Sum over number; `None` without values.
-pub fn mean(values: &[f64]) -> Option<f64> {
+pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// Middle value, the mean of the two middle ones for an even number; `None` without values.
-pub fn median(values: &[f64]) -> Option<f64> {
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
@@ -54,7 +54,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// # Panics
 ///
 /// If `probability` is not in `[0, 1]`: a bug of the caller.
-pub fn quantile(ascending: &[f64], probability: f64) -> Option<f64> {
+pub(crate) fn quantile(ascending: &[f64], probability: f64) -> Option<f64> {
     assert!((0.0..=1.0).contains(&probability), "a probability");
     let last = ascending.len().checked_sub(1)?;
     let position = probability * last as f64;
@@ -69,7 +69,7 @@ pub fn quantile(ascending: &[f64], probability: f64) -> Option<f64> {
 }
 
 /// Positions by ascending score, missing ones last, ties by name.
-pub fn worst_first(values: &[Option<f64>], names: &[String]) -> Vec<usize> {
+pub(crate) fn worst_first(values: &[Option<f64>], names: &[String]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| {
         let by_score = match (values[a], values[b]) {

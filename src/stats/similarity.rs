@@ -1,10 +1,10 @@
 //! Cosine similarity with an outcome for vectors that have no direction.
 
 /// A residual shorter than this share of the vector it is left of counts as zero.
-pub const ZERO_RESIDUAL: f64 = 1e-9;
+pub(crate) const ZERO_RESIDUAL: f64 = 1e-9;
 
 /// Euclidean length, safe against overflow and underflow.
-pub fn norm(vector: &[f64]) -> f64 {
+pub(crate) fn norm(vector: &[f64]) -> f64 {
     let largest = vector.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
     if largest == 0.0 {
         return 0.0;
@@ -17,13 +17,13 @@ pub fn norm(vector: &[f64]) -> f64 {
 /// # Panics
 ///
 /// If the lengths differ: a bug of the caller.
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len(), "a product needs vectors of one length");
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// The vector scaled to length 1; `None` if it is zero.
-pub fn unit(vector: &[f64]) -> Option<Vec<f64>> {
+pub(crate) fn unit(vector: &[f64]) -> Option<Vec<f64>> {
     let length = norm(vector);
     (length > 0.0).then(|| vector.iter().map(|value| value / length).collect())
 }
@@ -32,7 +32,7 @@ pub fn unit(vector: &[f64]) -> Option<Vec<f64>> {
 ///
 /// `None` stands for a zero vector; its cosine with anything is 0, as in the experiment that the
 /// authors of the paper released.
-pub fn unit_cosine(a: Option<&[f64]>, b: Option<&[f64]>) -> f64 {
+pub(crate) fn unit_cosine(a: Option<&[f64]>, b: Option<&[f64]>) -> f64 {
     match (a, b) {
         (Some(a), Some(b)) => dot(a, b).clamp(-1.0, 1.0),
         _ => 0.0,

@@ -38,7 +38,7 @@ const FEWEST_REVIEWERS: usize = 3;
 
 /// The combined scores of all reviewers, their parts, and what tells whether to trust them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CombinedScores {
+pub(crate) struct CombinedScores {
     /// One score per reviewer. The standard error is that of the part that counts, over papers,
     /// with medians and deviations taken as known: the delta method for a minimum, which ignores
     /// that the other part may count in another sample.
@@ -53,7 +53,7 @@ pub struct CombinedScores {
 
 /// What the combined scores rest on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Basis {
+pub(crate) struct Basis {
     /// Reviewers with a score.
     pub scored: usize,
     /// Those of them with Z on one paper only.
@@ -95,7 +95,7 @@ struct ReviewParts {
 /// deviation is 0, or that fewer than 3 reviewers have, is missing for everybody. Texts without a
 /// direction have cosine 0 with everything; a Z without one is skipped. Every paper of a reviewer
 /// weighs the same.
-pub fn combined_scores(set: &ReviewSet, papers: &[Paper], space: &Space) -> CombinedScores {
+pub(crate) fn combined_scores(set: &ReviewSet, papers: &[Paper], space: &Space) -> CombinedScores {
     let background = Background::new(set, papers, space);
     let by_paper: Vec<Vec<ReviewParts>> =
         papers.par_iter().map(|paper| parts_of_paper(set, space, paper, &background)).collect();
@@ -234,7 +234,7 @@ const DEVIATION_VARIANCE: f64 = 1.37;
 ///
 /// Missing where one of the two is, and for everybody where one cannot be put on the scale, as in
 /// [`combined_scores`]. This is what a combined score of other parts would be.
-pub fn lower_standardised(a: &[Option<f64>], b: &[Option<f64>]) -> Vec<Option<f64>> {
+pub(crate) fn lower_standardised(a: &[Option<f64>], b: &[Option<f64>]) -> Vec<Option<f64>> {
     let [a, b] = [a, b].map(|values| {
         let values: Vec<Vec<f64>> = values.iter().map(|value| Vec::from_iter(*value)).collect();
         Part::new(&values).into_values()

@@ -11,16 +11,14 @@ use super::space::Space;
 use crate::data::reviews::ReviewSet;
 use crate::embed::sentences::sentences;
 
-pub use super::sentence_vectors::MAX_COMPARED_SENTENCES;
-
 /// How many sentences of each sort are shown per paper.
-pub const SHOWN_SENTENCES: usize = 3;
+pub(crate) const SHOWN_SENTENCES: usize = 3;
 
 /// What there is to see about one review.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaperEvidence {
     /// Position of the review in [`ReviewSet::reviews`].
-    pub review: usize,
+    pub(crate) review: usize,
     /// Number of the paper in [`ReviewSet::papers`].
     pub paper: u32,
     /// Every other review of the paper.
@@ -31,7 +29,7 @@ pub struct PaperEvidence {
     /// sentences were not compared.
     pub sentences: Vec<SentenceEvidence>,
     /// Sentences of the text that follow these.
-    pub sentences_left_out: usize,
+    pub(crate) sentences_left_out: usize,
     /// Where the closest sentences of the other texts stand; empty where sentences were not
     /// compared.
     pub matches: Vec<TextMatches>,
@@ -41,13 +39,13 @@ impl PaperEvidence {
     /// The [`SHOWN_SENTENCES`] sentences that are most closer to Z than to peers and to Z of other
     /// papers, see [`SentenceEvidence::beyond_others`]; none that is not. Headings and what belongs to a
     /// form are left out.
-    pub fn said_by_z(&self) -> Vec<&SentenceEvidence> {
+    pub(crate) fn said_by_z(&self) -> Vec<&SentenceEvidence> {
         highest(&self.sentences, SentenceEvidence::beyond_others)
     }
 
     /// The [`SHOWN_SENTENCES`] sentences with most support by peers beyond Z, most first; none that is as
     /// close to Z. Headings and what belongs to a form are left out.
-    pub fn supported_by_peers(&self) -> Vec<&SentenceEvidence> {
+    pub(crate) fn supported_by_peers(&self) -> Vec<&SentenceEvidence> {
         highest(&self.sentences, SentenceEvidence::support_beyond_z)
     }
 }
@@ -60,7 +58,7 @@ pub struct PeerEvidence {
     /// Cosine of the two as they are, in `[-1, 1]`; `None` if one has no direction.
     pub before: Option<f64>,
     /// Cosine of what is left beyond Z; `None` without Z, or if nothing is left of one.
-    pub after: Option<f64>,
+    pub(crate) after: Option<f64>,
 }
 
 /// The similarity of a review with one Z.
@@ -69,7 +67,7 @@ pub struct ZEvidence {
     /// Number of the source in [`ReviewSet::sources`].
     pub source: u32,
     /// Cosine of the two as they are, in `[-1, 1]`.
-    pub similarity: f64,
+    pub(crate) similarity: f64,
 }
 
 /// One sentence of a review.
@@ -82,7 +80,7 @@ pub struct SentenceEvidence {
     /// Mean over peers of the largest cosine with one of their sentences; `None` without peers.
     pub peer_support: Option<f64>,
     /// Largest cosine with a sentence of Z of other papers; `None` without any.
-    pub elsewhere: Option<f64>,
+    pub(crate) elsewhere: Option<f64>,
     /// Whether it is a heading or belongs to a form, and so is no evidence, see [`Forms`].
     pub is_form: bool,
 }
@@ -94,13 +92,13 @@ impl SentenceEvidence {
     }
 
     /// Support by peers minus similarity with Z, whichever exist; `None` without peers.
-    pub fn support_beyond_z(&self) -> Option<f64> {
+    pub(crate) fn support_beyond_z(&self) -> Option<f64> {
         Some(self.peer_support? - self.z_similarity.unwrap_or(0.0))
     }
 }
 
 /// Where evidence is looked up.
-pub struct Evidence<'a> {
+pub(crate) struct Evidence<'a> {
     /// Reviews and Z.
     pub set: &'a ReviewSet,
     /// The papers of `set`.
@@ -120,7 +118,7 @@ pub struct Evidence<'a> {
 
 impl Evidence<'_> {
     /// The evidence for every paper of a reviewer, in the order of the papers.
-    pub fn of_reviewer(&self, reviewer: u32) -> Vec<PaperEvidence> {
+    pub(crate) fn of_reviewer(&self, reviewer: u32) -> Vec<PaperEvidence> {
         let mut evidence = Vec::new();
         for (paper, number) in self.papers.iter().zip(0..) {
             let own = paper
@@ -139,7 +137,7 @@ impl Evidence<'_> {
     /// # Panics
     ///
     /// If there is no such paper.
-    pub fn of_paper(&self, number: u32) -> Vec<PaperEvidence> {
+    pub(crate) fn of_paper(&self, number: u32) -> Vec<PaperEvidence> {
         let paper = &self.papers[number as usize];
         let before = plain_pairs(self.plain, paper);
         let mean = self.combine == ZCombine::Mean;

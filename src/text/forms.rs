@@ -13,7 +13,7 @@ use crate::data::words::words;
 use crate::embed::sentences::sentences;
 
 /// Reviewers and papers that share a sentence of a form.
-pub const FEWEST: usize = 3;
+pub(crate) const FEWEST: usize = 3;
 
 /// Most words of a heading that ends in a colon.
 const MOST_BEFORE_COLON: usize = 8;
@@ -23,13 +23,13 @@ const MOST_WITHOUT_MARK: usize = 4;
 
 /// The sentences that many reviews of a set share.
 #[derive(Debug, Clone, Default)]
-pub struct Forms {
+pub(crate) struct Forms {
     shared: HashSet<String>,
 }
 
 impl Forms {
     /// What the reviews of a set share, whoever wrote them.
-    pub fn of(set: &ReviewSet) -> Self {
+    pub(crate) fn of(set: &ReviewSet) -> Self {
         let mut seen: HashMap<String, (BTreeSet<u32>, BTreeSet<u32>)> = HashMap::new();
         for review in &set.reviews {
             for sentence in sentences(review.content.text.as_deref().unwrap_or_default()) {
@@ -51,7 +51,7 @@ impl Forms {
     }
 
     /// Whether a sentence is a heading or a part of a form, and so no evidence.
-    pub fn has(&self, sentence: &str) -> bool {
+    pub(crate) fn has(&self, sentence: &str) -> bool {
         is_heading(sentence) || self.shared.contains(&key(sentence))
     }
 }

@@ -1,15 +1,15 @@
 //! Free text: sentences, embeddings, projection on what the LLM did not say, similarity.
 
-pub mod canary;
-pub mod combined;
-pub mod explain;
-pub mod forms;
-pub mod own;
-pub mod pairs;
-pub mod projection;
-pub mod score;
-pub mod scorer;
-pub mod sentence_evidence;
+pub(crate) mod canary;
+pub(crate) mod combined;
+pub(crate) mod explain;
+pub(crate) mod forms;
+pub(crate) mod own;
+pub(crate) mod pairs;
+pub(crate) mod projection;
+pub(crate) mod score;
+pub(crate) mod scorer;
+pub(crate) mod sentence_evidence;
 mod sentence_vectors;
-pub mod space;
+pub(crate) mod space;
 mod whitening;

@@ -43,7 +43,7 @@ pub enum ZCombine {
 
 /// A symmetric table of similarities between the reviews of one paper.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PairTable {
+pub(crate) struct PairTable {
     size: usize,
     /// Cosine of reviews `a < b`, `None` where one of the two has nothing left.
     values: Vec<Option<f64>>,
@@ -64,18 +64,13 @@ impl PairTable {
         Self { size, values }
     }
 
-    /// Number of reviews.
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
     /// Similarity of two different reviews in `[-1, 1]`; `None` if one of them has nothing left,
     /// which counts as 0 in scores.
     ///
     /// # Panics
     ///
-    /// If `a == b` or one is not below [`Self::size`].
-    pub fn get(&self, a: usize, b: usize) -> Option<f64> {
+    /// If `a == b` or one is no review.
+    pub(crate) fn get(&self, a: usize, b: usize) -> Option<f64> {
         assert_ne!(a, b, "a review is not its own peer");
         let (a, b) = (a.min(b), a.max(b));
         self.values[b * (b - 1) / 2 + a]
@@ -88,7 +83,7 @@ const MANY_REVIEWS: usize = 2048;
 /// What every review of one paper shares with all its peers together: the sums of the rows of a
 /// [`PairTable`], without its memory.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PeerSums {
+pub(crate) struct PeerSums {
     sums: Vec<f64>,
     /// Peers that count as 0 because one of the two has nothing left.
     zero: Vec<usize>,
@@ -108,7 +103,7 @@ impl PeerSums {
     }
 
     /// Number of reviews.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.sums.len()
     }
 
@@ -117,7 +112,7 @@ impl PeerSums {
     /// # Panics
     ///
     /// If there is no such review.
-    pub fn sum(&self, review: usize) -> f64 {
+    pub(crate) fn sum(&self, review: usize) -> f64 {
         self.sums[review]
     }
 
@@ -126,7 +121,7 @@ impl PeerSums {
     /// # Panics
     ///
     /// If there is no such review.
-    pub fn zero(&self, review: usize) -> usize {
+    pub(crate) fn zero(&self, review: usize) -> usize {
         self.zero[review]
     }
 }
@@ -156,12 +151,12 @@ fn by_sum(units: &[Option<Vec<f64>>]) -> Vec<f64> {
 }
 
 /// Cosines of the reviews of `paper` as they are.
-pub fn plain_pairs(space: &Space, paper: &Paper) -> PairTable {
+pub(crate) fn plain_pairs(space: &Space, paper: &Paper) -> PairTable {
     PairTable::new(&plain_units(space, paper))
 }
 
 /// The sums of [`plain_pairs`] over the peers of every review.
-pub fn plain_sums(space: &Space, paper: &Paper) -> PeerSums {
+pub(crate) fn plain_sums(space: &Space, paper: &Paper) -> PeerSums {
     PeerSums::new(&plain_units(space, paper))
 }
 
@@ -170,7 +165,7 @@ fn plain_units(space: &Space, paper: &Paper) -> Vec<Option<Vec<f64>>> {
 }
 
 /// The sums of [`projected_pairs`] over the peers of every review; `None` as there.
-pub fn projected_sums(
+pub(crate) fn projected_sums(
     space: &Space,
     paper: &Paper,
     z: &[usize],
@@ -183,7 +178,7 @@ pub fn projected_sums(
 /// [`ReviewSet::z`].
 ///
 /// `None` if no Z has a direction: then there is nothing to condition on.
-pub fn projected_pairs(
+pub(crate) fn projected_pairs(
     space: &Space,
     paper: &Paper,
     z: &[usize],
@@ -236,7 +231,7 @@ fn mean_of_units(z: &[&[f64]]) -> Vec<f64> {
 
 /// Cosine of every review of `paper` with every Z of it, as they are: one row per review, in the
 /// order of `paper.z`; 0 where one has no direction.
-pub fn z_similarities(space: &Space, paper: &Paper) -> Vec<Vec<f64>> {
+pub(crate) fn z_similarities(space: &Space, paper: &Paper) -> Vec<Vec<f64>> {
     let rows: Vec<usize> =
         paper.reviews.iter().copied().chain(paper.z.iter().map(|z| space.first_z() + z)).collect();
     let units: Vec<_> = space.block(&rows).iter().map(|vector| unit(vector)).collect();

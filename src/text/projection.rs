@@ -14,7 +14,7 @@ const RANK_TOLERANCE: f64 = 1e-9;
 
 /// Everything orthogonal to a set of vectors.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Complement {
+pub(crate) struct Complement {
     /// Orthonormal columns, shape `(dims, rank)`.
     basis: DMatrix<f64>,
 }
@@ -29,7 +29,7 @@ impl Complement {
     /// # Panics
     ///
     /// If a vector does not have `dims` entries: a bug of the caller.
-    pub fn new(dims: usize, z: &[&[f64]]) -> Self {
+    pub(crate) fn new(dims: usize, z: &[&[f64]]) -> Self {
         let columns: Vec<DVector<f64>> = z
             .iter()
             .filter_map(|z| {
@@ -49,7 +49,7 @@ impl Complement {
     }
 
     /// Number of independent directions that are removed.
-    pub fn rank(&self) -> usize {
+    pub(crate) fn rank(&self) -> usize {
         self.basis.ncols()
     }
 
@@ -61,7 +61,7 @@ impl Complement {
     /// # Panics
     ///
     /// If `vector` has another number of entries than the vectors removed: a bug of the caller.
-    pub fn unit_residual(&self, vector: &[f64]) -> Option<Vec<f64>> {
+    pub(crate) fn unit_residual(&self, vector: &[f64]) -> Option<Vec<f64>> {
         // Unit length first, so that the scale of a review changes nothing, not even rounding
         // near the threshold.
         let vector = unit(vector)?;

@@ -59,7 +59,7 @@ impl ScoreName {
     /// writes about the same papers, copies of an LLM most of all; negative similarities are below
     /// 0 for everybody; and the combined score, the lower of two parts, is below 0 for most. Own work
     /// has flags of its own.
-    pub fn has_zero(self) -> bool {
+    pub(crate) fn has_zero(self) -> bool {
         self == Self::Projected
     }
 
@@ -76,12 +76,12 @@ pub struct ReviewerScore {
     /// [`ScoreName::Own`], with its standard error; `None` if no pair could be compared.
     pub estimate: Option<Estimate>,
     /// Papers with at least one comparison.
-    pub n_papers: usize,
+    pub(crate) n_papers: usize,
     /// Comparisons: with peers, or with Z for [`ScoreName::Negative`], or with both for
     /// [`ScoreName::Own`].
-    pub n_pairs: usize,
+    pub(crate) n_pairs: usize,
     /// Those of them that count as 0 because nothing is left of one side.
-    pub n_zero: usize,
+    pub(crate) n_zero: usize,
 }
 
 /// The comparisons of one reviewer, paper by paper.
@@ -215,7 +215,7 @@ fn scores_of_sums(
 }
 
 /// How many Z vectors have no direction, and how many reviews.
-pub fn zero_counts(set: &ReviewSet, space: &Space) -> (usize, usize) {
+pub(crate) fn zero_counts(set: &ReviewSet, space: &Space) -> (usize, usize) {
     let count = |rows: std::ops::Range<usize>| rows.filter(|&row| space.is_zero(row)).count();
     let first_z = space.first_z();
     (count(first_z..first_z + set.z.len()), count(0..first_z))

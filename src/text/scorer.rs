@@ -81,7 +81,7 @@ impl ScoreVariant {
         [Self::Projected, Self::ProjectedCentered, Self::Cosine, Self::Negative, Self::Combined];
 
     /// Every way to project.
-    pub const PROJECTED: [Self; 6] = [
+    pub(crate) const PROJECTED: [Self; 6] = [
         Self::Projected,
         Self::ProjectedCentered,
         Self::ProjectedMin,
@@ -91,7 +91,7 @@ impl ScoreVariant {
     ];
 
     /// What the combined score is made of, and what it is without one of its ideas.
-    pub const ABLATION: [Self; 7] = [
+    pub(crate) const ABLATION: [Self; 7] = [
         Self::Combined,
         Self::CombinedTopic,
         Self::CombinedZ,
@@ -127,7 +127,7 @@ impl ScoreVariant {
 
 /// How [`ScoreName::Projected`] is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Projection {
+pub(crate) struct Projection {
     /// Whether the mean review is subtracted first.
     pub centered: bool,
     /// How several Z are used together.
@@ -140,13 +140,13 @@ pub struct Scored {
     /// One per reviewer.
     pub scores: Vec<ReviewerScore>,
     /// What only this score has.
-    pub detail: ScoreDetail,
+    pub(crate) detail: ScoreDetail,
 }
 
 /// What one score has beyond an estimate per reviewer.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum ScoreDetail {
+pub(crate) enum ScoreDetail {
     /// Nothing.
     None,
     /// The parts of [`ScoreName::Combined`].
@@ -166,7 +166,7 @@ pub enum ScoreDetail {
 ///
 /// `S` is a set or a way to one: a reference, a box, an `Arc`.
 #[derive(Debug)]
-pub struct Scorer<S> {
+pub(crate) struct Scorer<S> {
     set: S,
     papers: Vec<Paper>,
     plain: Space,
@@ -178,7 +178,7 @@ pub struct Scorer<S> {
 
 impl<S: Deref<Target = ReviewSet>> Scorer<S> {
     /// `plain` has the vectors of the set, not centered.
-    pub fn new(set: S, plain: Space) -> Self {
+    pub(crate) fn new(set: S, plain: Space) -> Self {
         let papers = papers_of(&set);
         Self {
             set,
@@ -192,39 +192,39 @@ impl<S: Deref<Target = ReviewSet>> Scorer<S> {
     }
 
     /// What is scored.
-    pub fn set(&self) -> &ReviewSet {
+    pub(crate) fn set(&self) -> &ReviewSet {
         &self.set
     }
 
     /// The same with what was found by [`super::own::own_scores`] of the same set.
     #[must_use]
-    pub fn with_own(mut self, own: OwnScores) -> Self {
+    pub(crate) fn with_own(mut self, own: OwnScores) -> Self {
         self.own = Some(Arc::new(own));
         self
     }
 
     /// What [`Self::with_own`] was given.
-    pub fn own(&self) -> Option<&OwnScores> {
+    pub(crate) fn own(&self) -> Option<&OwnScores> {
         self.own.as_deref()
     }
 
     /// The papers of the set.
-    pub fn papers(&self) -> &[Paper] {
+    pub(crate) fn papers(&self) -> &[Paper] {
         &self.papers
     }
 
     /// All vectors as they are.
-    pub fn plain(&self) -> &Space {
+    pub(crate) fn plain(&self) -> &Space {
         &self.plain
     }
 
     /// All vectors, the mean review subtracted.
-    pub fn centered(&self) -> &Space {
+    pub(crate) fn centered(&self) -> &Space {
         self.centered.get_or_init(|| self.plain.clone().centered())
     }
 
     /// The vectors in which projected scores are computed.
-    pub fn projected(&self, projection: Projection) -> &Space {
+    pub(crate) fn projected(&self, projection: Projection) -> &Space {
         if projection.centered { self.centered() } else { &self.plain }
     }
 
@@ -238,7 +238,7 @@ impl<S: Deref<Target = ReviewSet>> Scorer<S> {
 
     /// The scores of all reviewers by a name; `projection` concerns [`ScoreName::Projected`]. Nobody
     /// has a score by [`ScoreName::Own`] without [`Self::with_own`].
-    pub fn scores(&self, name: ScoreName, projection: Projection) -> Scored {
+    pub(crate) fn scores(&self, name: ScoreName, projection: Projection) -> Scored {
         let (set, papers) = (&*self.set, self.papers.as_slice());
         let scores = match name {
             ScoreName::Projected => {
@@ -279,7 +279,7 @@ impl<S: Deref<Target = ReviewSet>> Scorer<S> {
     }
 
     /// The values of a score as experiments compare them.
-    pub fn values(&self, variant: ScoreVariant) -> Vec<Option<f64>> {
+    pub(crate) fn values(&self, variant: ScoreVariant) -> Vec<Option<f64>> {
         use ScoreVariant as V;
         let scores = |name, centered, combine| {
             values(&self.scores(name, Projection { centered, combine }).scores)

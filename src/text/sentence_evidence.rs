@@ -11,16 +11,16 @@ use rayon::prelude::*;
 use super::pairs::Paper;
 use super::sentence_vectors::{MAX_COMPARED_SENTENCES, SentenceVectors, closest, highest};
 
-pub use super::sentence_vectors::SentenceMatch;
+pub(crate) use super::sentence_vectors::SentenceMatch;
 use crate::embed::pooling::{EmbeddedSentence, SentenceListener};
 use crate::embed::vectors::Vectors;
 
 /// Papers whose Z stand for what an LLM says of any paper.
-pub const REFERENCES: usize = 8;
+pub(crate) const REFERENCES: usize = 8;
 
 /// What one sentence of a review is close to.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct SentenceSimilarity {
+pub(crate) struct SentenceSimilarity {
     /// Largest cosine with a sentence of any Z; `None` without Z.
     pub z: Option<f64>,
     /// Mean over peers of the largest cosine with one of their sentences; `None` without peers.
@@ -29,13 +29,7 @@ pub struct SentenceSimilarity {
     pub elsewhere: Option<f64>,
 }
 
-impl SentenceSimilarity {
-    /// How much closer the sentence is to a Z than peers are to the sentence and than it is to Z of other
-    /// papers; `None` without Z.
-    pub fn beyond(&self) -> Option<f64> {
-        beyond(self.z, self.peers, self.elsewhere)
-    }
-}
+impl SentenceSimilarity {}
 
 /// See [`SentenceSimilarity::beyond`].
 pub(super) fn beyond(z: Option<f64>, peers: Option<f64>, elsewhere: Option<f64>) -> Option<f64> {
@@ -63,7 +57,7 @@ pub struct TextMatches {
 
 /// What the sentences of reviews are close to.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct SentenceTable {
+pub(crate) struct SentenceTable {
     /// By review.
     rows: Vec<Compared>,
 }
@@ -78,12 +72,12 @@ struct Compared {
 impl SentenceTable {
     /// The first [`MAX_COMPARED_SENTENCES`] sentences of a review; empty where they were not
     /// compared.
-    pub fn of_review(&self, review: usize) -> &[SentenceSimilarity] {
+    pub(crate) fn of_review(&self, review: usize) -> &[SentenceSimilarity] {
         self.rows.get(review).map_or(&[], |row| &row.similarities)
     }
 
     /// The closest sentences of the other texts of the paper that have any, reviews first.
-    pub fn matches(&self, review: usize) -> &[TextMatches] {
+    pub(crate) fn matches(&self, review: usize) -> &[TextMatches] {
         self.rows.get(review).map_or(&[], |row| &row.matches)
     }
 }
@@ -91,7 +85,7 @@ impl SentenceTable {
 /// Makes a [`SentenceTable`] of the sentences of some papers.
 ///
 /// Texts have to be embedded in the order of [`Self::order`].
-pub struct SentenceCollector<'a> {
+pub(crate) struct SentenceCollector<'a> {
     papers: &'a [Paper],
     /// The papers that are compared, and where each ends in `order`.
     wanted: Vec<(usize, usize)>,
@@ -115,7 +109,7 @@ pub struct SentenceCollector<'a> {
 impl<'a> SentenceCollector<'a> {
     /// Compares the sentences of the papers that `wanted` wants; `reviews` is their number in the
     /// set, `names` are those of all papers, by number.
-    pub fn new(
+    pub(crate) fn new(
         papers: &'a [Paper],
         names: &[String],
         reviews: usize,
@@ -154,17 +148,17 @@ impl<'a> SentenceCollector<'a> {
     }
 
     /// Positions of the texts in the set, in the order in which they have to be embedded.
-    pub fn order(&self) -> &[usize] {
+    pub(crate) fn order(&self) -> &[usize] {
         &self.order
     }
 
     /// How many of the first texts of [`Self::order`] are compared.
-    pub fn wanted_texts(&self) -> usize {
+    pub(crate) fn wanted_texts(&self) -> usize {
         self.wanted_texts
     }
 
     /// What was found.
-    pub fn into_table(self) -> SentenceTable {
+    pub(crate) fn into_table(self) -> SentenceTable {
         self.table
     }
 

@@ -5,7 +5,7 @@ use crate::stats::similarity::{norm, unit, unit_cosine};
 
 /// Sentences of one text that are compared, from its start: a text of a hundred megabytes must not
 /// be compared sentence by sentence with another one.
-pub const MAX_COMPARED_SENTENCES: usize = 1000;
+pub(crate) const MAX_COMPARED_SENTENCES: usize = 1000;
 
 /// Unit vectors of the first sentences of one text, at most [`MAX_COMPARED_SENTENCES`].
 #[derive(Debug, Clone, Default)]

@@ -18,7 +18,7 @@ pub struct Space {
 
 /// A sum of unit vectors of a [`Space`], to take many cosines at once.
 #[derive(Debug, Clone, PartialEq)]
-pub struct UnitSum {
+pub(crate) struct UnitSum {
     values: Vec<f64>,
     /// Product of the sum with the center, 0 without one.
     along_center: f64,
@@ -40,7 +40,7 @@ impl Space {
     }
 
     /// Row of the first Z.
-    pub fn first_z(&self) -> usize {
+    pub(crate) fn first_z(&self) -> usize {
         self.reviews
     }
 
@@ -74,7 +74,7 @@ impl Space {
     /// Sparse vectors are only centered: their weights already count words that are everywhere
     /// less.
     #[must_use]
-    pub fn whitened(self) -> Self {
+    pub(crate) fn whitened(self) -> Self {
         let whitened = match &*self.rows {
             Vectors::Dense(dense) => whiten(dense, self.reviews),
             Vectors::Sparse(_) => return self.centered(),
@@ -83,12 +83,16 @@ impl Space {
     }
 
     /// Length of every row, centered if the space is; 0 for texts without a direction.
-    pub fn lengths(&self) -> Vec<f64> {
+    pub(crate) fn lengths(&self) -> Vec<f64> {
         (0..self.len()).map(|row| norm(&self.block(&[row])[0])).collect()
     }
 
     /// Sum of the unit vectors of `rows`, whose [`Self::lengths`] are given.
-    pub fn sum_of_units(&self, rows: impl Iterator<Item = usize>, lengths: &[f64]) -> UnitSum {
+    pub(crate) fn sum_of_units(
+        &self,
+        rows: impl Iterator<Item = usize>,
+        lengths: &[f64],
+    ) -> UnitSum {
         let mut values = vec![0.0; self.dims()];
         let mut inverse_lengths = 0.0;
         for row in rows.filter(|&row| lengths[row] > 0.0) {
@@ -107,7 +111,7 @@ impl Space {
     }
 
     /// Sum of the cosines of `row`, of the given length, with all rows of the sum.
-    pub fn sum_of_cosines(&self, row: usize, length: f64, sum: &UnitSum) -> f64 {
+    pub(crate) fn sum_of_cosines(&self, row: usize, length: f64, sum: &UnitSum) -> f64 {
         if length == 0.0 {
             return 0.0;
         }
@@ -117,7 +121,7 @@ impl Space {
     }
 
     /// Whether the text of `row` has no direction.
-    pub fn is_zero(&self, row: usize) -> bool {
+    pub(crate) fn is_zero(&self, row: usize) -> bool {
         match &*self.rows {
             Vectors::Dense(dense) => dense.row(row).iter().all(|&value| value == 0.0),
             Vectors::Sparse(sparse) => sparse.row(row).iter().all(|&(_, value)| value == 0.0),
@@ -125,7 +129,7 @@ impl Space {
     }
 
     /// Length of a row before centering.
-    pub fn plain_norm(&self, row: usize) -> f64 {
+    pub(crate) fn plain_norm(&self, row: usize) -> f64 {
         match &*self.rows {
             Vectors::Dense(dense) => norm(dense.row(row)),
             Vectors::Sparse(sparse) => {
@@ -152,7 +156,7 @@ impl Space {
     /// Lengths and angles among the rows are those of the whole space. For sparse vectors only
     /// the dimensions that occur in these rows are kept, and all others are one more dimension:
     /// there every row has the same part of the center.
-    pub fn block(&self, rows: &[usize]) -> Vec<Vec<f64>> {
+    pub(crate) fn block(&self, rows: &[usize]) -> Vec<Vec<f64>> {
         let mut block: Vec<Vec<f64>> = match &*self.rows {
             Vectors::Dense(dense) => rows.iter().map(|&row| dense.row(row).to_vec()).collect(),
             Vectors::Sparse(_) => return self.sparse_block(rows),
@@ -168,7 +172,7 @@ impl Space {
     }
 
     /// Number of dimensions of [`Self::block`] of these rows.
-    pub fn dims_of(&self, rows: impl Iterator<Item = usize>) -> usize {
+    pub(crate) fn dims_of(&self, rows: impl Iterator<Item = usize>) -> usize {
         match &*self.rows {
             Vectors::Sparse(_) => self.words_of(rows).len() + 1,
             Vectors::Dense(_) => self.dims(),

@@ -8,7 +8,6 @@ mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clap::CommandFactory;
 use serde_json::Value;
 
 use self::data::{MODEL, folder, model_flags, obliging};
@@ -196,7 +195,7 @@ fn commands() -> Vec<(String, BTreeSet<String>)> {
             found.push((path.to_owned(), command.get_arguments().flat_map(flags).collect()));
         }
     }
-    let mut command = caz::cli::Cli::command();
+    let mut command = caz::cli::command();
     command.build();
     let mut found = Vec::new();
     walk(&command, "", &mut found);

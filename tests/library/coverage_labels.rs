@@ -3,11 +3,11 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "the numbers are small and known here")]
 
-use caz::data::labels::{Label, LabelNames, LabelReport, LabelTable};
-use caz::mechanism::{Conditioning, CorrelatedAgreement, CorrelatedAgreementOptions, Mechanism};
-use caz::stats::flag::{FALSE_DISCOVERY_RATE, Flag, FlagSettings, flags};
-use caz::stats::interval::Estimate;
-use caz::stats::seed::stream;
+use caz::for_tests::{
+    Conditioning, CorrelatedAgreement, CorrelatedAgreementOptions, FALSE_DISCOVERY_RATE,
+    FlagSettings, Label, LabelNames, LabelReport, LabelTable, Mechanism, flags, stream,
+};
+use caz::{Estimate, Flag};
 use rand::RngExt;
 use rayon::prelude::*;
 

@@ -8,16 +8,15 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-use caz::stats::seed::stream;
+use caz::for_tests::stream;
 
 #[cfg(feature = "llm")]
 mod prompts {
     use std::collections::BTreeMap;
     use std::time::{Duration, Instant};
 
-    use caz::judge::{Rubric, parse_verdict};
-    use caz::llm::Prompt;
-    use caz::llm::prompt::Task;
+    use caz::for_tests::Rubric;
+    use caz::for_tests::{Prompt, Task, parse_verdict};
 
     use super::*;
 
@@ -167,9 +166,7 @@ mod models {
     use std::io::Write;
     use std::path::Path;
 
-    use caz::data::progress::NoProgress;
-    use caz::embed::Embedder;
-    use caz::embed::bert::{BertEmbedder, BertOptions};
+    use caz::for_tests::{BertEmbedder, BertOptions, Embedder, NoProgress};
     use serde_json::{Value, json};
 
     use super::*;

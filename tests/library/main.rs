@@ -10,7 +10,6 @@ mod messages;
 mod minilm;
 mod models;
 mod real_agreement;
-mod real_judges;
 #[cfg(feature = "bert")]
 mod real_model;
 mod real_own;

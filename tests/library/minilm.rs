@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
-use caz::data::progress::Progress;
-use caz::embed::bert::{BertEmbedder, BertOptions};
-use caz::embed::vectors::{DenseVectors, Vectors};
-use caz::embed::{EmbedError, Embedder, Embeddings};
+use caz::Progress;
+use caz::for_tests::{
+    BertEmbedder, BertOptions, DenseVectors, EmbedError, Embedder, Embeddings, Vectors,
+};
 
 /// An encoder and the vectors that it has made.
 pub(crate) struct Remembered {

@@ -5,13 +5,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use caz::data::labellers::{ClusterSource, LabellerFiles};
-use caz::data::observer::Silent;
-use caz::data::scale::ScaleChoice;
-use caz::data::source::Source;
-use caz::report::Cell;
-use caz::screen::agreement::rankings::{RankingSettings, compare_rankings};
-use caz::screen::agreement::{AgreementSettings, AltTestSettings, Cut, Row, run};
+use caz::for_tests::{
+    AltTestSettings, ClusterSource, Cut, RankingSettings, ScaleChoice, compare_rankings,
+};
+use caz::{
+    AgreementRow as Row, AgreementSettings, Cell, LabellerFiles, Silent, Source, agree as run,
+};
 
 fn data(path: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(path);

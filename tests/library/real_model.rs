@@ -6,10 +6,9 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use caz::data::progress::NoProgress;
-use caz::embed::Embedder;
-use caz::embed::bert::{BertEmbedder, BertOptions, LongText};
-use caz::embed::vectors::{DenseVectors, Vectors};
+use caz::for_tests::{
+    BertEmbedder, BertOptions, DenseVectors, Embedder, LongText, NoProgress, Vectors,
+};
 use serde_json::Value;
 
 /// Largest difference of a component of a unit vector to sentence-transformers.

@@ -6,13 +6,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use caz::data::duplicates::Duplicates;
-use caz::data::progress::NoProgress;
-use caz::data::reviews::{ReviewSet, read_reviews};
-use caz::data::source::Source;
-use caz::experiment::own_calibration::{Calibration, CalibrationSettings, Handed, calibrate};
-use caz::experiment::reviews::Half;
-use caz::text::own::{OwnFlag, OwnSettings, check_texts, own_scores, plant, tfidf_vectors};
+use caz::for_tests::{
+    Calibration, CalibrationSettings, Half, Handed, NoProgress, OwnFlag, OwnSettings, ReviewSet,
+    calibrate, check_texts, own_scores, plant, read_reviews, tfidf_vectors,
+};
+use caz::{Duplicates, Source};
 
 fn real_data() -> ReviewSet {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/reviews-iclr24");

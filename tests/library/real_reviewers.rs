@@ -11,15 +11,11 @@
 
 use std::path::Path;
 
-use caz::data::duplicates::Duplicates;
-use caz::data::progress::NoProgress;
-use caz::data::reviews::{ReviewSet, read_reviews};
-use caz::data::source::Source;
-use caz::embed::Embedder;
-use caz::embed::pooling::{TextUnit, embed_texts};
-use caz::embed::static_model::StaticModel;
-use caz::experiment::auc_summary::AucSummary;
-use caz::experiment::reviewers::{ReviewersSettings, ScoreVariant, reviewers};
+use caz::for_tests::{
+    AucSummary, Embedder, NoProgress, ReviewSet, ReviewersSettings, ScoreVariant, StaticModel,
+    TextUnit, embed_texts, read_reviews, reviewers,
+};
+use caz::{Duplicates, Source};
 
 fn real_data() -> ReviewSet {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/reviews-iclr24");

@@ -15,18 +15,11 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use caz::data::duplicates::Duplicates;
-use caz::data::progress::NoProgress;
-use caz::data::reviews::{ReviewSet, read_reviews};
-use caz::data::source::Source;
-use caz::embed::Embedder;
-use caz::embed::pooling::{TextUnit, embed_texts};
-use caz::embed::static_model::StaticModel;
-use caz::embed::tfidf::Tfidf;
-use caz::metrics::auc::auc;
-use caz::text::pairs::{ZCombine, papers_of};
-use caz::text::score::{ReviewerScore, cosine_scores, negative_scores, projected_scores};
-use caz::text::space::Space;
+use caz::for_tests::{
+    Embedder, NoProgress, ReviewSet, ReviewerScore, Space, StaticModel, TextUnit, Tfidf, auc,
+    cosine_scores, embed_texts, negative_scores, papers_of, projected_scores, read_reviews,
+};
+use caz::{Duplicates, Source, ZCombine};
 
 /// The two LLM reviews of every paper: one is Z, cheaters hand in the other.
 const SAMPLES: [&str; 2] = ["gpt-4o/ours", "gpt-4o/liang24"];
@@ -90,7 +83,7 @@ fn contaminate(data: &RealData, held: &str) -> (ReviewSet, Vec<bool>) {
         }
     }
     set.z.retain(|z| z.source == held);
-    set.reviewers = caz::data::ids::Ids::new();
+    set.reviewers = caz::for_tests::Ids::new();
     for index in 0..set.reviews.len() {
         set.reviews[index].reviewer = set.reviewers.intern(&index.to_string());
     }

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use caz::data::progress::NoProgress;
-use caz::embed::Embedder;
-use caz::embed::tfidf::Tfidf;
-use caz::embed::vectors::Vectors;
+use caz::for_tests::{Embedder, NoProgress, Tfidf, Vectors};
 use serde::Deserialize;
 
 /// Both sides compute in double precision.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use caz::embed::static_model::StaticModel;
+use caz::for_tests::StaticModel;
 use proptest::prelude::*;
 use rayon::prelude::*;
 use tokenizers::Tokenizer;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use caz::judge::Rubric;
+use caz::for_tests::Rubric;
 
 use crate::command_line::{Desk, generic_labels};
 use crate::server::{Asked, Reply, Server};
@@ -192,11 +192,11 @@ fn papers_become_z_and_judgments_that_caz_reads_back() {
         ]);
         assert!(run.stderr.contains(" 0 failed"), "{}", run.stderr);
     }
-    let read = |name: &str| caz::data::source::Source::read(&desk.path(name)).unwrap();
-    let loaded = caz::data::reviews::read_reviews(
+    let read = |name: &str| caz::Source::read(&desk.path(name)).unwrap();
+    let loaded = caz::for_tests::read_reviews(
         &read("judged.jsonl"),
         &[read("judged-z.jsonl")],
-        caz::data::duplicates::Duplicates::Error,
+        caz::Duplicates::Error,
     )
     .unwrap();
     assert_eq!(loaded.set.reviews.len(), PAPERS * REVIEWERS);

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use async_openai::types::chat::CreateChatCompletionResponse;
-use caz::llm::{ChatError, ChatModel, FinishReason, OpenAiModel, OpenAiSettings};
+use caz::for_tests::{OpenAiModel, OpenAiSettings};
+use caz::{ChatError, ChatModel, FinishReason};
 
 use crate::server::{Reply, Server};
 use crate::transport::{request, settings};

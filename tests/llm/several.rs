@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use caz::data::work::{Next, Outcome, never, run_all};
-use caz::llm::{ChatError, ChatModel, OpenAiModel, OpenAiSettings};
+use caz::for_tests::{Next, OpenAiModel, OpenAiSettings, Outcome, never, run_all};
+use caz::{ChatError, ChatModel};
 use serde_json::Value;
 
 use crate::command_line::Desk;

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use caz::llm::{
-    ChatAnswer, ChatError, ChatModel, FinishReason, OpenAiModel, OpenAiSettings, RecordingModel,
-};
+use caz::for_tests::{OpenAiModel, OpenAiSettings, RecordingModel};
+use caz::{ChatAnswer, ChatError, ChatModel, FinishReason};
 use serde_json::{Value, json};
 
 use crate::command_line::Desk;

@@ -5,7 +5,8 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use caz::llm::{ChatError, ChatModel, OpenAiModel, OpenAiSettings, Trust};
+use caz::for_tests::{OpenAiModel, OpenAiSettings, Trust};
+use caz::{ChatError, ChatModel};
 use rustls::ServerConfig;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use caz::data::work::{Next, Outcome, never, run_all};
-use caz::llm::{
-    AnswerCache, ApiKey, Budget, CachedModel, ChatError, ChatModel, ChatRequest, FinishReason,
-    Message, OpenAiModel, OpenAiSettings, ProxySettings, ResponseFormat, RetryPolicy, Role,
+use caz::for_tests::{
+    AnswerCache, ApiKey, Budget, CachedModel, Next, OpenAiModel, OpenAiSettings, Outcome,
+    ProxySettings, RetryPolicy, never, run_all,
 };
+use caz::{ChatError, ChatModel, ChatRequest, FinishReason, Message, ResponseFormat, Role};
 use serde_json::{Value, json};
 
 use crate::server::{Asked, Reply, Server, completion, nobody};

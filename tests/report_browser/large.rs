@@ -1,12 +1,11 @@
 //! A venue of 5,000 reviewers with 20,000 reviews.
 
-use caz::data::observer::Silent;
-use caz::data::{ReviewRow, Reviews, ZRow};
-use caz::report::html::{
-    Details, HtmlExporter, Page, ReviewText, Shade, ShownSentence, TextSentence,
+use caz::for_tests::Page;
+use caz::for_tests::{Details, Shade, ShownSentence, TextSentence};
+use caz::{
+    Exporter, HtmlExporter, Readers, ReportText as ReviewText, ReviewRow, Reviews, ReviewsRun,
+    ReviewsSettings, ScoreName, Silent, ZRow, reviews as reviews_of, write_file,
 };
-use caz::report::{Exporter, Readers, write_file};
-use caz::screen::{ReviewsRun, ReviewsSettings, ScoreName, reviews as reviews_of};
 use serde_json::{Value, json};
 
 use super::browser::Browser;

@@ -21,8 +21,8 @@ pub use self::run::{EngineRun, labels_by_engine};
 pub use self::scores::{Crowd, EngineScores, score};
 #[cfg(feature = "datafusion")]
 pub use self::session::{Place, Session};
-use caz::error::{ErrorKind, Kinded, Result};
-use caz::mechanism::MechanismName;
+use caz::for_caz_sql::Kinded;
+use caz::{ErrorKind, MechanismName, Result};
 
 /// Mechanisms that have a plan, in the order of tables.
 pub const PLANNED: [MechanismName; 6] = [

@@ -9,9 +9,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use caz::cli::{Common, UsageError};
-use caz::error::Result;
-use caz::for_caz_sql::program;
-use caz::mechanism::{MAX_ITERATIONS, MechanismName};
+use caz::for_caz_sql::{MAX_ITERATIONS, program};
+use caz::{MechanismName, Result};
 use caz_sql::{PLANNED, planned};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     Agreement, Covered, Crowd, Engine, PairCount, PeerSum, Right, SizeCount, Strata, TermSum,
 };
-use caz::error::Result;
+use caz::Result;
 
 /// Labels as rows, and what each LLM says of each task.
 #[derive(Default)]

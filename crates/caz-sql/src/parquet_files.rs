@@ -8,10 +8,8 @@ use arrow_cast::cast;
 use arrow_schema::DataType;
 use parquet::arrow::ProjectionMask;
 
-use caz::data::problem::{DataError, Problem, Problems};
-use caz::data::rows::Column;
-use caz::error::Error;
-use caz::for_caz_sql::{opened, row_group};
+use caz::Error;
+use caz::for_caz_sql::{Column, DataError, Problem, Problems, opened, row_group};
 
 /// What is wrong with the `columns` that some of the files have, file by file: damage, a type that
 /// differs from that in the first file, rows without a value. `None` if nothing is found, or the

@@ -5,11 +5,8 @@ use std::io::{Cursor, Read};
 use std::path::Path;
 
 use caz::cli::{Common, ExitStatus};
-use caz::data::parquet;
-use caz::data::rows::header;
-use caz::data::source::Source;
-use caz::error::Result;
-use caz::for_caz_sql::{check_output, write_public_output, write_stdout};
+use caz::for_caz_sql::{PARQUET_MAGIC, check_output, header, write_public_output, write_stdout};
+use caz::{Result, Source};
 use caz_sql::sql::{Dialect, Files, Script, TableFile, script};
 use clap::{Args, ValueEnum};
 use flate2::read::MultiGzDecoder;
@@ -92,7 +89,7 @@ fn columns(path: &Path) -> Option<Vec<String>> {
         let _ = MultiGzDecoder::new(Cursor::new(bytes)).take(BEGINNING).read_to_end(&mut text);
         bytes = text;
     }
-    if bytes.starts_with(parquet::MAGIC) {
+    if bytes.starts_with(PARQUET_MAGIC) {
         return None;
     }
     Some(header(&Source::from_reader(path, Cursor::new(bytes)).ok()?))

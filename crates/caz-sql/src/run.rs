@@ -3,15 +3,12 @@
 use serde::Serialize;
 
 use super::{Crowd, Engine, score};
-use caz::data::interruption::Interrupted;
-use caz::data::label_reader::LabelReading;
-use caz::data::observer::Observer;
-use caz::data::warning::Warning;
-use caz::error::Result;
-use caz::for_caz_sql::{left_out, scope_of, table_of};
-use caz::mechanism::{MechanismError, MechanismName};
-use caz::report::{Input, Report, settings_map};
-use caz::screen::labels::{LabelsSettings, MechanismScores};
+use caz::for_caz_sql::{
+    Interrupted, LabelReading, MechanismError, left_out, scope_of, settings_map, table_of,
+};
+use caz::{
+    Input, LabelsSettings, MechanismName, MechanismScores, Observer, Report, Result, Warning,
+};
 
 /// Scores of a crowd whose labels are in an engine.
 #[derive(Debug)]
@@ -37,7 +34,7 @@ struct Provenance<'a> {
 ///
 /// # Errors
 ///
-/// [`LabelsError`](caz::screen::labels::LabelsError) for settings out of range,
+/// [`LabelsError`](caz::ErrorKind::Usage) for settings out of range,
 /// [`EngineError`](crate::EngineError) for a mechanism without a plan,
 /// [`MechanismError`] if there is no LLM that it needs or `observer` asks to stop, and what the engine
 /// reports.

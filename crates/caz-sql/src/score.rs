@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
+use caz::Result;
 #[cfg(not(feature = "datafusion"))]
-use caz::cli::UsageError;
-use caz::cli::{Common, ExitStatus};
-use caz::error::Result;
-use caz::screen::labels::MIN_TASKS;
-use caz::stats::flag::FALSE_DISCOVERY_RATE;
+use caz::cli::{Common, ExitStatus, UsageError};
+use caz::for_caz_sql::{FALSE_DISCOVERY_RATE, MIN_TASKS};
 use clap::Args;
 
 use super::PlanArgs;
@@ -84,10 +82,8 @@ pub(super) fn run(args: &ScoreArgs, common: &Common) -> Result<ExitStatus> {
     use std::path::Path;
 
     use caz::cli::UsageError;
-    use caz::data::label_reader::LabelReading;
-    use caz::for_caz_sql::{Terminal, check_output, doing, emit};
-    use caz::mechanism::LearnFrom;
-    use caz::screen::labels::LabelsSettings;
+    use caz::for_caz_sql::{LabelReading, Terminal, check_output, doing, emit};
+    use caz::{LabelsSettings, LearnFrom};
     use caz_sql::{Place, Session, labels_by_engine};
 
     common.resolved_format()?;

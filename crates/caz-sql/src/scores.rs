@@ -5,13 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     Agreement, Engine, EngineError, MOST_PAIRS_PER_LABEL, PLANNED, PairCount, SizeCount, Strata,
 };
-use caz::data::warning::Warning;
-use caz::error::Result;
 use caz::for_caz_sql::{
-    Joint, StratifiedMean, convergence_warning, has_converged, keep_lowest, point,
+    EmSettings, Fit, Joint, MechanismOptions, Moments, Scores, StratifiedMean, WorkerScore,
+    convergence_warning, has_converged, keep_lowest, point,
 };
-use caz::mechanism::{EmSettings, Fit, MechanismName, MechanismOptions, Scores, WorkerScore};
-use caz::stats::moments::Moments;
+use caz::{MechanismName, Result, Warning};
 
 /// Who labelled how much.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

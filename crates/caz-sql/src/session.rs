@@ -27,12 +27,8 @@ use self::answer::{Row, read};
 pub use self::place::Place;
 use self::place::context;
 use super::sql::{Dialect, Step, quoted};
-use caz::data::input::Input;
-use caz::data::interruption::Interrupted;
-use caz::data::observer::Observer;
-use caz::error::{Context, Error, ErrorKind, Result};
-use caz::for_caz_sql::excerpt;
-use caz::mechanism::MechanismError;
+use caz::for_caz_sql::{Context, Interrupted, MechanismError, excerpt};
+use caz::{Error, ErrorKind, Input, Observer, Result};
 
 /// What `DataFusion` understands.
 const DIALECT: Dialect = Dialect::DuckDb;

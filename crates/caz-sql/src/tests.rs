@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use super::naive::Naive;
 use super::*;
-use caz::data::{LabelRow, Labels, ZLabelRow};
-use caz::mechanism::{EmSettings, LearnFrom, MechanismOptions, Scores, WorkerScore, build};
+use caz::for_caz_sql::{EmSettings, MechanismOptions, Scores, WorkerScore, build};
+use caz::{LabelRow, Labels, LearnFrom, ZLabelRow};
 use proptest::prelude::*;
 
 pub(crate) fn values(scores: &Scores) -> Vec<Option<f64>> {

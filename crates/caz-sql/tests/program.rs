@@ -60,10 +60,7 @@ mod engine {
 
     #[test]
     fn the_result_is_that_of_the_mechanisms() {
-        use caz::data::Labels;
-        use caz::data::observer::Silent;
-        use caz::mechanism::{LearnFrom, MechanismName};
-        use caz::screen::{LabelsSettings, labels};
+        use caz::{Labels, LabelsSettings, LearnFrom, MechanismName, Silent, labels};
 
         let common = ["--format", "csv", "--memory-limit", "64MiB"];
         let command = ["score", "labels.csv", "--z", "llm-labels.csv", "--mechanism", "ca_z,neg_z"];

@@ -62,7 +62,7 @@ pub(super) fn is_general(format: &str) -> bool {
 }
 
 /// Names of all formats.
-pub fn formats() -> Vec<&'static str> {
+pub(crate) fn formats() -> Vec<&'static str> {
     IMPORTERS.iter().map(|importer| importer.name()).collect()
 }
 

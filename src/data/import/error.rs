@@ -97,14 +97,14 @@ impl ImportError {
     }
 
     /// Whether the file holds nothing of use, so that others can do without it.
-    pub fn is_of_no_use(&self) -> bool {
+    pub(crate) fn is_of_no_use(&self) -> bool {
         matches!(self, Self::Nothing { .. } | Self::Refused { .. })
     }
 }
 
 impl ImportError {
     /// Whether the file breaks off.
-    pub fn is_damage(&self) -> bool {
+    pub(crate) fn is_damage(&self) -> bool {
         matches!(self, Self::Broken { .. })
     }
 }

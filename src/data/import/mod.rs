@@ -53,11 +53,11 @@ mod zooniverse;
 #[cfg(test)]
 mod tests;
 
-pub use self::catalogue::formats;
-pub use self::error::ImportError;
-pub use self::note::{ImportNote, Imports};
-pub use self::opener::{Opener, left_out};
-pub use self::people::read_people;
-pub use self::prolific::Submissions;
-pub use self::reading::{Imported, guessed, has_rows, imported, taken};
-pub use self::settings::{COLUMN_KEYS, ImportSettings, Wanted, Wide};
+pub(crate) use self::catalogue::formats;
+pub(crate) use self::error::ImportError;
+pub(crate) use self::note::Imports;
+pub(crate) use self::opener::{Opener, left_out};
+pub(crate) use self::people::read_people;
+pub(crate) use self::prolific::Submissions;
+pub(crate) use self::reading::{Imported, guessed, has_rows, imported, taken};
+pub(crate) use self::settings::{ImportSettings, Wanted, Wide};

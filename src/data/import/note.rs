@@ -9,7 +9,7 @@ use crate::data::warning::Warning;
 
 /// What importing did to a file that was not in caz's own form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ImportNote {
+pub(crate) struct ImportNote {
     /// The file as the user named it.
     pub file: String,
     /// The format it was read as.
@@ -36,7 +36,7 @@ fn is_zero(count: &u64) -> bool {
 
 impl ImportNote {
     /// What was done, in a sentence.
-    pub fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         let mut text = format!("`{}` was read as {}: ", self.file, self.format);
         text.push_str(&match (self.people, self.llm) {
             (people, 0) if people > self.read => {
@@ -64,7 +64,7 @@ impl ImportNote {
     }
 
     /// The sentence among the warnings of a result, counting the rows that were used.
-    pub fn warning(&self) -> Warning {
+    pub(crate) fn warning(&self) -> Warning {
         Warning {
             code: "imported",
             count: self.people + self.llm,
@@ -82,5 +82,5 @@ pub struct Imports {
     pub settings: ImportSettings,
     /// What was done to those of other systems.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub imported: Vec<ImportNote>,
+    pub(crate) imported: Vec<ImportNote>,
 }

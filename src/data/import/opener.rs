@@ -12,7 +12,7 @@ use crate::data::source::Source;
 use crate::data::warning::Warning;
 
 /// That a file beside others was left out.
-pub fn left_out(name: &str, error: &DataError) -> Warning {
+pub(crate) fn left_out(name: &str, error: &DataError) -> Warning {
     Warning::new("file_left_out", 1, format!("`{name}` was left out: {error}"))
 }
 
@@ -21,7 +21,7 @@ pub fn left_out(name: &str, error: &DataError) -> Warning {
 /// Files in caz's own form pass as they are. What an LLM wrote inside an export by people is kept
 /// apart, for Z.
 #[derive(Debug, Default)]
-pub struct Opener {
+pub(crate) struct Opener {
     settings: ImportSettings,
     keep: Vec<String>,
     notes: Vec<ImportNote>,
@@ -35,17 +35,17 @@ pub struct Opener {
 
 impl Opener {
     /// Files are read as `settings` say.
-    pub fn new(settings: ImportSettings) -> Self {
+    pub(crate) fn new(settings: ImportSettings) -> Self {
         Self { settings, ..Self::default() }
     }
 
     /// Words for nothing, such as `N/A`, are labels like any other.
-    pub fn exact_labels(&mut self, exact: bool) {
+    pub(crate) fn exact_labels(&mut self, exact: bool) {
         self.exact = exact;
     }
 
     /// Keeps a column that the readers of a table look at under a name of its own.
-    pub fn keep(&mut self, column: &str) {
+    pub(crate) fn keep(&mut self, column: &str) {
         self.keep.push(column.to_owned());
     }
 
@@ -54,7 +54,7 @@ impl Opener {
     /// # Errors
     ///
     /// [`DataError`] if it is of no known form, refused by name, or damaged.
-    pub fn first(&mut self, source: Source, wanted: Wanted) -> Result<Source, DataError> {
+    pub(crate) fn first(&mut self, source: Source, wanted: Wanted) -> Result<Source, DataError> {
         self.open(source, wanted, false)
     }
 
@@ -64,7 +64,7 @@ impl Opener {
     /// # Errors
     ///
     /// As [`Self::first`].
-    pub fn beside(&mut self, source: Source, wanted: Wanted) -> Result<Source, DataError> {
+    pub(crate) fn beside(&mut self, source: Source, wanted: Wanted) -> Result<Source, DataError> {
         self.open(source, wanted, true)
     }
 
@@ -74,7 +74,7 @@ impl Opener {
     /// # Errors
     ///
     /// As [`Self::first`].
-    pub fn several(
+    pub(crate) fn several(
         &mut self,
         sources: Vec<Source>,
         wanted: Wanted,
@@ -118,7 +118,7 @@ impl Opener {
     }
 
     /// Rows by LLMs that the files so far held, one source a file: they belong to Z.
-    pub fn take_llm(&mut self) -> Vec<Source> {
+    pub(crate) fn take_llm(&mut self) -> Vec<Source> {
         std::mem::take(&mut self.llm)
     }
 
@@ -128,7 +128,7 @@ impl Opener {
     ///
     /// [`ImportError::UselessKeys`] if the settings name a column that none of the files opened
     /// could have: it would change nothing, which is not what was meant.
-    pub fn finish(self) -> Result<(Imports, Vec<Warning>), ImportError> {
+    pub(crate) fn finish(self) -> Result<(Imports, Vec<Warning>), ImportError> {
         let taken = self.keys();
         let useless: Vec<String> = self
             .settings

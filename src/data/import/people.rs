@@ -21,7 +21,7 @@ use crate::data::source::Source;
 /// # Errors
 ///
 /// [`DataError`] for a file that is neither, or an id with two persons.
-pub fn read_people(source: &Source) -> Result<People, DataError> {
+pub(crate) fn read_people(source: &Source) -> Result<People, DataError> {
     let (bytes, _) = decoded(&source.bytes);
     let peek = Peek::new(&bytes);
     if peek.first_has(&["id", "members"]) {

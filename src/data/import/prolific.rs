@@ -24,14 +24,14 @@ const NOT_KEPT: [&str; 6] =
 
 /// Participants of a study, and whether one of their submissions counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Submissions {
+pub(crate) struct Submissions {
     file: String,
     counts: BTreeMap<String, bool>,
 }
 
 impl Submissions {
     /// The list that a file is, if it is one.
-    pub fn of(source: &Source) -> Option<Self> {
+    pub(crate) fn of(source: &Source) -> Option<Self> {
         let (bytes, _) = decoded(&source.bytes);
         let peek = Peek::new(&bytes);
         let Root::Table { header, delimiter } = &peek.root else { return None };
@@ -52,7 +52,7 @@ impl Submissions {
 
     /// Both lists.
     #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
+    pub(crate) fn and(mut self, other: Self) -> Self {
         for (who, kept) in other.counts {
             *self.counts.entry(who).or_default() |= kept;
         }
@@ -60,7 +60,7 @@ impl Submissions {
     }
 
     /// `settings`, and who answered is in the column in which most participants stand.
-    pub fn settings(&self, source: &Source, settings: &ImportSettings) -> ImportSettings {
+    pub(crate) fn settings(&self, source: &Source, settings: &ImportSettings) -> ImportSettings {
         let mut settings = settings.clone();
         let is_said = ["worker", "reviewer"].iter().any(|key| settings.columns.contains_key(*key));
         if let (Some(column), false) = (self.column(source), is_said) {
@@ -90,7 +90,7 @@ impl Submissions {
 
     /// The rows of those whose submission counts. Who is not in the list is kept, and named.
     #[must_use]
-    pub fn kept(&self, mut imported: Imported) -> Imported {
+    pub(crate) fn kept(&self, mut imported: Imported) -> Imported {
         let mut lines = Vec::new();
         let (mut left_out, mut strangers) = (0, std::collections::BTreeSet::new());
         let all = imported.source.bytes.split_inclusive(|&byte| byte == b'\n');

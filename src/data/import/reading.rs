@@ -23,7 +23,7 @@ use crate::data::warning::Warning;
 
 /// A file in caz's own form.
 #[derive(Debug, Clone)]
-pub struct Imported {
+pub(crate) struct Imported {
     /// Rows for what was wanted; its hash is that of the file as it was stored.
     pub source: Source,
     /// Rows by an LLM that the export held.
@@ -51,7 +51,7 @@ pub(super) struct Asked<'a> {
 /// # Errors
 ///
 /// [`ImportError`] if it is of no known form, refused by name, or damaged.
-pub fn imported(
+pub(crate) fn imported(
     source: Source,
     wanted: Wanted,
     settings: &ImportSettings,
@@ -65,7 +65,7 @@ pub fn imported(
 /// # Errors
 ///
 /// [`DataError::Invalid`] if it is not in that form, with every problem.
-pub fn taken(source: &Source, wanted: Wanted) -> Result<u64, DataError> {
+pub(crate) fn taken(source: &Source, wanted: Wanted) -> Result<u64, DataError> {
     let columns = schema::columns(wanted);
     let (required, content): (Vec<Column>, Vec<Column>) = columns;
     let all = [&required[..], &content[..]].concat();
@@ -197,7 +197,7 @@ pub(super) fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Impor
 }
 
 /// Whether there is more than nothing, or the header of a table.
-pub fn has_rows(source: &Source) -> bool {
+pub(crate) fn has_rows(source: &Source) -> bool {
     let lines = source.bytes.split(|&byte| byte == b'\n');
     let filled = lines.filter(|line| !line.iter().all(u8::is_ascii_whitespace)).take(2).count();
     let is_table = || matches!(Peek::new(&decoded(&source.bytes).0).root, Root::Table { .. });
@@ -209,7 +209,7 @@ pub fn has_rows(source: &Source) -> bool {
 /// # Errors
 ///
 /// [`ImportError::UnknownFormat`] if `settings` name one that there is not.
-pub fn guessed(source: &Source, settings: &ImportSettings) -> Result<Wanted, ImportError> {
+pub(crate) fn guessed(source: &Source, settings: &ImportSettings) -> Result<Wanted, ImportError> {
     let (bytes, _) = decoded(&source.bytes);
     let (bytes, _) = without_nan(bytes);
     let peek = Peek::new(&bytes);

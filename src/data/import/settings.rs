@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::error::ImportError;
-pub use super::wanted::Wanted;
+pub(crate) use super::wanted::Wanted;
 
 /// Which way a wide table lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
-pub enum Wide {
+pub(crate) enum Wide {
     /// One row a worker, one column a task.
     Worker,
     /// One row a task, one column a worker.
@@ -29,18 +29,18 @@ pub struct ImportSettings {
     pub columns: BTreeMap<String, String>,
     /// The same for files of Z, before `columns`: `task` -> `id`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub z_columns: BTreeMap<String, String>,
+    pub(crate) z_columns: BTreeMap<String, String>,
     /// Columns of a wide table that hold answers; found by looking where empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub answer_columns: Vec<String>,
+    pub(crate) answer_columns: Vec<String>,
     /// Columns or fields that make the text, in this order; chosen by their length where empty.
-    pub text_columns: Vec<String>,
+    pub(crate) text_columns: Vec<String>,
     /// Whether the first file is a table with one row a worker or a task.
-    pub wide: Option<Wide>,
+    pub(crate) wide: Option<Wide>,
 }
 
 /// Everything that [`ImportSettings::columns`] may name.
-pub const COLUMN_KEYS: [&str; 18] = [
+pub(crate) const COLUMN_KEYS: [&str; 18] = [
     "paper",
     "reviewer",
     "text",

@@ -12,14 +12,14 @@ mod paper;
 use lopdf::{Document, LoadOptions};
 
 use self::page::Reader;
-pub use self::paper::Paper;
+pub(crate) use self::paper::Paper;
 use crate::error::{ErrorKind, Kinded};
 
 /// Largest content of a page, or other stream.
 const MOST_BYTES: usize = 64 << 20;
 
 /// Largest file.
-pub const MOST_FILE_BYTES: u64 = 512 << 20;
+pub(crate) const MOST_FILE_BYTES: u64 = 512 << 20;
 
 /// Fewer words than this are the stamp on a scan.
 const FEWEST_WORDS: usize = 50;
@@ -30,7 +30,7 @@ const MOST_UNKNOWN: f64 = 0.2;
 /// Why there is no text of a PDF file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum PdfError {
+pub(crate) enum PdfError {
     /// It is larger than is read.
     #[error("it has {bytes} bytes, more than {MOST_FILE_BYTES}")]
     TooLarge {
@@ -58,7 +58,7 @@ pub enum PdfError {
 
 impl PdfError {
     /// A stable word for scripts.
-    pub fn word(&self) -> &'static str {
+    pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::TooLarge { .. } => "too_large",
             Self::Unreadable(_) => "unreadable",
@@ -80,7 +80,7 @@ impl Kinded for PdfError {
 /// # Errors
 ///
 /// [`PdfError`].
-pub fn read_paper(pdf: &[u8]) -> Result<Paper, PdfError> {
+pub(crate) fn read_paper(pdf: &[u8]) -> Result<Paper, PdfError> {
     let mut lines = lines_of(pdf)?;
     let damaged = lines.iter().filter(|lines| lines.is_err()).count();
     if damaged == lines.len()

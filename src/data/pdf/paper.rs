@@ -8,7 +8,7 @@ use super::page::Line;
 
 /// What a PDF file says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Paper {
+pub(crate) struct Paper {
     /// The largest text of the first page; missing where nothing is larger than the rest.
     pub title: Option<String>,
     /// What stands under the heading Abstract; missing where there is none.

@@ -8,7 +8,7 @@ pub(super) const FORMAT: &str = "caz-aspects-1";
 /// Why sentences cannot be read by aspect.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum AspectsError {
+pub(crate) enum AspectsError {
     /// Not a safetensors file, or a tensor is missing.
     #[error("the heads of the aspects are not understood")]
     NotHeads {

@@ -15,7 +15,7 @@
 
 /// What one sentence says about every category.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SentenceAspects {
+pub(crate) struct SentenceAspects {
     /// Probability of being about each category, in [0, 1].
     pub about: Vec<f64>,
     /// Probability of praise minus that of criticism, in [-1, 1]; one for all categories.
@@ -24,7 +24,7 @@ pub struct SentenceAspects {
 
 impl SentenceAspects {
     /// Signed evidence for each category, in [-1, 1].
-    pub fn evidence(&self) -> impl Iterator<Item = f64> {
+    pub(crate) fn evidence(&self) -> impl Iterator<Item = f64> {
         self.about.iter().map(|about| about * self.polarity)
     }
 }

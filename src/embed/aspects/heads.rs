@@ -31,7 +31,7 @@ const SAME_PROBE: f64 = 0.99;
 
 /// Heads of one base.
 #[derive(Debug, Clone)]
-pub struct Heads {
+pub(crate) struct Heads {
     base: String,
     sha256: String,
     probe: String,
@@ -89,7 +89,7 @@ impl Heads {
     /// # Panics
     ///
     /// Never: the tests read the bundled files.
-    pub fn bundled() -> Vec<Self> {
+    pub(crate) fn bundled() -> Vec<Self> {
         let read = |file| Self::from_bytes(file).expect("the tests read the bundled heads");
         BUNDLED.into_iter().map(read).collect()
     }
@@ -99,7 +99,7 @@ impl Heads {
     /// # Errors
     ///
     /// [`AspectsError`] if it is not such a file, of another version, or its parts do not fit.
-    pub fn from_bytes(file: &[u8]) -> Result<Self, AspectsError> {
+    pub(crate) fn from_bytes(file: &[u8]) -> Result<Self, AspectsError> {
         let not_understood = |source| AspectsError::NotHeads { source };
         let tensors = SafeTensors::deserialize(file).map_err(not_understood)?;
         let (_, metadata) = SafeTensors::read_metadata(file).map_err(not_understood)?;
@@ -153,32 +153,33 @@ impl Heads {
     }
 
     /// The base they were trained on, by name.
-    pub fn base(&self) -> &str {
+    pub(crate) fn base(&self) -> &str {
         &self.base
     }
 
     /// Entries of the base's vectors.
-    pub fn dims(&self) -> usize {
+    pub(crate) fn dims(&self) -> usize {
         self.probe_vector.len()
     }
 
     /// SHA-256 of the file, in hexadecimal.
-    pub fn sha256(&self) -> &str {
+    pub(crate) fn sha256(&self) -> &str {
         &self.sha256
     }
 
     /// The sentence whose vector tells the base.
-    pub fn probe(&self) -> &str {
+    pub(crate) fn probe(&self) -> &str {
         &self.probe
     }
 
     /// The categories with a trained head.
-    pub fn trained(&self) -> impl Iterator<Item = &str> {
+    #[cfg(test)]
+    pub(crate) fn trained(&self) -> impl Iterator<Item = &str> {
         self.trained.iter().map(String::as_str)
     }
 
     /// Whether `vector`, a base's vector of [`Self::probe`], is that of the base of these heads.
-    pub fn fit(&self, vector: &[f64]) -> bool {
+    pub(crate) fn fit(&self, vector: &[f64]) -> bool {
         self.likeness(vector).is_some_and(|cosine| cosine >= SAME_PROBE)
     }
 

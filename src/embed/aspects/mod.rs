@@ -11,8 +11,8 @@
 //! the category, whose mean a sentence must be near.
 
 mod error;
-pub mod evidence;
-pub mod heads;
+pub(crate) mod evidence;
+pub(crate) mod heads;
 mod words;
 
 use super::pooling::{EmbeddedSentence, SentenceListener, embed_heard};
@@ -28,8 +28,8 @@ use evidence::{AspectEvidence, SentenceAspects};
 use heads::Prototype;
 use words::stems;
 
-pub use error::AspectsError;
-pub use heads::Heads;
+pub(crate) use error::AspectsError;
+pub(crate) use heads::Heads;
 
 /// How a category is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +41,7 @@ enum Reader {
 }
 
 /// An embedder with one dimension per category of a rubric, in its order, each in (-1, 1).
-pub struct AspectEmbedder {
+pub(crate) struct AspectEmbedder {
     base: Box<dyn Embedder>,
     heads: Heads,
     readers: Vec<Reader>,
@@ -56,7 +56,7 @@ impl AspectEmbedder {
     ///
     /// [`EmbedError`] with the base's own failure, or with [`AspectsError::UnknownBase`] if there
     /// are no such heads, or as for [`Self::with_heads`].
-    pub fn new(base: Box<dyn Embedder>, rubric: &Rubric) -> Result<Self, EmbedError> {
+    pub(crate) fn new(base: Box<dyn Embedder>, rubric: &Rubric) -> Result<Self, EmbedError> {
         let bundled = Heads::bundled();
         let known: Vec<String> =
             bundled.iter().map(|h| format!("{} ({} numbers)", h.base(), h.dims())).collect();
@@ -82,7 +82,7 @@ impl AspectEmbedder {
     /// [`EmbedError`] with the base's own failure, or with [`AspectsError::OtherBase`] for heads of
     /// another base, [`AspectsError::OneSided`] for a rubric without two signs, and
     /// [`AspectsError::NoDirection`] for a category that sentences cannot be compared with.
-    pub fn with_heads(
+    pub(crate) fn with_heads(
         base: Box<dyn Embedder>,
         heads: Heads,
         rubric: &Rubric,
@@ -118,17 +118,17 @@ impl AspectEmbedder {
     }
 
     /// The heads in use.
-    pub fn heads(&self) -> &Heads {
+    pub(crate) fn heads(&self) -> &Heads {
         &self.heads
     }
 
     /// The embedder of sentences, by name.
-    pub fn base(&self) -> &str {
+    pub(crate) fn base(&self) -> &str {
         self.base.name()
     }
 
     /// The categories that go by prototypes, in the order of the rubric.
-    pub fn by_prototype(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn by_prototype(&self) -> impl Iterator<Item = &str> {
         let pairs = self.readers.iter().zip(&self.categories);
         pairs.filter(|(reader, _)| matches!(reader, Reader::Prototype(_))).map(|(_, c)| c.as_str())
     }
@@ -138,7 +138,7 @@ impl AspectEmbedder {
     /// # Panics
     ///
     /// If the vector is not as long as those of the base: a bug of the caller.
-    pub fn read(&self, sentence: &str, vector: &[f64]) -> Option<SentenceAspects> {
+    pub(crate) fn read(&self, sentence: &str, vector: &[f64]) -> Option<SentenceAspects> {
         assert_eq!(vector.len(), self.heads.dims(), "the vector is not one of the base");
         let unit = unit(vector)?;
         let (terms, words) = (self.heads.terms(sentence), stems(sentence));

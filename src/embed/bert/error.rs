@@ -7,7 +7,7 @@ use crate::data::interruption::Interrupted;
 use crate::error::{ErrorKind, Kinded, Remedy};
 
 /// The encoder families that caz computes, by their `model_type`.
-pub const FAMILIES: [&str; 9] = [
+pub(crate) const FAMILIES: [&str; 9] = [
     "bert",
     "roberta",
     "xlm-roberta",

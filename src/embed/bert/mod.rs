@@ -51,8 +51,8 @@ mod tests;
 mod tokens;
 mod weights;
 
-pub use super::settings::{LongText, Pooling};
-pub use error::{BertError, FAMILIES};
+pub(crate) use super::settings::{LongText, Pooling};
+pub(crate) use error::BertError;
 
 pub(in crate::embed) use config::transformer_folder;
 #[cfg(feature = "hub")]
@@ -84,7 +84,8 @@ pub struct BertOptions {
 
 impl BertOptions {
     /// The default of `batch_tokens`: for all-MiniLM-L6-v2, 512 was 3 % slower and 2048 not faster.
-    pub const BATCH_TOKENS: NonZeroUsize = NonZeroUsize::new(1024).expect("1024 is not zero");
+    pub(crate) const BATCH_TOKENS: NonZeroUsize =
+        NonZeroUsize::new(1024).expect("1024 is not zero");
 }
 
 impl Default for BertOptions {

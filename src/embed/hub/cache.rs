@@ -12,7 +12,7 @@ const NEEDED: [&str; 2] = ["config.json", "tokenizer.json"];
 
 /// A model in the cache that is a folder: one that `bert:` or `static:` can load, or a language model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelSnapshot {
+pub(crate) struct ModelSnapshot {
     /// Its name on the hub.
     pub model: String,
     /// The commit.
@@ -34,7 +34,7 @@ pub(super) struct ModelCache {
 
 impl ModelSnapshot {
     /// How an embedder's name begins that takes it.
-    pub fn prefix(&self) -> &'static str {
+    pub(crate) fn prefix(&self) -> &'static str {
         if self.family == STATIC { "static:" } else { "bert:" }
     }
 }
@@ -100,7 +100,7 @@ pub(super) fn is_complete(folder: &Path) -> bool {
 /// # Errors
 ///
 /// [`HubError::Cache`] if the cache cannot be read.
-pub fn cached_models(settings: &HubSettings) -> Result<Vec<ModelSnapshot>, HubError> {
+pub(crate) fn cached_models(settings: &HubSettings) -> Result<Vec<ModelSnapshot>, HubError> {
     let mut models = Vec::new();
     for Snapshot { model, commit, revisions, folder } in snapshots(settings)? {
         if !is_complete(&folder) {

@@ -24,7 +24,7 @@ use crate::data::hexadecimal::hexadecimal;
 use crate::data::progress::Progress;
 
 /// What is to be fetched for a model: known before the first byte is.
-pub struct Download {
+pub(crate) struct Download {
     model: HubModel,
     commit: String,
     files: Vec<RemoteFile>,
@@ -39,7 +39,7 @@ impl Download {
     ///
     /// [`HubError`] if settings forbid it, the hub cannot be reached, does not have the model or
     /// the model lacks needed files.
-    pub fn plan(model: &HubModel, settings: &HubSettings) -> Result<Self, HubError> {
+    pub(crate) fn plan(model: &HubModel, settings: &HubSettings) -> Result<Self, HubError> {
         let repository = Repository::ask(model, settings)?;
         let files = repository.encoder_files()?;
         Ok(Self::of(repository, files))
@@ -52,7 +52,7 @@ impl Download {
     }
 
     /// Size of all files together.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
@@ -62,7 +62,7 @@ impl Download {
     /// # Errors
     ///
     /// [`HubError`] if it is interrupted, the network breaks off, a file is damaged or the cache cannot be written.
-    pub fn run(&self, progress: &dyn Progress) -> Result<ModelFolder, HubError> {
+    pub(crate) fn run(&self, progress: &dyn Progress) -> Result<ModelFolder, HubError> {
         let cache = self.cache();
         let snapshot = cache.pointer_path(&self.commit);
         for file in &self.files {

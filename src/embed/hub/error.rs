@@ -8,7 +8,7 @@ use crate::llm::trust::Distrust;
 /// Why a model could not be found or fetched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum HubError {
+pub(crate) enum HubError {
     /// Neither a folder nor a name the hub could have.
     #[error(
         "`{reference}` is neither a folder nor a model name like org/name or org/name@revision"
@@ -187,7 +187,7 @@ impl Kinded for HubError {
 
 impl HubError {
     /// Whether the network or the server is to blame, not what is or is not there.
-    pub fn is_network(&self) -> bool {
+    pub(crate) fn is_network(&self) -> bool {
         matches!(
             self,
             Self::Network { .. }
@@ -212,6 +212,6 @@ fn sizes(files: &[(String, u64)]) -> String {
 }
 
 /// A size in words: millions of bytes, with one digit behind the point.
-pub fn megabytes(bytes: u64) -> String {
+pub(crate) fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }

@@ -13,7 +13,7 @@ use super::{DEFAULT_REVISION, HubModel, is_name, is_revision};
 
 /// A language model on the hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GgufReference {
+pub(crate) struct GgufReference {
     /// The repository.
     pub model: HubModel,
     /// The file in it, with folders; `None` for the only one there is, or for the folder if there is
@@ -23,7 +23,7 @@ pub struct GgufReference {
 
 /// A language model in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GgufFile {
+pub(crate) struct GgufFile {
     /// The repository's name on the hub.
     pub model: String,
     /// The file's name in the repository.
@@ -45,7 +45,7 @@ impl GgufReference {
     ///
     /// [`HubError::InvalidGguf`] if it is nothing of the kind, [`HubError::Part`] for a part of a
     /// model.
-    pub fn parse(reference: &str) -> Result<Self, HubError> {
+    pub(crate) fn parse(reference: &str) -> Result<Self, HubError> {
         let invalid = || HubError::InvalidGguf { reference: reference.to_owned() };
         let (path, revision) = reference.split_once('@').unwrap_or((reference, DEFAULT_REVISION));
         let mut parts = path.splitn(3, '/');
@@ -67,7 +67,7 @@ impl GgufReference {
     }
 
     /// The repository's name, with the file's if there is one.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match &self.file {
             Some(file) => format!("{}/{file}", self.model.name),
             None => self.model.name.clone(),
@@ -80,7 +80,7 @@ impl GgufReference {
     ///
     /// [`HubError::NotPulled`] if it is not there, [`HubError::SeveralFiles`] if it is not said
     /// which of several is meant, [`HubError::Cache`] if the cache cannot be read.
-    pub fn find(&self, settings: &HubSettings) -> Result<PathBuf, HubError> {
+    pub(crate) fn find(&self, settings: &HubSettings) -> Result<PathBuf, HubError> {
         let cache = ModelCache::new(settings, &self.model.name);
         let not_pulled = || HubError::NotPulled {
             model: self.name(),
@@ -131,7 +131,7 @@ impl GgufReference {
 /// # Errors
 ///
 /// As [`GgufReference::parse`] and [`GgufReference::find`].
-pub fn locate_gguf(reference: &str, settings: &HubSettings) -> Result<PathBuf, HubError> {
+pub(crate) fn locate_gguf(reference: &str, settings: &HubSettings) -> Result<PathBuf, HubError> {
     let path = Path::new(reference);
     if is_language_model(path) {
         return Ok(path.to_owned());
@@ -151,7 +151,7 @@ pub(super) fn is_language_model(path: &Path) -> bool {
 /// # Errors
 ///
 /// [`HubError::Cache`] if the cache cannot be read.
-pub fn cached_gguf(settings: &HubSettings) -> Result<Vec<GgufFile>, HubError> {
+pub(crate) fn cached_gguf(settings: &HubSettings) -> Result<Vec<GgufFile>, HubError> {
     let mut models = Vec::new();
     for snapshot in cache::snapshots(settings)? {
         for (file, bytes, path) in files_below(&snapshot.folder, "")? {

@@ -38,7 +38,9 @@ pub(super) fn language_family(folder: &Path) -> Option<&'static str> {
 /// # Errors
 ///
 /// [`HubError::Cache`] if the cache cannot be read.
-pub fn cached_language_models(settings: &HubSettings) -> Result<Vec<ModelSnapshot>, HubError> {
+pub(crate) fn cached_language_models(
+    settings: &HubSettings,
+) -> Result<Vec<ModelSnapshot>, HubError> {
     let mut models = Vec::new();
     for Snapshot { model, commit, revisions, folder } in cache::snapshots(settings)? {
         if let Some(family) = language_family(&folder)

@@ -21,13 +21,15 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use cache::{ModelSnapshot, cached_models};
-pub use download::Download;
-pub use error::{HubError, megabytes};
-pub use gguf::{GgufFile, GgufReference, cached_gguf, locate_gguf};
-pub use language::cached_language_models;
-pub use pull::{ModelKind, Planned, pull};
-pub use settings::{HubSettings, Token, Waits};
+pub(crate) use cache::cached_models;
+pub(crate) use download::Download;
+pub(crate) use error::{HubError, megabytes};
+pub(crate) use gguf::{GgufReference, cached_gguf, locate_gguf};
+pub(crate) use language::cached_language_models;
+pub(crate) use pull::{ModelKind, Planned, pull};
+pub(crate) use settings::HubSettings;
+#[cfg(test)]
+pub(crate) use settings::{Token, Waits};
 
 use cache::ModelCache;
 
@@ -36,7 +38,7 @@ const DEFAULT_REVISION: &str = "main";
 
 /// A model on the hub.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HubModel {
+pub(crate) struct HubModel {
     /// `org/name`, or a single name for a few old models.
     pub name: String,
     /// Branch, tag or commit.
@@ -45,7 +47,7 @@ pub struct HubModel {
 
 /// What a user may write after `bert:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ModelReference {
+pub(crate) enum ModelReference {
     /// A folder that exists.
     Folder(PathBuf),
     /// A model on the hub.
@@ -54,7 +56,7 @@ pub enum ModelReference {
 
 /// A model folder on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelFolder {
+pub(crate) struct ModelFolder {
     /// The folder to load.
     pub folder: PathBuf,
     /// The commit, if the model came from the hub.
@@ -68,7 +70,7 @@ impl ModelReference {
     ///
     /// [`HubError::MissingFolder`] for what can only be a path and does not exist,
     /// [`HubError::InvalidReference`] for what the hub would not accept as a name.
-    pub fn parse(reference: &str) -> Result<Self, HubError> {
+    pub(crate) fn parse(reference: &str) -> Result<Self, HubError> {
         let path = Path::new(reference);
         if path.is_dir() {
             return Ok(Self::Folder(path.into()));
@@ -131,7 +133,7 @@ impl HubModel {
 /// # Errors
 ///
 /// [`HubError::NotCached`] with the paths looked at, or the errors of [`ModelReference::parse`].
-pub fn locate(reference: &str, settings: &HubSettings) -> Result<ModelFolder, HubError> {
+pub(crate) fn locate(reference: &str, settings: &HubSettings) -> Result<ModelFolder, HubError> {
     match ModelReference::parse(reference)? {
         ModelReference::Folder(folder) => Ok(ModelFolder { folder, commit: None }),
         ModelReference::Hub(model) => {
@@ -149,7 +151,7 @@ pub fn locate(reference: &str, settings: &HubSettings) -> Result<ModelFolder, Hu
 ///
 /// [`HubError`]; [`HubError::is_network`] tells the network's faults from a model that is not
 /// there.
-pub fn resolve(
+pub(crate) fn resolve(
     reference: &str,
     settings: &HubSettings,
     begin: &dyn Fn(u64) -> Box<dyn Progress>,

@@ -12,7 +12,7 @@ use crate::data::progress::Progress;
 
 /// What a model is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ModelKind {
+pub(crate) enum ModelKind {
     /// It makes vectors.
     Encoder,
     /// It is a language model: one file of the format GGUF, or a folder with safetensors files.
@@ -21,7 +21,7 @@ pub enum ModelKind {
 
 /// What is about to be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Planned<'a> {
+pub(crate) struct Planned<'a> {
     /// The repository, and the file if there is but one.
     pub name: String,
     /// Bytes of all files, 0 if the hub does not say.
@@ -40,7 +40,7 @@ pub struct Planned<'a> {
 /// # Errors
 ///
 /// As [`super::resolve`]; [`HubError::SeveralFiles`] if it is not said which of several files is meant.
-pub fn pull(
+pub(crate) fn pull(
     reference: &str,
     kind: Option<ModelKind>,
     settings: &HubSettings,

@@ -11,11 +11,11 @@ const ENDPOINT: &str = "https://huggingface.co";
 
 /// An access token; never shown.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub(crate) struct Token(String);
 
 impl Token {
     /// A token, `None` if there is nothing but white space.
-    pub fn new(token: &str) -> Option<Self> {
+    pub(crate) fn new(token: &str) -> Option<Self> {
         let token = token.trim();
         (!token.is_empty()).then(|| Self(token.to_owned()))
     }
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Token {
 
 /// How long the hub is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waits {
+pub(crate) struct Waits {
     /// For a connection.
     pub connection: Duration,
     /// For the start of an answer.
@@ -52,7 +52,7 @@ impl Default for Waits {
 
 /// Where models are looked for and fetched from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HubSettings {
+pub(crate) struct HubSettings {
     /// The folder that holds `models--org--name`.
     pub cache: PathBuf,
     /// The hub's address, without a slash at the end.
@@ -71,7 +71,7 @@ pub struct HubSettings {
 
 impl HubSettings {
     /// The endpoint without name and password, for messages.
-    pub fn shown_endpoint(&self) -> String {
+    pub(crate) fn shown_endpoint(&self) -> String {
         without_login(&self.endpoint)
     }
 
@@ -92,7 +92,7 @@ impl HubSettings {
     /// # Errors
     ///
     /// [`HubError::NoHome`] if none of the variables says where the cache is.
-    pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, HubError> {
+    pub(crate) fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, HubError> {
         let get = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
         let user_home = get("HOME").or_else(|| get("USERPROFILE")).map(PathBuf::from);
         let path = |name: &str| get(name).map(|value| expand(&value, user_home.as_deref()));

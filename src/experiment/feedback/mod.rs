@@ -10,23 +10,25 @@
 //! means little alone: a second try without any information also helps. Where there are runs whose
 //! feedback only says "please check again", the gain over those is given too.
 
-pub mod runs;
-pub mod study;
+pub(crate) mod runs;
+pub(crate) mod study;
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::study::{FeedbackError, FeedbackRun, Row, study};
+pub(crate) use self::study::study;
+#[cfg(test)]
+pub(crate) use self::study::{FeedbackRun, Row};
 use crate::metrics::agreement::bootstrap::DRAWS;
 
 /// The feedback that holds no information.
-pub const CHECK_AGAIN: &str = "check-again";
+pub(crate) const CHECK_AGAIN: &str = "check-again";
 
 /// Settings of the study.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct FeedbackSettings {
+pub(crate) struct FeedbackSettings {
     /// Which runs are looked at together.
     pub by: By,
     /// Bootstrap draws behind every interval.
@@ -45,7 +47,7 @@ impl Default for FeedbackSettings {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub(crate) enum By {
     /// All.
     #[default]
     All,

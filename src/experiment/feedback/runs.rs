@@ -9,7 +9,7 @@ use crate::data::source::Source;
 
 /// One item worked on once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub(crate) struct Run {
     /// Whether it was solved within the budget.
     pub solved: bool,
     /// Turns that were used.
@@ -21,11 +21,11 @@ pub struct Run {
 }
 
 /// Runs of one budget, by number of the item.
-pub type ByItem = BTreeMap<u32, Run>;
+pub(crate) type ByItem = BTreeMap<u32, Run>;
 
 /// Runs with feedback of one provider and kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
+pub(crate) struct Group {
     /// Who gives feedback, as in the file; empty or `none` for nobody.
     pub provider: String,
     /// What kind; empty or `none` for none.
@@ -36,20 +36,20 @@ pub struct Group {
 
 impl Group {
     /// Whether there is no feedback.
-    pub fn is_baseline(&self) -> bool {
+    pub(crate) fn is_baseline(&self) -> bool {
         let nobody = |name: &str| name.is_empty() || name.eq_ignore_ascii_case("none");
         nobody(&self.provider) && nobody(&self.feedback)
     }
 
     /// The largest budget and its runs.
-    pub fn largest(&self) -> Option<(u32, &ByItem)> {
+    pub(crate) fn largest(&self) -> Option<(u32, &ByItem)> {
         self.budgets.last_key_value().map(|(budget, runs)| (*budget, runs))
     }
 }
 
 /// Everything that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Runs {
+pub(crate) struct Runs {
     /// By provider and kind; the one without feedback first.
     pub groups: Vec<Group>,
     /// Number of items.
@@ -62,7 +62,7 @@ pub struct Runs {
 
 impl Runs {
     /// Tasks, and kinds of tasks (`kind/task`) of which there are several; sorted.
-    pub fn kinds(&self) -> BTreeSet<&str> {
+    pub(crate) fn kinds(&self) -> BTreeSet<&str> {
         let kind = |task: &'_ str| task.split('/').next().unwrap_or_default().len();
         let tasks: BTreeSet<&str> = self.tasks.iter().map(String::as_str).collect();
         let mut of_kind: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -79,7 +79,7 @@ impl Runs {
 
     /// The runs of the items of a task, or of a kind of tasks.
     #[must_use]
-    pub fn of_kind(&self, name: &str) -> Self {
+    pub(crate) fn of_kind(&self, name: &str) -> Self {
         let is = |task: &str| {
             task.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
@@ -128,7 +128,7 @@ const ONE_BUDGET: u32 = 0;
 /// # Errors
 ///
 /// [`DataError`] with every problem of the files.
-pub fn read(sources: &[Source]) -> Result<Runs, DataError> {
+pub(crate) fn read(sources: &[Source]) -> Result<Runs, DataError> {
     let mut problems = Problems::new();
     let mut found: Vec<Found> = Vec::new();
     let mut rows = Vec::new();

@@ -16,16 +16,16 @@ use crate::metrics::agreement::paired::{holm, mcnemar};
 use crate::report::{Board, Cell, Input, Report, Table};
 
 /// Columns of the result; before them `task` where tasks are told apart.
-pub const COLUMNS: [&str; 7] =
+pub(crate) const COLUMNS: [&str; 7] =
     ["provider", "feedback", "metric", "value", "ci_low", "ci_high", "n_items"];
 
 /// Above this share of invalid turns a result says more of the form than of the feedback.
-pub const MANY_INVALID: f64 = 0.2;
+pub(crate) const MANY_INVALID: f64 = 0.2;
 
 /// The run was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("interrupted; nothing was written")]
-pub struct FeedbackError;
+pub(crate) struct FeedbackError;
 
 impl Kinded for FeedbackError {
     fn kind(&self) -> ErrorKind {
@@ -35,7 +35,7 @@ impl Kinded for FeedbackError {
 
 /// A row of the result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub(crate) struct Row {
     /// The task, or the kind of tasks; `None` of all together.
     pub task: Option<String>,
     /// Who gives feedback, as in the file.
@@ -54,7 +54,7 @@ pub struct Row {
 
 /// Everything that a study found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FeedbackRun {
+pub(crate) struct FeedbackRun {
     /// The settings.
     pub settings: FeedbackSettings,
     /// What was read.
@@ -83,7 +83,7 @@ struct Named<'a> {
 ///
 /// [`crate::data::problem::DataError`] for a file that cannot be used, [`FeedbackError`] for an
 /// interruption.
-pub fn study(
+pub(crate) fn study(
     sources: &[Source],
     settings: &FeedbackSettings,
     observer: &dyn Observer,
@@ -405,7 +405,8 @@ fn warnings(runs: &Runs, rows: &[Row]) -> Vec<Warning> {
 
 impl FeedbackRun {
     /// The row of a provider, kind and metric.
-    pub fn row(&self, provider: &str, feedback: &str, metric: &str) -> Option<&Row> {
+    #[cfg(test)]
+    pub(crate) fn row(&self, provider: &str, feedback: &str, metric: &str) -> Option<&Row> {
         let is = |row: &&Row| {
             row.provider == provider && row.feedback == feedback && row.metric == metric
         };
@@ -413,7 +414,7 @@ impl FeedbackRun {
     }
 
     /// The result as a table.
-    pub fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Report {
         let by_task = self.settings.by == By::Task;
         let columns: Vec<&str> = by_task.then_some("task").into_iter().chain(COLUMNS).collect();
         let mut table = Table::new(&columns);
@@ -471,7 +472,7 @@ impl FeedbackRun {
 
     /// The page of the run: gains with intervals.
     #[cfg(feature = "html")]
-    pub fn page(&self) -> crate::report::html::Page {
+    pub(crate) fn page(&self) -> crate::report::html::Page {
         use crate::report::plot::{Bar, BarChart};
         let gains = self.rows.iter().filter(|row| row.metric == "gain").map(|row| Bar {
             name: {

@@ -20,7 +20,7 @@ const LARGEST: f64 = 25.0;
 
 /// One verdict for a side.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Observation {
+pub(crate) struct Observation {
     /// Cluster of the pair.
     pub cluster: u32,
     /// Whether side a won.
@@ -30,7 +30,7 @@ pub struct Observation {
 }
 
 /// The verdicts for a side on pairs of known length.
-pub fn observations(verdicts: &Verdicts, judge: &Judge) -> Vec<Observation> {
+pub(crate) fn observations(verdicts: &Verdicts, judge: &Judge) -> Vec<Observation> {
     let mut found = Vec::new();
     for (&pair, judged) in &judge.judged {
         let pair = &verdicts.pairs[pair as usize];
@@ -54,7 +54,7 @@ pub fn observations(verdicts: &Verdicts, judge: &Judge) -> Vec<Observation> {
 }
 
 /// Log-odds for a side that is twice as long, place and gold being equal; `None` if undefined.
-pub fn length_slope(observations: &[Observation], weights: &[u32]) -> Option<f64> {
+pub(crate) fn length_slope(observations: &[Observation], weights: &[u32]) -> Option<f64> {
     let used: Vec<usize> =
         (0..3).filter(|&term| observations.iter().any(|o| o.terms[term] != 0.0)).collect();
     let at = used.iter().position(|&term| term == 1)?;

@@ -6,11 +6,11 @@ use super::verdicts::{Judge, Verdicts};
 use crate::metrics::agreement::paired::mcnemar;
 
 /// Sums over pairs that both judged: differences of the share right and of being right, pairs.
-pub type Sums = [f64; 3];
+pub(crate) type Sums = [f64; 3];
 
 /// First minus second.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// By number of the cluster.
     pub clusters: Vec<(u32, Sums)>,
     /// Pairs that the first alone gets right, and the second alone, by their combined verdicts.
@@ -21,7 +21,7 @@ pub struct Comparison {
 
 impl Comparison {
     /// Over the pairs with a gold verdict for which both have every verdict they were asked for.
-    pub fn new(verdicts: &Verdicts, first: &Judge, second: &Judge) -> Self {
+    pub(crate) fn new(verdicts: &Verdicts, first: &Judge, second: &Judge) -> Self {
         let mut clusters: BTreeMap<u32, Sums> = BTreeMap::new();
         let (mut only, mut pairs) = ([0; 2], 0);
         for (number, one) in &first.judged {
@@ -49,7 +49,7 @@ impl Comparison {
     }
 
     /// Differences of accuracy over both orders, and of the combined verdicts.
-    pub fn differences(&self, weights: Option<&[u32]>) -> [Option<f64>; 2] {
+    pub(crate) fn differences(&self, weights: Option<&[u32]>) -> [Option<f64>; 2] {
         let mut total = [0.0; 3];
         for (cluster, sums) in &self.clusters {
             let weight = weights.map_or(1.0, |weights| f64::from(weights[*cluster as usize]));
@@ -59,7 +59,7 @@ impl Comparison {
     }
 
     /// Exact p-value that both are right equally often; `None` without pairs.
-    pub fn p_value(&self) -> Option<f64> {
+    pub(crate) fn p_value(&self) -> Option<f64> {
         (self.pairs > 0).then(|| mcnemar(self.only[0], self.only[1]))
     }
 }
@@ -68,7 +68,7 @@ impl Comparison {
 ///
 /// A control is `single`, and `repeated-NAME` for a debate `NAME`, or `repeated` where there is
 /// only that.
-pub fn opponents<'a>(name: &str, judges: &'a [Judge], against: &[String]) -> Vec<&'a Judge> {
+pub(crate) fn opponents<'a>(name: &str, judges: &'a [Judge], against: &[String]) -> Vec<&'a Judge> {
     let debate = name.strip_suffix("+jury").unwrap_or(name);
     let repeated = format!("repeated-{debate}");
     judges

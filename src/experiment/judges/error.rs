@@ -5,7 +5,7 @@ use crate::error::{ErrorKind, Kinded};
 /// Settings that do not fit the verdicts, or an interruption.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum JudgesError {
+pub(crate) enum JudgesError {
     /// There is no such judge.
     #[error("there is no judge `{name}`; there are: {known}")]
     UnknownJudge {

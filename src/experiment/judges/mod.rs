@@ -9,33 +9,34 @@
 //! does, [`compare`] sets one judge against another, [`panel`] lets several decide together, [`transcripts`] reads
 //! what was said, [`study()`] puts it together.
 
-pub mod bias;
-pub mod compare;
+pub(crate) mod bias;
+pub(crate) mod compare;
 mod error;
 mod family;
 #[cfg(feature = "html")]
 mod page;
-pub mod panel;
+pub(crate) mod panel;
 mod row;
-pub mod study;
-pub mod tally;
+pub(crate) mod study;
+pub(crate) mod tally;
 #[cfg(test)]
 mod tests;
-pub mod transcripts;
-pub mod verdicts;
+pub(crate) mod transcripts;
+pub(crate) mod verdicts;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::error::JudgesError;
-pub use self::row::{COLUMNS, Row};
-pub use self::study::{JudgesRun, study};
-pub use self::verdicts::Files;
+pub(crate) use self::error::JudgesError;
+#[cfg(test)]
+pub(crate) use self::study::JudgesRun;
+pub(crate) use self::study::study;
+pub(crate) use self::verdicts::Files;
 use crate::metrics::agreement::bootstrap::DRAWS;
 
 /// Settings of the study.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct JudgesSettings {
+pub(crate) struct JudgesSettings {
     /// Judges to measure; none: all. Names of [`panel::Panel`] are what the others decide together. Where the pairs have no gold verdict, the majority of the
     /// other judges is the gold.
     pub methods: Vec<String>,
@@ -65,7 +66,7 @@ impl Default for JudgesSettings {
 /// What is drawn as one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Cluster {
+pub(crate) enum Cluster {
     /// Each pair by itself.
     #[default]
     Pair,

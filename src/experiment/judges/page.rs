@@ -15,7 +15,7 @@ const CHARTS: [(&str, Option<f64>, &str); 4] = [
 
 impl JudgesRun {
     /// The page of the run.
-    pub fn page(&self) -> Page {
+    pub(crate) fn page(&self) -> Page {
         let bars = CHARTS.iter().filter_map(|&(metric, reference, caption)| {
             let bars: Vec<Bar> = self.of(metric).map(bar).collect();
             let drawn = bars.iter().any(|bar| bar.value.is_some());

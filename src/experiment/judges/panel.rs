@@ -21,7 +21,7 @@ const PANEL: &str = "panel:";
 
 /// How a panel decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Panel {
+pub(crate) enum Panel {
     /// By votes.
     Votes,
     /// By mean shares of comparisons won.
@@ -34,10 +34,10 @@ pub enum Panel {
 
 impl Panel {
     /// All rules.
-    pub const EACH: [Self; 4] = [Self::Votes, Self::Borda, Self::Scores, Self::Softmax];
+    pub(crate) const EACH: [Self; 4] = [Self::Votes, Self::Borda, Self::Scores, Self::Softmax];
 
     /// The name among judges.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Votes => "panel:votes",
             Self::Borda => "panel:borda",
@@ -47,17 +47,17 @@ impl Panel {
     }
 
     /// The rule of this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         Self::EACH.into_iter().find(|panel| panel.name() == name)
     }
 
     /// Whether a name means a panel, known or not.
-    pub fn is_meant(name: &str) -> bool {
+    pub(crate) fn is_meant(name: &str) -> bool {
         name.starts_with(PANEL)
     }
 
     /// What the judges decide together; no cost, since every judge has its own.
-    pub fn of(self, verdicts: &Verdicts) -> Judge {
+    pub(crate) fn of(self, verdicts: &Verdicts) -> Judge {
         let mut judged: BTreeMap<u32, Judged> = BTreeMap::new();
         for order in 0..2 {
             let shares = (self == Self::Borda).then(|| won_shares(verdicts, order));

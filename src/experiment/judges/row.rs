@@ -1,12 +1,12 @@
 //! A row of the result.
 
 /// Columns of the result.
-pub const COLUMNS: [&str; 7] =
+pub(crate) const COLUMNS: [&str; 7] =
     ["method", "metric", "value", "ci_low", "ci_high", "n_items", "n_missing"];
 
 /// A row of the result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub(crate) struct Row {
     /// The judge; `None` for what concerns the people.
     pub method: Option<String>,
     /// Name of the metric.

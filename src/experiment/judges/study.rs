@@ -22,7 +22,7 @@ use crate::stats::interval::sample_variance;
 
 /// Everything that a study found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct JudgesRun {
+pub(crate) struct JudgesRun {
     /// The settings.
     pub settings: JudgesSettings,
     /// What was read.
@@ -45,7 +45,7 @@ pub struct JudgesRun {
 ///
 /// [`crate::data::problem::DataError`] for files that cannot be used, [`JudgesError`] for settings
 /// that do not fit them and for an interruption.
-pub fn study(
+pub(crate) fn study(
     files: &Files<'_>,
     settings: &JudgesSettings,
     observer: &dyn Observer,
@@ -304,7 +304,7 @@ const SHOWN: usize = 20;
 
 impl JudgesRun {
     /// The result for people: a row a judge, best first.
-    pub fn shown(&self) -> Report {
+    pub(crate) fn shown(&self) -> Report {
         let mut report = self.report();
         let standings = BOARD.standings(&report.table);
         if standings.is_empty() {
@@ -322,13 +322,13 @@ impl JudgesRun {
     }
 
     /// The row of a judge and a metric.
-    pub fn row(&self, method: &str, metric: &str) -> Option<&Row> {
+    pub(crate) fn row(&self, method: &str, metric: &str) -> Option<&Row> {
         let is = |row: &&Row| row.method.as_deref() == Some(method) && row.metric == metric;
         self.rows.iter().find(is)
     }
 
     /// The result as a table.
-    pub fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Report {
         let mut table = Table::new(&COLUMNS);
         for row in &self.rows {
             let (low, high) = row.interval.unzip();

@@ -27,14 +27,14 @@ const COST: usize = 29;
 /// Pairs behind the pooled figures, and without ties.
 const PAIRS: usize = COST + 2 * COSTS.len();
 /// Number of sums.
-pub const SUMS: usize = PAIRS + 2;
+pub(crate) const SUMS: usize = PAIRS + 2;
 
 /// Sums over some pairs.
-pub type Sums = [f64; SUMS];
+pub(crate) type Sums = [f64; SUMS];
 
 /// What is measured, in the order of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Measure {
+pub(crate) enum Measure {
     /// Share of verdicts that are the gold one, each order by itself.
     Accuracy,
     /// The same where neither verdict is a tie.
@@ -69,7 +69,7 @@ pub enum Measure {
 }
 
 /// All measures.
-pub const MEASURES: [Measure; 14 + COSTS.len()] = [
+pub(crate) const MEASURES: [Measure; 14 + COSTS.len()] = [
     Measure::Accuracy,
     Measure::AccuracyWithoutTies,
     Measure::AccuracyLowerBound,
@@ -92,7 +92,7 @@ pub const MEASURES: [Measure; 14 + COSTS.len()] = [
 
 impl Measure {
     /// The name in results.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Accuracy => "accuracy",
             Self::AccuracyWithoutTies => "accuracy_without_ties",
@@ -116,12 +116,12 @@ impl Measure {
     }
 
     /// Whether it needs gold verdicts.
-    pub fn needs_gold(self) -> bool {
+    pub(crate) fn needs_gold(self) -> bool {
         self <= Self::KappaCombined || self == Self::OwnFamilyExcess
     }
 
     /// The measure; `None` where undefined.
-    pub fn of(self, sums: &Sums) -> Option<f64> {
+    pub(crate) fn of(self, sums: &Sums) -> Option<f64> {
         let ratio = |num: f64, den: f64| (den > 0.0).then(|| num / den);
         match self {
             Self::Accuracy => accuracy(sums, POOLED, 3),
@@ -152,7 +152,7 @@ impl Measure {
         clippy::cast_sign_loss,
         reason = "sums of counts are whole numbers of at least 0"
     )]
-    pub fn items(self, sums: &Sums) -> u64 {
+    pub(crate) fn items(self, sums: &Sums) -> u64 {
         let count = match self {
             Self::Accuracy | Self::AccuracyLowerBound | Self::Kappa => sums[PAIRS],
             Self::AccuracyWithoutTies | Self::KappaWithoutTies => sums[PAIRS + 1],
@@ -176,7 +176,7 @@ impl Measure {
     clippy::cast_sign_loss,
     reason = "a sum of counts is a whole number of at least 0"
 )]
-pub fn missing(sums: &Sums) -> u64 {
+pub(crate) fn missing(sums: &Sums) -> u64 {
     sums[MISSING] as u64
 }
 
@@ -212,7 +212,7 @@ fn accuracy(sums: &Sums, at: usize, size: usize) -> Option<f64> {
 impl Judged {
     /// The verdict that counts where both orders were asked: the one both give, a tie if they
     /// differ; the only one where one order was asked; `None` if one that was asked is missing.
-    pub fn combined(&self) -> Option<Side> {
+    pub(crate) fn combined(&self) -> Option<Side> {
         let mut asked = self.orders.iter().copied().flatten();
         match (asked.next()?, asked.next()) {
             (only, None) => only,
@@ -222,7 +222,7 @@ impl Judged {
     }
 
     /// Whether the verdict changes with the order; `None` unless both are there.
-    pub fn flips(&self) -> Option<bool> {
+    pub(crate) fn flips(&self) -> Option<bool> {
         match self.orders {
             [Some(Some(one)), Some(Some(other))] => Some(one != other),
             _ => None,
@@ -230,7 +230,7 @@ impl Judged {
     }
 
     /// Share of the readable verdicts that are `gold`.
-    pub fn share_right(&self, gold: Side) -> Option<f64> {
+    pub(crate) fn share_right(&self, gold: Side) -> Option<f64> {
         let readable: Vec<Side> = self.orders.iter().copied().flatten().flatten().collect();
         let right = readable.iter().filter(|side| **side == gold).count();
         (!readable.is_empty()).then(|| right as f64 / readable.len() as f64)
@@ -238,7 +238,7 @@ impl Judged {
 }
 
 /// The sums of one pair.
-pub fn sums_of(judge: &Judge, pair: &Pair, judged: &Judged) -> Sums {
+pub(crate) fn sums_of(judge: &Judge, pair: &Pair, judged: &Judged) -> Sums {
     let mut sums = [0.0; SUMS];
     let gold = pair.gold();
     let (mut readable, mut without_ties) = (0.0, false);
@@ -304,7 +304,7 @@ fn own_side(judge: &Judge, pair: &Pair) -> Option<Side> {
 }
 
 /// The sums of every cluster in which a judge has a verdict, by number of the cluster.
-pub fn by_cluster(verdicts: &Verdicts, judge: &Judge) -> Vec<(u32, Sums)> {
+pub(crate) fn by_cluster(verdicts: &Verdicts, judge: &Judge) -> Vec<(u32, Sums)> {
     let mut of_pairs: Vec<(u32, Sums)> = judge
         .judged
         .iter()
@@ -325,7 +325,7 @@ pub fn by_cluster(verdicts: &Verdicts, judge: &Judge) -> Vec<(u32, Sums)> {
 }
 
 /// The sum of clusters, each `weights[cluster]` times.
-pub fn weighted(clusters: &[(u32, Sums)], weights: &[u32]) -> Sums {
+pub(crate) fn weighted(clusters: &[(u32, Sums)], weights: &[u32]) -> Sums {
     let mut total = [0.0; SUMS];
     for (cluster, sums) in clusters {
         let weight = weights[*cluster as usize];

@@ -1,3 +1,5 @@
+mod real;
+
 use std::fmt::Write as _;
 use std::path::Path;
 

@@ -48,7 +48,7 @@ struct Turn {
 
 /// One debate.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Transcript {
+pub(crate) struct Transcript {
     item: String,
     method: String,
     order: String,
@@ -61,7 +61,7 @@ pub struct Transcript {
 /// # Errors
 ///
 /// [`DataError`] with every line that is none.
-pub fn read(source: &Source) -> Result<Vec<Transcript>, DataError> {
+pub(crate) fn read(source: &Source) -> Result<Vec<Transcript>, DataError> {
     let mut problems = Problems::new();
     let mut file = FileProblems::new(source, &mut problems);
     let mut found: Vec<Transcript> = Vec::new();
@@ -83,7 +83,7 @@ pub fn read(source: &Source) -> Result<Vec<Transcript>, DataError> {
 
 /// By method and round: the mean gap between the scores, and how much the arguments of both sides
 /// share, the words of both over the words of either.
-pub fn rows(transcripts: &[Transcript]) -> Vec<Row> {
+pub(crate) fn rows(transcripts: &[Transcript]) -> Vec<Row> {
     let mut gaps: BTreeMap<(&str, u32), Vec<f64>> = BTreeMap::new();
     let mut shared: BTreeMap<(&str, u32), Vec<f64>> = BTreeMap::new();
     for transcript in transcripts {
@@ -129,7 +129,7 @@ pub fn rows(transcripts: &[Transcript]) -> Vec<Row> {
 /// `w` of `n` won rounds the probability that the other side is the better one is that of a
 /// Beta(1 + w, 1 + n - w) variable below 1/2, that is of at least `w + 1` heads in `n + 1` throws of a
 /// coin. Debates without a gold side, or where neither leads, are left out.
-pub fn errors(transcripts: &[Transcript], gold: &BTreeMap<&str, Side>) -> Vec<Row> {
+pub(crate) fn errors(transcripts: &[Transcript], gold: &BTreeMap<&str, Side>) -> Vec<Row> {
     let mut found: BTreeMap<(&str, u32), Vec<[f64; 2]>> = BTreeMap::new();
     for transcript in transcripts {
         let Some(&gold) = gold.get(transcript.item.as_str()).filter(|s| **s != Side::Tie) else {
@@ -182,7 +182,7 @@ fn below_half(won: u32, played: u32) -> f64 {
 }
 
 /// The debate with most to read: its title, and who said what.
-pub fn longest(transcripts: &[Transcript]) -> Option<(String, Vec<(String, String)>)> {
+pub(crate) fn longest(transcripts: &[Transcript]) -> Option<(String, Vec<(String, String)>)> {
     let most = transcripts.iter().map(|transcript| transcript.turns.len()).max()?;
     let longest = transcripts.iter().find(|transcript| transcript.turns.len() == most)?;
     let Transcript { item, method, order, verdict, turns } = longest;

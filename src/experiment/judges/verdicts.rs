@@ -26,7 +26,7 @@ use crate::report::Input;
 
 /// What is read.
 #[derive(Debug, Clone, Copy)]
-pub struct Files<'a> {
+pub(crate) struct Files<'a> {
     /// The verdicts.
     pub verdicts: &'a Source,
     /// The pairs, for gold verdicts and lengths.
@@ -39,7 +39,7 @@ pub struct Files<'a> {
 
 /// A pair of answers.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Pair {
+pub(crate) struct Pair {
     /// The item.
     pub item: String,
     /// What was compared, if the verdicts name it: side a, side b.
@@ -56,7 +56,7 @@ pub struct Pair {
 
 impl Pair {
     /// What most people say; a tie if several verdicts are equally common; `None` without people.
-    pub fn gold(&self) -> Option<Side> {
+    pub(crate) fn gold(&self) -> Option<Side> {
         let count = |side: Side| self.votes.iter().filter(|vote| **vote == side).count();
         let counts = [Side::A, Side::B, Side::Tie].map(|side| (count(side), side));
         let most = counts.iter().map(|(count, _)| *count).max().filter(|&most| most > 0)?;
@@ -68,8 +68,9 @@ impl Pair {
 
 /// What a judge said about a pair.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Judged {
+pub(crate) struct Judged {
     /// With side a first, with side b first: not asked, missing, or a verdict.
+    #[expect(clippy::option_option, reason = "not asked, missing, or a verdict")]
     pub orders: [Option<Option<Side>>; 2],
     /// Sums over both orders; `None` where no row says so.
     pub cost: [Option<f64>; COSTS.len()],
@@ -78,11 +79,11 @@ pub struct Judged {
 }
 
 /// What a verdict may cost.
-pub const COSTS: [&str; 4] = ["tokens", "calls", "seconds", "rounds"];
+pub(crate) const COSTS: [&str; 4] = ["tokens", "calls", "seconds", "rounds"];
 
 /// A judge and its verdicts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judge {
+pub(crate) struct Judge {
     /// Its name.
     pub name: String,
     /// Its family, if the name says so.
@@ -93,7 +94,7 @@ pub struct Judge {
 
 /// Everything that was read.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Verdicts {
+pub(crate) struct Verdicts {
     /// By number, in the order of their names.
     pub pairs: Vec<Pair>,
     /// Those to measure, by name.
@@ -151,7 +152,7 @@ struct Row {
 /// # Errors
 ///
 /// [`DataError`] with every problem of the files.
-pub fn read(files: &Files<'_>, settings: &JudgesSettings) -> Result<Verdicts, DataError> {
+pub(crate) fn read(files: &Files<'_>, settings: &JudgesSettings) -> Result<Verdicts, DataError> {
     let mut problems = Problems::new();
     let mut rows = Vec::new();
     let mut known: BTreeMap<String, Pair> = BTreeMap::new();

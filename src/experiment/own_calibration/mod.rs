@@ -8,10 +8,10 @@
 //! [`calibrate`] is one kind of venue; [`OwnTrials`] runs all of [`scenarios`], by their names.
 
 mod run;
-pub mod scenarios;
+pub(crate) mod scenarios;
 mod summary;
 mod venue;
-mod venues;
+pub(crate) mod venues;
 
 use rayon::prelude::*;
 
@@ -24,8 +24,8 @@ use crate::text::own::{
     OwnFlag, OwnScores, OwnSettings, check_texts, own_scores, plant, tfidf_vectors,
 };
 
-pub use self::run::{COMMAND, OwnTrials, OwnTrialsRun, OwnTrialsSettings, TRIALS};
-pub use self::venues::{BINS, Calibration, CalibrationSettings, FlagRates, Handed, KindRates};
+pub(crate) use self::run::{OwnTrials, OwnTrialsSettings, TRIALS};
+pub(crate) use self::venues::{BINS, Calibration, CalibrationSettings};
 
 /// Runs the experiment on `real`, whose contents are texts; progress counts venues.
 ///

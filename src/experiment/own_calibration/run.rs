@@ -13,15 +13,15 @@ use crate::experiment::reviews::Half;
 use crate::report::{Cell, Input, Report, Table, settings_map};
 
 /// The name in results.
-pub const COMMAND: &str = "experiment own";
+pub(crate) const COMMAND: &str = "experiment own";
 
 /// Venues of every scenario.
-pub const TRIALS: u32 = 10;
+pub(crate) const TRIALS: u32 = 10;
 
 /// Everything that decides the figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct OwnTrialsSettings {
+pub(crate) struct OwnTrialsSettings {
     /// What is varied.
     pub scenario: Vec<ScenarioGroup>,
     /// Which papers take part.
@@ -59,7 +59,7 @@ impl OwnTrialsSettings {
     /// # Errors
     ///
     /// A usage error for a rate that is none, or without a rate or a scenario.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.fdr.is_empty() || self.scenario.is_empty() {
             return Err(Error::usage("no rate of false alarms, or no scenario, is asked for"));
         }
@@ -74,7 +74,7 @@ impl OwnTrialsSettings {
 
 /// An experiment that is ready to run.
 #[derive(Debug, Clone)]
-pub struct OwnTrials {
+pub(crate) struct OwnTrials {
     settings: OwnTrialsSettings,
     scenarios: Vec<Scenario>,
     loaded: LoadedReviews,
@@ -87,7 +87,7 @@ impl OwnTrials {
     /// # Errors
     ///
     /// For settings that make no sense, a review or Z without a text, or no Z at all.
-    pub fn new(
+    pub(crate) fn new(
         settings: &OwnTrialsSettings,
         loaded: LoadedReviews,
         inputs: Vec<Input>,
@@ -119,7 +119,7 @@ impl OwnTrials {
     /// # Errors
     ///
     /// Where `observer` asks to stop.
-    pub fn run(self, observer: &dyn Observer) -> Result<OwnTrialsRun> {
+    pub(crate) fn run(self, observer: &dyn Observer) -> Result<OwnTrialsRun> {
         let count = self.scenarios.len() as u64 * u64::from(self.settings.trials);
         let progress = observer.stage("venues", count);
         let found: Vec<Calibration> = (self.scenarios.iter())
@@ -136,7 +136,7 @@ impl OwnTrials {
 
 /// A finished experiment.
 #[derive(Debug, Clone)]
-pub struct OwnTrialsRun {
+pub(crate) struct OwnTrialsRun {
     settings: OwnTrialsSettings,
     scenarios: Vec<Scenario>,
     found: Vec<Calibration>,
@@ -146,12 +146,12 @@ pub struct OwnTrialsRun {
 
 impl OwnTrialsRun {
     /// The scenarios with what came out of them.
-    pub fn results(&self) -> impl Iterator<Item = (&Scenario, &Calibration)> {
+    pub(crate) fn results(&self) -> impl Iterator<Item = (&Scenario, &Calibration)> {
         self.scenarios.iter().zip(&self.found)
     }
 
     /// One row per scenario and rate for all reviewers, then one per kind of text handed in.
-    pub fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Report {
         Report {
             command: COMMAND,
             inputs: self.inputs.clone(),

@@ -8,7 +8,7 @@ use super::venues::{CalibrationSettings, Handed};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
-pub enum ScenarioGroup {
+pub(crate) enum ScenarioGroup {
     /// Papers each, with every way to have Z, with cheaters and without.
     Papers,
     /// What cheaters hand in, one kind a venue.
@@ -37,7 +37,7 @@ pub enum ScenarioGroup {
 
 impl ScenarioGroup {
     /// All of them.
-    pub const EACH: [Self; 12] = [
+    pub(crate) const EACH: [Self; 12] = [
         Self::Papers,
         Self::Kinds,
         Self::Honest,
@@ -53,7 +53,7 @@ impl ScenarioGroup {
     ];
 
     /// The word in tables and settings.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Papers => "papers",
             Self::Kinds => "kinds",
@@ -73,7 +73,7 @@ impl ScenarioGroup {
 
 /// One kind of venue.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scenario {
+pub(crate) struct Scenario {
     /// What is varied.
     pub group: ScenarioGroup,
     /// What is special about it.
@@ -99,7 +99,7 @@ type Named = (String, CalibrationSettings);
 
 /// The scenarios of a group, made of `base`: venues of three papers each in which nobody cheats and
 /// all sources are Z. Those that need another source than Z are left out where there is one alone.
-pub fn scenarios(group: ScenarioGroup, base: &CalibrationSettings) -> Vec<Scenario> {
+pub(crate) fn scenarios(group: ScenarioGroup, base: &CalibrationSettings) -> Vec<Scenario> {
     let named = match group {
         ScenarioGroup::Papers => papers(base),
         ScenarioGroup::Kinds => kinds(base),

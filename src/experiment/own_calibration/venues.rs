@@ -64,7 +64,7 @@ impl Handed {
     }
 
     /// Whether this is honest work.
-    pub fn is_own(self) -> bool {
+    pub(crate) fn is_own(self) -> bool {
         matches!(
             self,
             Self::Own | Self::OwnShort | Self::OwnFormal | Self::OwnPolished | Self::OwnBesideJunk
@@ -148,9 +148,9 @@ pub struct FlagRates {
     /// Number of the flagged.
     pub flagged: usize,
     /// Share of people's own reviews among the flagged reviews.
-    pub false_reviews: Option<f64>,
+    pub(crate) false_reviews: Option<f64>,
     /// Share of the reviews that are not their person's own that were flagged.
-    pub reviews_found: Option<f64>,
+    pub(crate) reviews_found: Option<f64>,
 }
 
 /// What became of those who handed in one kind of text.
@@ -163,7 +163,7 @@ pub struct KindRates {
     /// Share flagged at the second rate (the first if there is one).
     pub flagged: f64,
     /// Share whose P(own) is below one half.
-    pub not_own: f64,
+    pub(crate) not_own: f64,
     /// How many they are.
     pub count: usize,
 }
@@ -176,9 +176,9 @@ pub struct Calibration {
     /// Mean AUC over venues that a person outscores a cheater.
     pub auc: Option<f64>,
     /// Mean AUC over venues that a person's own review has a larger P(own) than another.
-    pub auc_of_reviews: Option<f64>,
+    pub(crate) auc_of_reviews: Option<f64>,
     /// Sum of P(own), people and all reviewers by [`BINS`].
-    pub bins: [(f64, usize, usize); BINS.len() - 1],
+    pub(crate) bins: [(f64, usize, usize); BINS.len() - 1],
     /// Expected calibration error of P(own), ten bins.
     pub calibration_error: Option<f64>,
     /// Mean estimated share of cheaters minus the true one.
@@ -187,15 +187,15 @@ pub struct Calibration {
     pub interval_coverage: Option<f64>,
     /// Share of the cheaters whose score is below all but 1 % and all but .1 % of the people's, over
     /// all venues; missing without cheaters or people.
-    pub found_at: [Option<f64>; 2],
+    pub(crate) found_at: [Option<f64>; 2],
     /// By what was handed in.
     pub by_kind: Vec<KindRates>,
     /// Reviewers judged, people and cheaters.
-    pub judged: (usize, usize),
+    pub(crate) judged: (usize, usize),
 }
 
 /// Ends of the bins of P(own) that calibration is shown in.
-pub const BINS: [f64; 9] = [0.0, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 1.0];
+pub(crate) const BINS: [f64; 9] = [0.0, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 1.0];
 
 /// One reviewer of one venue.
 #[derive(Debug, Clone)]

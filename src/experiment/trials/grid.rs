@@ -9,7 +9,7 @@ use crate::stats::seed::stream;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TrialId {
     /// Repetition, from 0.
-    pub repetition: u32,
+    pub(crate) repetition: u32,
     /// Point of the grid, from 0.
     pub point: u32,
 }
@@ -23,7 +23,7 @@ impl TrialId {
 
 /// How many trials to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TrialGrid {
+pub(crate) struct TrialGrid {
     /// Points of the grid.
     pub points: u32,
     /// Trials per point.
@@ -32,17 +32,17 @@ pub struct TrialGrid {
 
 impl TrialGrid {
     /// All trials.
-    pub fn trials(self) -> u64 {
+    pub(crate) fn trials(self) -> u64 {
         u64::from(self.points) * u64::from(self.repetitions)
     }
 
     /// Every trial, in the order of the results.
-    pub fn ids(self) -> impl Iterator<Item = TrialId> {
+    pub(crate) fn ids(self) -> impl Iterator<Item = TrialId> {
         (0..self.trials()).map(move |index| self.id(index))
     }
 
     /// Results with the trials that they are of, however many repetitions there were.
-    pub fn with_ids<T>(self, results: &[T]) -> impl Iterator<Item = (TrialId, &T)> {
+    pub(crate) fn with_ids<T>(self, results: &[T]) -> impl Iterator<Item = (TrialId, &T)> {
         (0..).zip(results).map(move |(index, result)| (self.id(index), result))
     }
 

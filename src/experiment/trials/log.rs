@@ -83,7 +83,7 @@ struct Line<T> {
 
 /// Where the finished trials of a run are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrialFile {
+pub(crate) struct TrialFile {
     /// The file.
     pub path: PathBuf,
     /// Whether to go on with the trials that it holds.
@@ -97,7 +97,7 @@ impl TrialFile {
     /// # Errors
     ///
     /// As [`TrialLog::open`].
-    pub fn open(
+    pub(crate) fn open(
         &self,
         command: &str,
         inputs: &[Input],
@@ -177,7 +177,7 @@ impl TrialLog {
 
     /// The first line that was not as it was written, from 1: it and those after it are gone, and
     /// their trials are run again.
-    pub fn damaged(&self) -> Option<Warning> {
+    pub(crate) fn damaged(&self) -> Option<Warning> {
         let line = self.damaged?;
         let message = format!(
             "`{}`, line {line} is not as it was written: its trial and those after it are run again",
@@ -187,7 +187,8 @@ impl TrialLog {
     }
 
     /// How many trials are finished.
-    pub fn finished(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn finished(&self) -> usize {
         self.lines.len()
     }
 

@@ -25,7 +25,7 @@ const MOST_PERSONAS: usize = 99;
 /// Why criteria or personas cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum CriteriaError {
+pub(crate) enum CriteriaError {
     /// No such name and no such file.
     #[error("there are no {what} `{name}`; there are {known}, or a path that ends in .toml")]
     Unknown {
@@ -97,7 +97,7 @@ struct CriteriaFile {
 
 /// What two answers are compared by.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Criteria {
+pub(crate) struct Criteria {
     /// Name, for files the name without folder and ending.
     pub name: String,
     /// What they are for, in a sentence.
@@ -110,12 +110,12 @@ pub struct Criteria {
 
 impl Criteria {
     /// The names of the criteria that come with caz.
-    pub fn built_in_names() -> impl Iterator<Item = &'static str> {
+    pub(crate) fn built_in_names() -> impl Iterator<Item = &'static str> {
         CRITERIA.iter().map(|(name, _)| *name)
     }
 
     /// The text of a file that comes with caz.
-    pub fn source(name: &str) -> Option<&'static str> {
+    pub(crate) fn source(name: &str) -> Option<&'static str> {
         CRITERIA.iter().find(|(known, _)| *known == name).map(|(_, source)| *source)
     }
 
@@ -124,7 +124,7 @@ impl Criteria {
     /// # Errors
     ///
     /// [`CriteriaError`].
-    pub fn load(name: &str) -> Result<Self, CriteriaError> {
+    pub(crate) fn load(name: &str) -> Result<Self, CriteriaError> {
         let (name, source) = text_of("criteria", name, &CRITERIA)?;
         Self::parse(&name, &source)
     }
@@ -134,7 +134,7 @@ impl Criteria {
     /// # Errors
     ///
     /// [`CriteriaError`].
-    pub fn parse(name: &str, source: &str) -> Result<Self, CriteriaError> {
+    pub(crate) fn parse(name: &str, source: &str) -> Result<Self, CriteriaError> {
         let file: CriteriaFile = parsed("criteria", name, source)?;
         let field = |place: &str, criterion: &Criterion| Field {
             name: format!("{place}_{}", folded(&criterion.name).replace(' ', "_")),
@@ -166,17 +166,17 @@ impl Criteria {
     }
 
     /// The question with the criteria.
-    pub fn question(&self) -> &str {
+    pub(crate) fn question(&self) -> &str {
         &self.question
     }
 
     /// What the judge fills in: one number per criterion and place, those of the first place first.
-    pub fn fields(&self) -> &[Field] {
+    pub(crate) fn fields(&self) -> &[Field] {
         &self.fields
     }
 
     /// SHA-256 of the file, in hexadecimal.
-    pub fn sha256(&self) -> &str {
+    pub(crate) fn sha256(&self) -> &str {
         &self.sha256
     }
 }
@@ -184,7 +184,7 @@ impl Criteria {
 /// A member of the jury.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Persona {
+pub(crate) struct Persona {
     /// A short name, for results.
     pub name: String,
     /// Who it is, said to the model.
@@ -200,7 +200,7 @@ struct PersonasFile {
 
 /// A jury.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Personas {
+pub(crate) struct Personas {
     /// Name, for files the name without folder and ending.
     pub name: String,
     /// Who they are, in a sentence.
@@ -212,12 +212,12 @@ pub struct Personas {
 
 impl Personas {
     /// The names of the juries that come with caz.
-    pub fn built_in_names() -> impl Iterator<Item = &'static str> {
+    pub(crate) fn built_in_names() -> impl Iterator<Item = &'static str> {
         PERSONAS.iter().map(|(name, _)| *name)
     }
 
     /// The text of a file that comes with caz.
-    pub fn source(name: &str) -> Option<&'static str> {
+    pub(crate) fn source(name: &str) -> Option<&'static str> {
         PERSONAS.iter().find(|(known, _)| *known == name).map(|(_, source)| *source)
     }
 
@@ -226,7 +226,7 @@ impl Personas {
     /// # Errors
     ///
     /// [`CriteriaError`].
-    pub fn load(name: &str) -> Result<Self, CriteriaError> {
+    pub(crate) fn load(name: &str) -> Result<Self, CriteriaError> {
         let (name, source) = text_of("personas", name, &PERSONAS)?;
         Self::parse(&name, &source)
     }
@@ -236,7 +236,7 @@ impl Personas {
     /// # Errors
     ///
     /// [`CriteriaError`].
-    pub fn parse(name: &str, source: &str) -> Result<Self, CriteriaError> {
+    pub(crate) fn parse(name: &str, source: &str) -> Result<Self, CriteriaError> {
         let file: PersonasFile = parsed("personas", name, source)?;
         let mut names: Vec<String> = file.personas.iter().map(|p| folded(&p.name)).collect();
         names.sort();
@@ -253,7 +253,7 @@ impl Personas {
     }
 
     /// SHA-256 of the file, in hexadecimal.
-    pub fn sha256(&self) -> &str {
+    pub(crate) fn sha256(&self) -> &str {
         &self.sha256
     }
 }

@@ -21,7 +21,7 @@ pub(super) const REASON: &str = "reason_for_";
 
 /// Why a debate ends without a verdict.
 #[derive(Debug)]
-pub enum Stop {
+pub(crate) enum Stop {
     /// A role did not answer in a way that can be used.
     Role(RoleFailure),
     /// A model did not answer.
@@ -83,7 +83,7 @@ pub(super) struct Judgment {
 }
 
 /// A pair in one order, and what was said about it.
-pub struct Floor<'a> {
+pub(crate) struct Floor<'a> {
     pair: &'a Pair,
     order: Order,
     cast: &'a DebateModels,
@@ -100,7 +100,12 @@ pub struct Floor<'a> {
 
 impl<'a> Floor<'a> {
     /// Nothing said yet.
-    pub fn new(pair: &'a Pair, order: Order, cast: &'a DebateModels, rules: &'a Rules) -> Self {
+    pub(crate) fn new(
+        pair: &'a Pair,
+        order: Order,
+        cast: &'a DebateModels,
+        rules: &'a Rules,
+    ) -> Self {
         let names = rules.criteria.fields().iter().map(|field| field.name.as_str());
         let detector = InjectionDetector::new(names);
         let (cases, feedback) = ([None, None], [None, None]);
@@ -109,7 +114,7 @@ impl<'a> Floor<'a> {
     }
 
     /// Which answer is shown first.
-    pub fn order(&self) -> Order {
+    pub(crate) fn order(&self) -> Order {
         self.order
     }
 
@@ -309,7 +314,7 @@ impl<'a> Floor<'a> {
     }
 
     /// What was spent so far.
-    pub fn cost(&self) -> Cost {
+    pub(crate) fn cost(&self) -> Cost {
         self.cost
     }
 

@@ -12,7 +12,7 @@ use crate::data::side::Side;
 /// # Errors
 ///
 /// As [`super::debate`].
-pub fn jury(
+pub(crate) fn jury(
     floor: &mut Floor<'_>,
     personas: &Personas,
     quorum: u32,

@@ -9,14 +9,14 @@
 //! votes on top of any of them; [`repeated`] is the control: as many single calls as a debate cost.
 //! [`rehearsal`] is a model of made-up answers, to count calls and tokens before anything is sent.
 
-pub mod criteria;
+pub(crate) mod criteria;
 mod floor;
-pub mod jury;
-pub mod more;
-pub mod rehearsal;
-pub mod repeated;
-pub mod samre;
-pub mod single;
+pub(crate) mod jury;
+pub(crate) mod more;
+pub(crate) mod rehearsal;
+pub(crate) mod repeated;
+pub(crate) mod samre;
+pub(crate) mod single;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -26,17 +26,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::criteria::{Criteria, Personas};
+pub(crate) use self::criteria::{Criteria, Personas};
 #[cfg(feature = "http")]
 pub(crate) use self::floor::Metered;
-pub use self::floor::{Floor, Stop};
+pub(crate) use self::floor::{Floor, Stop};
 use super::JudgeError;
 use crate::data::side::Side;
 use crate::llm::{ChatModel, Prompt, PromptError, PromptKind, Usage};
 
 /// Two answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pair {
+pub(crate) struct Pair {
     /// What both are about.
     pub context: Option<String>,
     /// The first answer.
@@ -48,7 +48,7 @@ pub struct Pair {
 /// Which answer is shown first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Order {
+pub(crate) enum Order {
     /// The first answer of the pair.
     Ab,
     /// The second one.
@@ -57,7 +57,7 @@ pub enum Order {
 
 impl Order {
     /// The word in files.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Ab => "ab",
             Self::Ba => "ba",
@@ -65,12 +65,12 @@ impl Order {
     }
 
     /// The answers as they are shown.
-    pub fn shown(self, pair: &Pair) -> [&str; 2] {
+    pub(crate) fn shown(self, pair: &Pair) -> [&str; 2] {
         self.place([&pair.a, &pair.b])
     }
 
     /// Two things by place as things by side, or the other way round.
-    pub fn place<T>(self, [one, other]: [T; 2]) -> [T; 2] {
+    pub(crate) fn place<T>(self, [one, other]: [T; 2]) -> [T; 2] {
         match self {
             Self::Ab => [one, other],
             Self::Ba => [other, one],
@@ -80,7 +80,7 @@ impl Order {
 
 /// Who is asked in which role. Models may be the same.
 #[derive(Clone)]
-pub struct DebateModels {
+pub(crate) struct DebateModels {
     /// Advocates, and who makes one case of their arguments.
     pub advocate: Arc<dyn ChatModel>,
     /// Judges.
@@ -92,7 +92,7 @@ pub struct DebateModels {
 /// Who speaks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Speaker {
+pub(crate) enum Speaker {
     /// Number of the advocate, and the side that it argues for.
     Advocate(u32, Side),
     /// Makes one case of the arguments for a side.
@@ -107,7 +107,8 @@ pub enum Speaker {
 
 impl Speaker {
     /// The speaker in words.
-    pub fn words(&self) -> String {
+    #[cfg(test)]
+    pub(crate) fn words(&self) -> String {
         match self {
             Self::Advocate(number, side) => format!("advocate {number} of {}", side.word()),
             Self::Aggregator(side) => format!("case for {}", side.word()),
@@ -120,7 +121,7 @@ impl Speaker {
 
 /// One thing that was said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Turn {
+pub(crate) struct Turn {
     /// Who.
     pub speaker: Speaker,
     /// In which round, from 1.
@@ -136,7 +137,7 @@ pub struct Turn {
 
 /// What something cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Cost {
+pub(crate) struct Cost {
     /// Answers, those that repair others among them.
     pub calls: u64,
     /// Tokens, as they were counted when the answers were made.
@@ -147,7 +148,7 @@ pub struct Cost {
 
 /// Why there is no verdict although models answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RoleFailure {
+pub(crate) struct RoleFailure {
     /// Whose answer was of no use.
     pub speaker: Speaker,
     /// A stable word for scripts, see [`super::AnswerProblem::kind`].
@@ -156,7 +157,7 @@ pub struct RoleFailure {
 
 impl RoleFailure {
     /// Role and kind as one word, without numbers: `advocate:empty`.
-    pub fn word(&self) -> String {
+    pub(crate) fn word(&self) -> String {
         let role = match self.speaker {
             Speaker::Advocate(..) => "advocate",
             Speaker::Aggregator(_) => "aggregator",
@@ -170,7 +171,7 @@ impl RoleFailure {
 
 /// What a strategy decides in one order, by place: first shown, second shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Decision {
+pub(crate) struct Decision {
     /// Scores, each a sum over the criteria.
     pub scores: [f64; 2],
     /// Rounds of arguments; 0 without any.
@@ -178,7 +179,7 @@ pub struct Decision {
 }
 
 /// A way to judge a pair.
-pub trait PairStrategy: Send + Sync {
+pub(crate) trait PairStrategy: Send + Sync {
     /// The name in results.
     fn name(&self) -> &str;
 
@@ -192,7 +193,7 @@ pub trait PairStrategy: Send + Sync {
 
 /// The prompts of all roles.
 #[derive(Debug, Clone)]
-pub struct Prompts {
+pub(crate) struct Prompts {
     /// Of the judge.
     pub judge: Prompt,
     /// Of the judge of a debate in rounds.
@@ -215,7 +216,8 @@ impl Prompts {
     /// # Errors
     ///
     /// None in a program that passes its tests.
-    pub fn built_in() -> Result<Self, PromptError> {
+    #[cfg(test)]
+    pub(crate) fn built_in() -> Result<Self, PromptError> {
         Self::load(None)
     }
 
@@ -224,7 +226,7 @@ impl Prompts {
     /// # Errors
     ///
     /// [`PromptError`] for a file that is no prompt of a debate, or a folder without any of them.
-    pub fn load(folder: Option<&Path>) -> Result<Self, PromptError> {
+    pub(crate) fn load(folder: Option<&Path>) -> Result<Self, PromptError> {
         let path = |name: &str| Some(folder?.join(format!("{name}.toml")));
         if let Some(folder) = folder.filter(|_| {
             !Self::NAMES.iter().any(|name| path(name).is_some_and(|path| path.is_file()))
@@ -260,7 +262,7 @@ impl Prompts {
     ];
 
     /// All of them.
-    pub fn all(&self) -> [&Prompt; 7] {
+    pub(crate) fn all(&self) -> [&Prompt; 7] {
         [
             &self.judge,
             &self.samre_judge,
@@ -275,7 +277,7 @@ impl Prompts {
 
 /// What holds for every role.
 #[derive(Debug, Clone)]
-pub struct Rules {
+pub(crate) struct Rules {
     /// What is asked.
     pub criteria: Criteria,
     /// How it is asked.
@@ -292,7 +294,7 @@ pub struct Rules {
 
 /// One pair judged in one order.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Debate {
+pub(crate) struct Debate {
     /// The verdict; `None` after a failure.
     pub verdict: Option<Side>,
     /// Scores of `a` and `b`.
@@ -313,7 +315,7 @@ pub struct Debate {
 ///
 /// [`JudgeError`] if every other pair would fail alike, or a budget ends. Any other error is a
 /// debate with a failure.
-pub fn debate<'a>(
+pub(crate) fn debate<'a>(
     strategy: &dyn PairStrategy,
     mut floor: Floor<'a>,
 ) -> Result<(Debate, Floor<'a>), JudgeError> {

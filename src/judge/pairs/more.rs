@@ -12,7 +12,7 @@ const CASE_WORDS: usize = 150;
 
 /// A debate between teams.
 #[derive(Debug, Clone, Copy)]
-pub struct More {
+pub(crate) struct More {
     /// Advocates of either answer, at least 1.
     pub advocates: u32,
 }

@@ -11,7 +11,7 @@ use crate::llm::{
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Rehearsed {
+pub(crate) struct Rehearsed {
     /// Requests.
     pub calls: u64,
     /// How many of them are answered already.
@@ -25,7 +25,7 @@ pub struct Rehearsed {
 impl Rehearsed {
     /// Both together.
     #[must_use]
-    pub fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             calls: self.calls + other.calls,
             held: self.held + other.held,
@@ -36,7 +36,7 @@ impl Rehearsed {
 
     /// This without a part of it.
     #[must_use]
-    pub fn minus(self, part: Self) -> Self {
+    pub(crate) fn minus(self, part: Self) -> Self {
         Self {
             calls: self.calls.saturating_sub(part.calls),
             held: self.held.saturating_sub(part.held),
@@ -47,19 +47,19 @@ impl Rehearsed {
 }
 
 /// Answers from what is known, and makes up the rest.
-pub struct Rehearsal {
+pub(crate) struct Rehearsal {
     known: Arc<dyn ChatModel>,
     counted: Mutex<Rehearsed>,
 }
 
 impl Rehearsal {
     /// `known` answers what is answered already, and fails for the rest without sending anything.
-    pub fn new(known: Arc<dyn ChatModel>) -> Self {
+    pub(crate) fn new(known: Arc<dyn ChatModel>) -> Self {
         Self { known, counted: Mutex::default() }
     }
 
     /// What was asked for so far.
-    pub fn counted(&self) -> Rehearsed {
+    pub(crate) fn counted(&self) -> Rehearsed {
         *self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

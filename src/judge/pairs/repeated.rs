@@ -7,7 +7,7 @@ const MOST_CALLS: u64 = 100;
 
 /// Independent single calls, their scores averaged.
 #[derive(Debug, Clone)]
-pub struct Repeated {
+pub(crate) struct Repeated {
     /// The name in results.
     pub name: String,
     /// How many; at least one call is made.
@@ -16,7 +16,7 @@ pub struct Repeated {
 
 /// How many calls are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Worth {
+pub(crate) enum Worth {
     /// As many as cost these tokens, about.
     Tokens(u64),
     /// So many.
@@ -24,7 +24,7 @@ pub enum Worth {
 }
 
 /// Calls that come closest to `tokens` if each costs `one`.
-pub fn calls_worth(tokens: u64, one: u64) -> u64 {
+pub(crate) fn calls_worth(tokens: u64, one: u64) -> u64 {
     let one = one.max(1);
     ((tokens + one / 2) / one).clamp(1, MOST_CALLS)
 }

@@ -32,7 +32,7 @@ const GAP_ROUNDS: usize = 3;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
-pub enum StopRule {
+pub(crate) enum StopRule {
     /// The same side leads in two consecutive rounds.
     #[default]
     SameWinner,
@@ -47,7 +47,7 @@ pub enum StopRule {
 
 /// A debate in rounds.
 #[derive(Debug, Clone, Copy)]
-pub struct Samre {
+pub(crate) struct Samre {
     /// Most rounds, at least 1.
     pub rounds: u32,
     /// When it ends before.
@@ -60,7 +60,7 @@ pub struct Samre {
 
 impl Samre {
     /// Whether the rounds so far, each with the scores by place, are enough.
-    pub fn enough(&self, rounds: &[[f64; 2]]) -> bool {
+    pub(crate) fn enough(&self, rounds: &[[f64; 2]]) -> bool {
         match self.stop {
             StopRule::Never => false,
             StopRule::SameWinner => {

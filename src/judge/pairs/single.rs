@@ -4,7 +4,7 @@ use super::{Decision, Floor, PairStrategy, Stop};
 
 /// Both answers scored by all criteria in one answer.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Single;
+pub(crate) struct Single;
 
 impl PairStrategy for Single {
     fn name(&self) -> &'static str {

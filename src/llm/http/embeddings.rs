@@ -16,7 +16,7 @@ use crate::llm::error::ChatError;
 
 /// An embedding model behind HTTP.
 #[derive(Debug)]
-pub struct OpenAiEmbeddings {
+pub(crate) struct OpenAiEmbeddings {
     server: Server,
     pooling: Option<TokenPooling>,
 }
@@ -27,14 +27,14 @@ impl OpenAiEmbeddings {
     /// # Errors
     ///
     /// [`ChatError::BadUrl`] and [`ChatError::BadProxy`].
-    pub fn new(settings: OpenAiSettings) -> Result<Self, ChatError> {
+    pub(crate) fn new(settings: OpenAiSettings) -> Result<Self, ChatError> {
         Ok(Self { server: Server::new(settings)?, pooling: None })
     }
 
     /// The same, which makes one vector of those of tokens where the server does not pool. Without
     /// it these are an error.
     #[must_use]
-    pub fn pooled(mut self, pooling: Option<TokenPooling>) -> Self {
+    pub(crate) fn pooled(mut self, pooling: Option<TokenPooling>) -> Self {
         self.pooling = pooling;
         self
     }

@@ -5,11 +5,11 @@
 //! of async-openai; what comes back is read by types of our own, since servers leave out much of
 //! what the protocol demands.
 
-pub mod chat;
-pub mod embeddings;
-pub mod retry;
-pub mod secret;
-pub mod settings;
+pub(crate) mod chat;
+pub(crate) mod embeddings;
+pub(crate) mod retry;
+pub(crate) mod secret;
+pub(crate) mod settings;
 
 mod address;
 mod answer;
@@ -24,7 +24,7 @@ mod server;
 mod token_vectors;
 mod unreadable;
 
-pub use self::{
+pub(crate) use self::{
     chat::OpenAiModel, embeddings::OpenAiEmbeddings, retry::RetryPolicy, secret::ApiKey,
     settings::OpenAiSettings, token_vectors::TokenPooling,
 };

@@ -5,7 +5,7 @@
 /// A model that was made to write, behind a server that was not told to pool, gives one vector for
 /// every token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TokenPooling {
+pub(crate) enum TokenPooling {
     /// Their mean.
     Mean,
     /// The first.

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use caz_gguf::{Description, Memory, Model, Sampler, Speed, Turn};
 
-pub use caz_gguf::{ModelError, ModelFault};
+pub(crate) use caz_gguf::ModelError;
 
 use self::choice::Kept;
 use crate::data::interruption::Interruption;
@@ -28,14 +28,14 @@ use crate::llm::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason, Message
 use crate::llm::error::ChatError;
 
 /// How the name of a model on this machine begins: `local:FILE.gguf`, `local:FOLDER`.
-pub const PREFIX: &str = "local:";
+pub(crate) const PREFIX: &str = "local:";
 
 /// Digits of a file's hash in a model's name: 64 bits.
 const NAME_DIGITS: usize = 16;
 
 /// What a model needs besides itself.
 #[derive(Debug, Clone, Default)]
-pub struct LocalSettings {
+pub(crate) struct LocalSettings {
     /// The GGUF file, or the folder with safetensors files, configuration and tokenizer.
     pub path: PathBuf,
     /// Threads that compute; `None` for all cores. They never change an answer.
@@ -48,7 +48,7 @@ pub struct LocalSettings {
 
 /// A language model on this machine.
 #[derive(Debug)]
-pub struct LocalModel {
+pub(crate) struct LocalModel {
     name: String,
     settings: LocalSettings,
     model: Model,
@@ -62,7 +62,7 @@ impl LocalModel {
     /// # Errors
     ///
     /// [`ModelError::File`] if the file cannot be read, [`ModelError::Model`] if it cannot be run.
-    pub fn open(settings: LocalSettings) -> Result<Self, ModelError> {
+    pub(crate) fn open(settings: LocalSettings) -> Result<Self, ModelError> {
         let name = name_of(&settings.path)?;
         let model = Model::open(&settings.path, settings.threads)?;
         Ok(Self { name, settings, model, turn: Mutex::default() })
@@ -73,7 +73,7 @@ impl LocalModel {
     /// # Errors
     ///
     /// As [`Self::open`].
-    pub fn describe(path: &Path) -> Result<Description, ModelError> {
+    pub(crate) fn describe(path: &Path) -> Result<Description, ModelError> {
         Model::describe(path)
     }
 
@@ -82,7 +82,7 @@ impl LocalModel {
     /// # Errors
     ///
     /// [`ModelError::Template`], [`ModelError::Tokens`].
-    pub fn tokens(&self, messages: &[Message]) -> Result<Vec<u32>, ModelError> {
+    pub(crate) fn tokens(&self, messages: &[Message]) -> Result<Vec<u32>, ModelError> {
         self.tokens_of_answer(messages, "")
     }
 
@@ -109,7 +109,7 @@ impl LocalModel {
     /// # Errors
     ///
     /// As [`ChatModel::complete`].
-    pub fn speed(&self) -> Result<Speed, ChatError> {
+    pub(crate) fn speed(&self) -> Result<Speed, ChatError> {
         self.model.speed(|| self.look())
     }
 
@@ -184,7 +184,7 @@ impl ChatModel for LocalModel {
 ///
 /// [`ModelError::File`] if a file cannot be read, [`ModelError::Model`] if a folder does not say which
 /// files are read.
-pub fn name_of(path: &Path) -> Result<String, ModelError> {
+pub(crate) fn name_of(path: &Path) -> Result<String, ModelError> {
     let (name, digits) = caz_gguf::identity(path)?;
     Ok(format!("{PREFIX}{name}@{}", &digits[..NAME_DIGITS]))
 }

@@ -214,3 +214,23 @@ fn real_crowds_reach_the_known_accuracies() {
         assert!(fitted.fit.converged, "{folder}");
     }
 }
+
+#[test]
+fn three_who_agree_are_right() {
+    use crate::data::labels::{LabelNames, LabelReport, LabelTable};
+    use crate::mechanism::{DawidSkene, Mechanism};
+    // Three workers agree on two tasks: they are always right about the classes they met.
+    let mut names = LabelNames::default();
+    let mut reports = Vec::new();
+    for worker in ["a", "b", "c"] {
+        for (task, label) in [("q", "yes"), ("r", "no")] {
+            reports.push(LabelReport {
+                task: names.tasks.intern(task),
+                worker: names.workers.intern(worker),
+                label: names.labels.intern(label) as u16,
+            });
+        }
+    }
+    let scores = DawidSkene::default().score(&LabelTable::new(names, &reports)).unwrap();
+    assert_eq!(scores.workers[0].estimate.map(|estimate| estimate.value), Some(1.0));
+}

@@ -38,7 +38,7 @@ use super::options::OwnSettings;
 use super::{Mechanism, MechanismError, Scores, WorkerScore};
 use crate::data::labels::{Label, LabelTable};
 use crate::data::z::ZSource;
-pub use crate::stats::flag::OwnFlag;
+pub(crate) use crate::stats::flag::OwnFlag;
 use crate::stats::interval::{Estimate, Share, benjamini_hochberg};
 
 /// Fewest workers whom others can be held against.
@@ -118,7 +118,7 @@ impl AnswerKind {
     }
 
     /// What it reads as, in plain words.
-    pub fn as_words(self) -> &'static str {
+    pub(crate) fn as_words(self) -> &'static str {
         match self {
             Self::Own => "own answers",
             Self::Copy => "says what your LLM says",
@@ -132,7 +132,7 @@ impl AnswerKind {
 /// Why a worker is not judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum NotJudged {
+pub(crate) enum NotJudged {
     /// Fewer tasks than asked for that Z covers and somebody else answered.
     TooFewTasks,
     /// The LLM says nothing that anybody says: nobody can have copied it.
@@ -145,11 +145,11 @@ pub enum NotJudged {
 
 impl NotJudged {
     /// All of them.
-    pub const EACH: [Self; 4] =
+    pub(crate) const EACH: [Self; 4] =
         [Self::TooFewTasks, Self::NoCommonLabel, Self::HardlyRepeated, Self::TooFewWorkers];
 
     /// The reason in words.
-    pub fn as_words(self) -> &'static str {
+    pub(crate) fn as_words(self) -> &'static str {
         match self {
             Self::TooFewTasks => "too few tasks that the LLM and somebody else labelled",
             Self::NoCommonLabel => "the LLM has none of the labels of the crowd",
@@ -188,11 +188,11 @@ pub struct OwnScore {
     /// What to do.
     pub flag: OwnFlag,
     /// Why nothing is said.
-    pub not_judged: Option<NotJudged>,
+    pub(crate) not_judged: Option<NotJudged>,
     /// Whether the answers stand out, be it as those of somebody who knows more than the crowd, or less.
-    pub stands_out: bool,
+    pub(crate) stands_out: bool,
     /// Whether somebody who copies all could be seen in these tasks, and somebody who guesses.
-    pub visible: [bool; 2],
+    pub(crate) visible: [bool; 2],
     /// Tasks that Z covers and somebody else answered.
     pub n_used: usize,
 }
@@ -201,14 +201,14 @@ pub struct OwnScore {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OwnCrowd {
     /// Workers who are judged.
-    pub judged: usize,
+    pub(crate) judged: usize,
     /// Estimated share of the judged workers whose answers are not their own; `None` if nobody is judged.
-    pub estimated_share: Option<f64>,
+    pub(crate) estimated_share: Option<f64>,
     /// Of the judged, in whose tasks somebody who copies all could be seen, and somebody who guesses.
-    pub visible: [usize; 2],
+    pub(crate) visible: [usize; 2],
     /// Whether the crowd says nearly everywhere what an LLM says, so that copiers and people cannot be told
     /// apart.
-    pub says_all_of_z: bool,
+    pub(crate) says_all_of_z: bool,
 }
 
 /// What is said about a crowd.

@@ -11,7 +11,7 @@ use super::kappa::values_used;
 /// Gwet's AC1 of two labellers, at most 1.
 ///
 /// K is the size of the matrix. `None` without items, and if both together use one label only.
-pub fn ac1(matrix: &Confusion) -> Option<f64> {
+pub(crate) fn ac1(matrix: &Confusion) -> Option<f64> {
     let pooled = pooled(matrix);
     if values_used(&pooled) < 2 {
         return None;

@@ -14,7 +14,7 @@ use super::Confusion;
 
 /// What kind of labels they are.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Level<'a> {
+pub(crate) enum Level<'a> {
     /// Names without an order.
     Nominal,
     /// Ranks; labels are numbered in ascending order.
@@ -25,7 +25,7 @@ pub enum Level<'a> {
 
 /// How often pairs of labels meet in a unit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Coincidences {
+pub(crate) struct Coincidences {
     size: usize,
     /// Row by row, symmetric.
     pairs: Vec<f64>,
@@ -33,7 +33,7 @@ pub struct Coincidences {
 
 impl Coincidences {
     /// No unit yet, `size` labels.
-    pub fn new(size: usize) -> Self {
+    pub(crate) fn new(size: usize) -> Self {
         Self { size, pairs: vec![0.0; size * size] }
     }
 
@@ -42,7 +42,7 @@ impl Coincidences {
     /// # Panics
     ///
     /// If the unit has not one count per label.
-    pub fn add(&mut self, unit: &[u64], times: f64) {
+    pub(crate) fn add(&mut self, unit: &[u64], times: f64) {
         assert_eq!(unit.len(), self.size, "one count per label");
         let ratings: u64 = unit.iter().sum();
         if ratings < 2 {
@@ -63,14 +63,15 @@ impl Coincidences {
     /// # Panics
     ///
     /// If a unit has not `size` counts.
-    pub fn of_units<I: AsRef<[u64]>>(size: usize, units: &[I]) -> Self {
+    #[cfg(test)]
+    pub(crate) fn of_units<I: AsRef<[u64]>>(size: usize, units: &[I]) -> Self {
         let mut found = Self::new(size);
         units.iter().for_each(|unit| found.add(unit.as_ref(), 1.0));
         found
     }
 
     /// The coincidences of two raters: every item with two ratings counts both ways round.
-    pub fn of_two(matrix: &Confusion) -> Self {
+    pub(crate) fn of_two(matrix: &Confusion) -> Self {
         let size = matrix.size();
         let mut pairs = vec![0.0; size * size];
         for (c, row) in matrix.rows().enumerate() {
@@ -85,7 +86,7 @@ impl Coincidences {
     /// Krippendorff's alpha, at most 1; 0 is what chance gives.
     ///
     /// `None` if no unit has two ratings, or all of those ratings are one label.
-    pub fn alpha(&self, level: Level<'_>) -> Option<f64> {
+    pub(crate) fn alpha(&self, level: Level<'_>) -> Option<f64> {
         let size = self.size;
         let row = |c: usize| &self.pairs[c * size..(c + 1) * size];
         let counts: Vec<f64> = (0..size).map(|c| row(c).iter().sum()).collect();

@@ -21,14 +21,14 @@ use crate::stats::rank::quantile;
 use crate::stats::seed::stream;
 
 /// Draws if nobody asks for another number.
-pub const DRAWS: u32 = 2000;
+pub(crate) const DRAWS: u32 = 2000;
 
 /// An interval needs a value in at least this share of the draws.
 const LEAST_DEFINED: f64 = 0.9;
 
 /// The confusion matrix of every cluster of items, few counts each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClusterCounts {
+pub(crate) struct ClusterCounts {
     size: usize,
     /// Cluster c has the cells `offsets[c]..offsets[c + 1]`.
     offsets: Vec<u32>,
@@ -44,7 +44,7 @@ impl ClusterCounts {
     /// # Panics
     ///
     /// If a cluster or label is out of range: a bug of the caller.
-    pub fn new(
+    pub(crate) fn new(
         size: usize,
         clusters: usize,
         items: impl IntoIterator<Item = (u32, usize, usize)>,
@@ -72,12 +72,12 @@ impl ClusterCounts {
     }
 
     /// Number of clusters, the empty ones included.
-    pub fn clusters(&self) -> usize {
+    pub(crate) fn clusters(&self) -> usize {
         self.offsets.len() - 1
     }
 
     /// The matrix of all items.
-    pub fn total(&self) -> Confusion {
+    pub(crate) fn total(&self) -> Confusion {
         self.weighted(&vec![1; self.clusters()])
     }
 
@@ -86,7 +86,7 @@ impl ClusterCounts {
     /// # Panics
     ///
     /// If there is not one weight per cluster.
-    pub fn weighted(&self, weights: &[u32]) -> Confusion {
+    pub(crate) fn weighted(&self, weights: &[u32]) -> Confusion {
         let mut matrix = Confusion::new(self.size);
         self.add_weighted(weights, matrix.counts_mut());
         matrix
@@ -105,7 +105,7 @@ impl ClusterCounts {
 }
 
 /// How often each of `clusters` clusters is drawn in draw `index`: they sum to `clusters`.
-pub fn weights(clusters: usize, seed: u64, index: u32) -> Vec<u32> {
+pub(crate) fn weights(clusters: usize, seed: u64, index: u32) -> Vec<u32> {
     let mut random = stream(seed, "cluster bootstrap", u64::from(index));
     let mut weights = vec![0; clusters];
     for _ in 0..clusters {
@@ -118,7 +118,7 @@ pub fn weights(clusters: usize, seed: u64, index: u32) -> Vec<u32> {
 ///
 /// `of` gets the weight of every cluster; it runs on all threads and its results keep the order of
 /// the draws.
-pub fn over_draws<T: Send>(
+pub(crate) fn over_draws<T: Send>(
     clusters: usize,
     (draws, seed): (u32, u64),
     progress: &dyn Progress,
@@ -138,7 +138,7 @@ pub fn over_draws<T: Send>(
 /// The middle 95 % of the values of the draws, low end first.
 ///
 /// Draws in which the value is undefined are left out; `None` if they are more than a tenth.
-pub fn interval(values: &[Option<f64>]) -> Option<(f64, f64)> {
+pub(crate) fn interval(values: &[Option<f64>]) -> Option<(f64, f64)> {
     let mut defined: Vec<f64> = values.iter().copied().flatten().collect();
     if defined.is_empty() || (defined.len() as f64) < LEAST_DEFINED * values.len() as f64 {
         return None;

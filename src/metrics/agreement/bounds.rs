@@ -20,7 +20,7 @@ use super::{Confusion, Metric};
 /// # Panics
 ///
 /// If there is not one count per label.
-pub fn bounds(
+pub(crate) fn bounds(
     metric: Metric,
     matrix: &Confusion,
     missing: &[u64],

@@ -5,14 +5,14 @@
 /// Labels are numbers from 0 to `size - 1`. Counts are whole numbers, so that the matrix of a
 /// bootstrap sample is the sum of those of its clusters, in any order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Confusion {
+pub(crate) struct Confusion {
     size: usize,
     counts: Vec<u64>,
 }
 
 impl Confusion {
     /// No item yet, `size` labels.
-    pub fn new(size: usize) -> Self {
+    pub(crate) fn new(size: usize) -> Self {
         Self { size, counts: vec![0; size * size] }
     }
 
@@ -21,7 +21,7 @@ impl Confusion {
     /// # Panics
     ///
     /// If a label is not below `size`: a bug of the caller.
-    pub fn of_pairs(size: usize, pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
+    pub(crate) fn of_pairs(size: usize, pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut matrix = Self::new(size);
         pairs.into_iter().for_each(|(gold, label)| matrix.add(gold, label, 1));
         matrix
@@ -32,7 +32,7 @@ impl Confusion {
     /// # Panics
     ///
     /// If there are not `size * size` of them.
-    pub fn of_counts(size: usize, counts: Vec<u64>) -> Self {
+    pub(crate) fn of_counts(size: usize, counts: Vec<u64>) -> Self {
         assert_eq!(counts.len(), size * size, "one count per pair of labels");
         Self { size, counts }
     }
@@ -42,29 +42,29 @@ impl Confusion {
     /// # Panics
     ///
     /// If a label is not below the size.
-    pub fn add(&mut self, gold: usize, label: usize, items: u64) {
+    pub(crate) fn add(&mut self, gold: usize, label: usize, items: u64) {
         assert!(gold < self.size && label < self.size, "a label of the scale");
         self.counts[gold * self.size + label] += items;
     }
 
     /// Number of labels.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.size
     }
 
     /// Items with this gold label and this label.
-    pub fn count(&self, gold: usize, label: usize) -> u64 {
+    pub(crate) fn count(&self, gold: usize, label: usize) -> u64 {
         self.counts[gold * self.size + label]
     }
 
     /// The counts by gold label, one slice per gold label.
-    pub fn rows(&self) -> impl Iterator<Item = &[u64]> + Clone {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[u64]> + Clone {
         // A matrix without labels has no rows, and chunks must not be empty.
         self.counts.chunks_exact(self.size.max(1))
     }
 
     /// The counts, row by row.
-    pub fn counts(&self) -> &[u64] {
+    pub(crate) fn counts(&self) -> &[u64] {
         &self.counts
     }
 
@@ -74,17 +74,17 @@ impl Confusion {
     }
 
     /// Number of items.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
     /// Items per gold label.
-    pub fn gold_counts(&self) -> Vec<u64> {
+    pub(crate) fn gold_counts(&self) -> Vec<u64> {
         self.rows().map(|row| row.iter().sum()).collect()
     }
 
     /// Items per label of the labeller.
-    pub fn label_counts(&self) -> Vec<u64> {
+    pub(crate) fn label_counts(&self) -> Vec<u64> {
         let mut counts = vec![0; self.size];
         for row in self.rows() {
             counts.iter_mut().zip(row).for_each(|(sum, count)| *sum += count);
@@ -93,13 +93,14 @@ impl Confusion {
     }
 
     /// Items where both agree.
-    pub fn agreed(&self) -> u64 {
+    pub(crate) fn agreed(&self) -> u64 {
         (0..self.size).map(|label| self.count(label, label)).sum()
     }
 
     /// The matrix with gold and labeller exchanged.
     #[must_use]
-    pub fn transposed(&self) -> Self {
+    #[cfg(test)]
+    pub(crate) fn transposed(&self) -> Self {
         let mut matrix = Self::new(self.size);
         for (gold, row) in self.rows().enumerate() {
             for (label, &count) in row.iter().enumerate() {
@@ -110,20 +111,20 @@ impl Confusion {
     }
 
     /// Share of items where both agree, in `[0, 1]`; `None` without items.
-    pub fn accuracy(&self) -> Option<f64> {
+    pub(crate) fn accuracy(&self) -> Option<f64> {
         share(self.agreed(), self.total())
     }
 
     /// Of the items that the labeller gives `label`, the share whose gold label it is, in
     /// `[0, 1]`; `None` if the labeller never gives it.
-    pub fn precision(&self, label: usize) -> Option<f64> {
+    pub(crate) fn precision(&self, label: usize) -> Option<f64> {
         let given = (0..self.size).map(|gold| self.count(gold, label)).sum();
         share(self.count(label, label), given)
     }
 
     /// Of the items whose gold label is `label`, the share that the labeller gives it, in
     /// `[0, 1]`; `None` if no item has it.
-    pub fn recall(&self, label: usize) -> Option<f64> {
+    pub(crate) fn recall(&self, label: usize) -> Option<f64> {
         let there = (0..self.size).map(|other| self.count(label, other)).sum();
         share(self.count(label, label), there)
     }

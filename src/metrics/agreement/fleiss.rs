@@ -11,7 +11,7 @@ use super::kappa::values_used;
 
 /// Sums over items, of which Fleiss' kappa is a function.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FleissSums {
+pub(crate) struct FleissSums {
     /// Items with two ratings or more.
     rated: f64,
     /// Shares of pairs of raters who agree.
@@ -22,7 +22,7 @@ pub struct FleissSums {
 
 impl FleissSums {
     /// No item yet, `labels` labels.
-    pub fn new(labels: usize) -> Self {
+    pub(crate) fn new(labels: usize) -> Self {
         Self { rated: 0.0, agreement: 0.0, shares: vec![0.0; labels] }
     }
 
@@ -31,7 +31,7 @@ impl FleissSums {
     /// # Panics
     ///
     /// If the item has more labels.
-    pub fn add(&mut self, item: &[u64], times: f64) {
+    pub(crate) fn add(&mut self, item: &[u64], times: f64) {
         let ratings: u64 = item.iter().sum();
         if ratings < 2 {
             return;
@@ -46,7 +46,7 @@ impl FleissSums {
     }
 
     /// Fleiss' kappa, at most 1; `None` without items, or if all ratings are one label.
-    pub fn kappa(&self) -> Option<f64> {
+    pub(crate) fn kappa(&self) -> Option<f64> {
         if self.shares.iter().filter(|&&share| share > 0.0).count() < 2 {
             return None;
         }
@@ -58,7 +58,8 @@ impl FleissSums {
 /// Fleiss' kappa of items, each as the number of ratings per label; at most 1.
 ///
 /// `None` if no item has two ratings, or all ratings of those items are one label.
-pub fn fleiss<I: AsRef<[u64]>>(items: &[I]) -> Option<f64> {
+#[cfg(test)]
+pub(crate) fn fleiss<I: AsRef<[u64]>>(items: &[I]) -> Option<f64> {
     let labels = items.iter().map(|item| item.as_ref().len()).max().unwrap_or(0);
     let mut sums = FleissSums::new(labels);
     items.iter().for_each(|item| sums.add(item.as_ref(), 1.0));
@@ -66,7 +67,7 @@ pub fn fleiss<I: AsRef<[u64]>>(items: &[I]) -> Option<f64> {
 }
 
 /// Fleiss' kappa of two raters; the same as [`fleiss`] on items with two ratings each.
-pub fn fleiss_of_two(matrix: &Confusion) -> Option<f64> {
+pub(crate) fn fleiss_of_two(matrix: &Confusion) -> Option<f64> {
     let pooled = pooled(matrix);
     if values_used(&pooled) < 2 {
         return None;

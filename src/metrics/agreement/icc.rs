@@ -10,7 +10,7 @@
 
 /// Both coefficients, at most 1; one is `None` where its denominator is not above 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Icc {
+pub(crate) struct Icc {
     /// ICC(2,1): of one rater.
     pub single: Option<f64>,
     /// ICC(2,k): of the mean of all raters.
@@ -25,7 +25,7 @@ pub struct Icc {
 /// # Panics
 ///
 /// If items have different numbers of ratings.
-pub fn icc<R: AsRef<[f64]>>(items: impl Iterator<Item = (f64, R)> + Clone) -> Icc {
+pub(crate) fn icc<R: AsRef<[f64]>>(items: impl Iterator<Item = (f64, R)> + Clone) -> Icc {
     let Some((_, first)) = items.clone().next() else { return Icc::default() };
     let raters = first.as_ref().len();
     let (mut count, mut means) = (0.0, vec![0.0; raters]);

@@ -8,7 +8,7 @@ use super::Confusion;
 
 /// How far two labels are apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Distance<'a> {
+pub(crate) enum Distance<'a> {
     /// 1 if they differ.
     Nominal,
     /// `|i - j|`, of the values of the labels.
@@ -23,7 +23,7 @@ impl Distance<'_> {
     /// # Panics
     ///
     /// If a label has no value.
-    pub fn between(&self, a: usize, b: usize) -> f64 {
+    pub(crate) fn between(&self, a: usize, b: usize) -> f64 {
         match self {
             Self::Nominal => f64::from(u8::from(a != b)),
             Self::Linear(values) => (values[a] - values[b]).abs(),
@@ -36,17 +36,7 @@ impl Distance<'_> {
 ///
 /// `None` without items, and if either labeller gives one label only: then the labels say nothing,
 /// and the formula would give 0 whatever the gold labels are, or 0/0.
-///
-/// # Examples
-///
-/// ```
-/// use caz::metrics::agreement::Confusion;
-/// use caz::metrics::agreement::kappa::{Distance, kappa};
-/// // 20 + 15 of 50 agree, .7; by chance .5 * .6 + .5 * .4 = .5; (.7 - .5) / (1 - .5) = .4.
-/// let matrix = Confusion::of_counts(2, vec![20, 5, 10, 15]);
-/// assert!((kappa(&matrix, Distance::Nominal).unwrap() - 0.4).abs() < 1e-12);
-/// ```
-pub fn kappa(matrix: &Confusion, distance: Distance<'_>) -> Option<f64> {
+pub(crate) fn kappa(matrix: &Confusion, distance: Distance<'_>) -> Option<f64> {
     let (gold, labels) = (matrix.gold_counts(), matrix.label_counts());
     if values_used(&gold) < 2 || values_used(&labels) < 2 {
         return None;

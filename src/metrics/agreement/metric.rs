@@ -12,7 +12,7 @@ use super::ordered::{
 
 /// A metric of a labeller against gold, a function of the confusion matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Metric {
+pub(crate) enum Metric {
     /// Share of items with the gold label.
     Accuracy,
     /// Cohen's kappa.
@@ -55,7 +55,7 @@ pub enum Metric {
 
 impl Metric {
     /// All metrics of a scale with `labels` labels; without numbers those that need none.
-    pub fn all(labels: usize, numeric: bool) -> Vec<Self> {
+    pub(crate) fn all(labels: usize, numeric: bool) -> Vec<Self> {
         let fixed = [
             Self::Accuracy,
             Self::Kappa,
@@ -81,7 +81,7 @@ impl Metric {
     }
 
     /// Whether the labels have to be numbers.
-    pub fn needs_numbers(self) -> bool {
+    pub(crate) fn needs_numbers(self) -> bool {
         matches!(
             self,
             Self::KappaLinear
@@ -104,7 +104,7 @@ impl Metric {
     /// # Panics
     ///
     /// If the metric is of a label that has no name.
-    pub fn name<S: AsRef<str>>(self, labels: &[S]) -> String {
+    pub(crate) fn name<S: AsRef<str>>(self, labels: &[S]) -> String {
         match self {
             Self::Accuracy => "accuracy".into(),
             Self::Kappa => "kappa".into(),
@@ -130,7 +130,7 @@ impl Metric {
 
     /// The metric of a matrix whose labels have these values, ascending; `None` where undefined,
     /// and where it needs values and there are none.
-    pub fn of(self, matrix: &Confusion, values: Option<&[f64]>) -> Option<f64> {
+    pub(crate) fn of(self, matrix: &Confusion, values: Option<&[f64]>) -> Option<f64> {
         match self {
             Self::Accuracy => matrix.accuracy(),
             Self::Kappa => kappa(matrix, Distance::Nominal),

@@ -10,21 +10,21 @@
 //!
 //! Intervals and tests resample whole clusters of items: [`bootstrap`], [`paired`].
 
-pub mod ac1;
-pub mod alpha;
-pub mod binarize;
-pub mod bootstrap;
-pub mod bounds;
-pub mod confusion;
-pub mod fleiss;
-pub mod icc;
-pub mod kappa;
+pub(crate) mod ac1;
+pub(crate) mod alpha;
+pub(crate) mod binarize;
+pub(crate) mod bootstrap;
+pub(crate) mod bounds;
+pub(crate) mod confusion;
+pub(crate) mod fleiss;
+pub(crate) mod icc;
+pub(crate) mod kappa;
 mod metric;
-pub mod ordered;
-pub mod paired;
+pub(crate) mod ordered;
+pub(crate) mod paired;
 
-pub use self::confusion::Confusion;
-pub use self::metric::Metric;
+pub(crate) use self::confusion::Confusion;
+pub(crate) use self::metric::Metric;
 
 #[cfg(test)]
 mod tests;

@@ -6,14 +6,14 @@ use super::kappa::values_used;
 /// Mean of `|label - gold|`, on the scale as given, at least 0; `None` without items.
 ///
 /// `values` holds the number of every label.
-pub fn mean_absolute_error(matrix: &Confusion, values: &[f64]) -> Option<f64> {
+pub(crate) fn mean_absolute_error(matrix: &Confusion, values: &[f64]) -> Option<f64> {
     mean_over_items(matrix, |gold, label| (values[label] - values[gold]).abs())
 }
 
 /// Root of the mean of `(label - gold)²`, at least 0; `None` without items.
 ///
 /// `values` holds the number of every label.
-pub fn root_mean_square_error(matrix: &Confusion, values: &[f64]) -> Option<f64> {
+pub(crate) fn root_mean_square_error(matrix: &Confusion, values: &[f64]) -> Option<f64> {
     mean_over_items(matrix, |gold, label| (values[label] - values[gold]).powi(2)).map(f64::sqrt)
 }
 
@@ -21,13 +21,13 @@ pub fn root_mean_square_error(matrix: &Confusion, values: &[f64]) -> Option<f64>
 /// if either gives one label only.
 ///
 /// `values` holds the number of every label.
-pub fn pearson(matrix: &Confusion, values: &[f64]) -> Option<f64> {
+pub(crate) fn pearson(matrix: &Confusion, values: &[f64]) -> Option<f64> {
     correlation(matrix, values, values)
 }
 
 /// Spearman's rank correlation of label and gold, as [`pearson()`]: that of the ranks, ties sharing
 /// their mean rank. Labels are numbered by ascending value.
-pub fn spearman(matrix: &Confusion) -> Option<f64> {
+pub(crate) fn spearman(matrix: &Confusion) -> Option<f64> {
     let ranks = |counts: Vec<u64>| -> Vec<f64> {
         let mut below = 0;
         let rank = |count: u64| {
@@ -66,7 +66,7 @@ fn correlation(matrix: &Confusion, of_gold: &[f64], of_label: &[f64]) -> Option<
 /// Mean of `label - gold`: positive if the labeller gives higher labels; `None` without items.
 ///
 /// `values` holds the number of every label.
-pub fn bias(matrix: &Confusion, values: &[f64]) -> Option<f64> {
+pub(crate) fn bias(matrix: &Confusion, values: &[f64]) -> Option<f64> {
     mean_over_items(matrix, |gold, label| values[label] - values[gold])
 }
 
@@ -88,7 +88,7 @@ fn mean_over_items(matrix: &Confusion, of: impl Fn(usize, usize) -> f64) -> Opti
 /// Labels are numbered by ascending value. `None` if all items have one gold label. A constant
 /// labeller has 0.5, since every pair is a tie. With two gold labels this is the area under the
 /// ROC curve. `O(K²)` for K labels.
-pub fn auc_over_pairs(matrix: &Confusion) -> Option<f64> {
+pub(crate) fn auc_over_pairs(matrix: &Confusion) -> Option<f64> {
     let size = matrix.size();
     // Of the items with a lower gold label: how many have each label.
     let mut lower = vec![0_u64; size];

@@ -17,7 +17,7 @@ const EQUAL: f64 = 1e-12;
 /// `only_first` items are right by the first alone, `only_second` by the second alone; under the
 /// null hypothesis each is a fair coin: `p = min(1, 2 P(X <= min))`, X binomial. In `(0, 1]`; 1 if
 /// there is no such item. `McNemar` (1947), *Psychometrika* 12(2).
-pub fn mcnemar(only_first: u64, only_second: u64) -> f64 {
+pub(crate) fn mcnemar(only_first: u64, only_second: u64) -> f64 {
     let total = only_first + only_second;
     let Ok(coin) = Binomial::new(0.5, total) else { return 1.0 };
     (2.0 * coin.cdf(only_first.min(only_second))).min(1.0)
@@ -25,7 +25,7 @@ pub fn mcnemar(only_first: u64, only_second: u64) -> f64 {
 
 /// How a permutation test draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Permutations {
+pub(crate) struct Permutations {
     /// Random assignments, at least 1; all assignments are gone through if they are no more.
     pub draws: u32,
     /// Seed; draw r uses its own stream.
@@ -46,7 +46,7 @@ pub struct Permutations {
 /// # Panics
 ///
 /// If the labellers do not have the same clusters.
-pub fn exchangeable(
+pub(crate) fn exchangeable(
     (first, second): (&ClusterCounts, &ClusterCounts),
     permutations: Permutations,
     progress: &dyn Progress,
@@ -100,7 +100,7 @@ pub fn exchangeable(
 ///
 /// `(m - rank + 1) p`, made monotone from the smallest up, where `m` counts the values that are
 /// not missing. Missing stays missing.
-pub fn holm(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
+pub(crate) fn holm(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<(usize, f64)> =
         p_values.iter().enumerate().filter_map(|(index, p)| Some((index, (*p)?))).collect();
     order.sort_by(|a, b| a.1.total_cmp(&b.1));

@@ -459,3 +459,12 @@ proptest! {
         prop_assert!(same(got, Some(extreme as f64 / 16.0)));
     }
 }
+
+#[test]
+fn kappa_of_two_by_two() {
+    use crate::metrics::agreement::Confusion;
+    use crate::metrics::agreement::kappa::{Distance, kappa};
+    // 20 + 15 of 50 agree, .7; by chance .5 * .6 + .5 * .4 = .5; (.7 - .5) / (1 - .5) = .4.
+    let matrix = Confusion::of_counts(2, vec![20, 5, 10, 15]);
+    assert!((kappa(&matrix, Distance::Nominal).unwrap() - 0.4).abs() < 1e-12);
+}

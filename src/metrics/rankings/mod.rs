@@ -4,14 +4,16 @@
 //! low RBO is common: the order is kept overall and lost at the top. Show both.
 
 mod ranking;
-pub mod rbo;
-pub mod tau;
-pub mod tau_ap;
+pub(crate) mod rbo;
+pub(crate) mod tau;
+pub(crate) mod tau_ap;
 
-pub use self::ranking::Ranking;
-pub use self::rbo::{Ties, extrapolated, normalised, truncated};
-pub use self::tau::tau_b;
-pub use self::tau_ap::{tau_ap, tau_ap_a, tau_ap_b};
+pub(crate) use self::ranking::Ranking;
+#[cfg(test)]
+pub(crate) use self::rbo::truncated;
+pub(crate) use self::rbo::{Ties, extrapolated, normalised};
+pub(crate) use self::tau::tau_b;
+pub(crate) use self::tau_ap::{tau_ap, tau_ap_b};
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@
 /// Items are numbers; an item occurs once. Rankings of different lengths and of different items
 /// can be compared by RBO.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ranking {
+pub(crate) struct Ranking {
     groups: Vec<Vec<u32>>,
 }
 
@@ -22,7 +22,8 @@ impl Ranking {
     /// # Panics
     ///
     /// If an item occurs twice.
-    pub fn new(groups: Vec<Vec<u32>>) -> Self {
+    #[cfg(test)]
+    pub(crate) fn new(groups: Vec<Vec<u32>>) -> Self {
         let mut items: Vec<u32> = groups.iter().flatten().copied().collect();
         items.sort_unstable();
         assert!(items.windows(2).all(|pair| pair[0] != pair[1]), "an item occurs once");
@@ -35,7 +36,7 @@ impl Ranking {
     ///
     /// If a score is NaN: an undefined score has no rank.
     #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^32 items")]
-    pub fn by_scores(scores: &[f64]) -> Self {
+    pub(crate) fn by_scores(scores: &[f64]) -> Self {
         assert!(scores.iter().all(|score| !score.is_nan()), "an undefined score has no rank");
         let mut order: Vec<u32> = (0..scores.len() as u32).collect();
         let score = |item: u32| scores[item as usize] + 0.0;
@@ -45,12 +46,12 @@ impl Ranking {
     }
 
     /// Number of items.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.groups.iter().map(Vec::len).sum()
     }
 
     /// Whether there is no item.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
 

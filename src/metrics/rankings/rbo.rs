@@ -16,7 +16,7 @@ use super::ranking::{Ranking, Span};
 
 /// What a tie means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ties {
+pub(crate) enum Ties {
     /// The order of the tied items is unknown.
     A,
     /// They are equal; equal rankings have RBO 1.
@@ -32,7 +32,7 @@ pub enum Ties {
 /// # Panics
 ///
 /// If the persistence is not between 0 and 1.
-pub fn truncated(x: &Ranking, y: &Ranking, persistence: f64) -> Option<f64> {
+pub(crate) fn truncated(x: &Ranking, y: &Ranking, persistence: f64) -> Option<f64> {
     let overlaps = Overlaps::new(x, y, Ties::A, persistence)?;
     let depth = x.len().min(y.len());
     let terms = (1..=depth).map(|d| power(persistence, d - 1) * overlaps.at(d).agreement);
@@ -49,7 +49,7 @@ pub fn truncated(x: &Ranking, y: &Ranking, persistence: f64) -> Option<f64> {
 /// # Panics
 ///
 /// If the persistence is not between 0 and 1.
-pub fn normalised(x: &Ranking, y: &Ranking, persistence: f64) -> Option<f64> {
+pub(crate) fn normalised(x: &Ranking, y: &Ranking, persistence: f64) -> Option<f64> {
     let items = |ranking: &Ranking| {
         let mut items: Vec<u32> = ranking.spans().map(|(item, _)| item).collect();
         items.sort_unstable();
@@ -77,7 +77,7 @@ pub fn normalised(x: &Ranking, y: &Ranking, persistence: f64) -> Option<f64> {
 /// # Panics
 ///
 /// If the persistence is not between 0 and 1.
-pub fn extrapolated(x: &Ranking, y: &Ranking, persistence: f64, ties: Ties) -> Option<f64> {
+pub(crate) fn extrapolated(x: &Ranking, y: &Ranking, persistence: f64, ties: Ties) -> Option<f64> {
     let overlaps = Overlaps::new(x, y, ties, persistence)?;
     let (short, long) = (overlaps.short, overlaps.long);
     let at_short = overlaps.at(short).agreement;

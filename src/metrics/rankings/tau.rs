@@ -11,7 +11,7 @@
 /// # Panics
 ///
 /// If the lengths differ or a score is NaN.
-pub fn tau_b(x: &[f64], y: &[f64]) -> Option<f64> {
+pub(crate) fn tau_b(x: &[f64], y: &[f64]) -> Option<f64> {
     assert_eq!(x.len(), y.len(), "two scores for each");
     assert!(x.iter().chain(y).all(|score| !score.is_nan()), "an undefined score has no rank");
     #[expect(clippy::float_cmp, reason = "a tie is exact equality")]

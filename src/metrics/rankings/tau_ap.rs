@@ -9,8 +9,6 @@
 struct Above {
     /// Rank of the first thing of the tie group in the ranking, from 1.
     rank: usize,
-    /// Size of the tie group.
-    tied: usize,
     /// Things in higher groups that the reference has higher, too.
     concordant: usize,
 }
@@ -19,11 +17,9 @@ fn above(reference: &[f64], ranking: &[f64]) -> Vec<Above> {
     assert_eq!(reference.len(), ranking.len(), "two scores for each");
     let all = || reference.iter().zip(ranking);
     assert!(all().all(|(x, y)| !x.is_nan() && !y.is_nan()), "an undefined score has no rank");
-    #[expect(clippy::float_cmp, reason = "a tie is exact equality")]
     all()
         .map(|(x, y)| Above {
             rank: 1 + ranking.iter().filter(|other| *other > y).count(),
-            tied: ranking.iter().filter(|other| *other == y).count(),
             concordant: all().filter(|(other_x, other_y)| *other_y > y && *other_x > x).count(),
         })
         .collect()
@@ -39,7 +35,7 @@ fn above(reference: &[f64], ranking: &[f64]) -> Vec<Above> {
 /// # Panics
 ///
 /// If the lengths differ or a score is NaN.
-pub fn tau_ap(reference: &[f64], ranking: &[f64]) -> Option<f64> {
+pub(crate) fn tau_ap(reference: &[f64], ranking: &[f64]) -> Option<f64> {
     let below_top: Vec<Above> =
         above(reference, ranking).into_iter().filter(|item| item.rank > 1).collect();
     let sum: f64 =
@@ -54,37 +50,6 @@ pub fn tau_ap(reference: &[f64], ranking: &[f64]) -> Option<f64> {
 /// # Panics
 ///
 /// If the lengths differ or a score is NaN.
-pub fn tau_ap_b(x: &[f64], y: &[f64]) -> Option<f64> {
+pub(crate) fn tau_ap_b(x: &[f64], y: &[f64]) -> Option<f64> {
     Some((tau_ap(x, y)? + tau_ap(y, x)?) / 2.0)
-}
-
-/// `tau_AP,a`: the mean of `tau_AP` over all orders of the tied things of the ranking, for ties that
-/// mean "order unknown".
-///
-/// `None` for fewer than two things, and if the reference has ties, where it is not defined.
-///
-/// # Panics
-///
-/// If the lengths differ or a score is NaN.
-pub fn tau_ap_a(reference: &[f64], ranking: &[f64]) -> Option<f64> {
-    let mut sorted = reference.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    #[expect(clippy::float_cmp, reason = "a tie is exact equality")]
-    if reference.len() < 2 || sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-        return None;
-    }
-    let mut sum = 0.0;
-    for item in above(reference, ranking) {
-        let tied = item.tied as f64;
-        // Every place in its group is as likely; at place k of it, k - 1 of the group stand above,
-        // half of them concordant.
-        for place in 0..item.tied {
-            let above_it = item.rank - 1 + place;
-            if above_it > 0 {
-                let concordant = item.concordant as f64 + place as f64 / 2.0;
-                sum += concordant / above_it as f64 / tied;
-            }
-        }
-    }
-    Some(2.0 * sum / (reference.len() as f64 - 1.0) - 1.0)
 }

@@ -12,7 +12,7 @@ pub struct LabelDetails {
     /// Names of the LLMs, by number.
     pub sources: Vec<String>,
     /// What the consensus is, in a sentence.
-    pub consensus: String,
+    pub(crate) consensus: String,
     /// Names of the tasks that are shown of somebody.
     pub tasks: Vec<String>,
     /// Per worker.
@@ -28,7 +28,7 @@ pub struct LabelDetail {
     pub confusion: ShownConfusion,
     /// Tasks by what they tell: with an LLM against the crowd, alone, with the crowd against the
     /// LLM, the same as both, nothing.
-    pub kinds: [u64; 5],
+    pub(crate) kinds: [u64; 5],
     /// The tasks that tell most, in this order.
     pub tasks: Vec<ShownTask>,
 }
@@ -43,7 +43,7 @@ pub struct ShownTask {
     /// Number of the label that the worker gave.
     pub own: u32,
     /// Number of the label of the crowd.
-    pub consensus: Option<u32>,
+    pub(crate) consensus: Option<u32>,
     /// Numbers of the labels of the LLMs, by source.
     pub z: Vec<Option<u32>>,
 }

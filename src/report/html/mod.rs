@@ -19,19 +19,19 @@
 mod digits;
 mod embedded;
 mod label_details;
-mod model;
+pub(crate) mod model;
 mod people;
-mod render;
-mod review_details;
+pub(crate) mod render;
+pub(crate) mod review_details;
 mod script;
 
-pub use self::label_details::{LabelDetail, LabelDetails, ShownConfusion, ShownTask};
-pub use self::model::{
+pub(crate) use self::label_details::{LabelDetail, LabelDetails, ShownConfusion, ShownTask};
+pub(crate) use self::model::{
     Details, First, FirstPerson, Measure, Page, People, PersonRow, Section, SectionCell,
     SentencePair, ShownTable, Values, View,
 };
-pub use self::render::HtmlExporter;
-pub use self::review_details::{
+pub(crate) use self::render::HtmlExporter;
+pub(crate) use self::review_details::{
     Author, ReviewDetail, ReviewDetails, ReviewText, Shade, ShownAspects, ShownPeer, ShownReview,
     ShownSentence, ShownText, TextSentence, key_of,
 };

@@ -11,19 +11,19 @@ use crate::stats::interval::Estimate;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Page {
     /// Title of the page, in a few words.
-    pub title: String,
+    pub(crate) title: String,
     /// Whom to look at first, above everything.
     pub first: Option<First>,
     /// What was scored, with which embedder or mechanism.
-    pub lead: Vec<String>,
+    pub(crate) lead: Vec<String>,
     /// How to read it.
     pub reading: Vec<String>,
     /// The people, if the result is about people.
     pub people: Option<People>,
     /// SVG figures of [`super::super::plot`], each with a sentence on it.
-    pub figures: Vec<(String, String)>,
+    pub(crate) figures: Vec<(String, String)>,
     /// Tables of their own, such as who is not judged and why.
-    pub sections: Vec<Section>,
+    pub(crate) sections: Vec<Section>,
     /// Whether the table of the report is shown as it is.
     pub table: ShownTable,
 }
@@ -52,7 +52,7 @@ pub struct First {
     /// People of whom it is not sure, below those.
     pub unsure: Vec<FirstPerson>,
     /// How many more of these there are.
-    pub more_unsure: usize,
+    pub(crate) more_unsure: usize,
     /// How many there may be, and how sure that is, in sentences.
     pub estimate: Vec<String>,
     /// What is said in the place of names where there are none.
@@ -65,7 +65,7 @@ pub struct FirstPerson {
     /// Number of the person.
     pub person: usize,
     /// What follows their name, in plain words.
-    pub says: String,
+    pub(crate) says: String,
     /// The strongest evidence, if its text may be in the file.
     pub pair: Option<SentencePair>,
 }
@@ -78,14 +78,14 @@ pub struct SentencePair {
     /// The one it is close to.
     pub other: String,
     /// Whose that is, and where.
-    pub whose: String,
+    pub(crate) whose: String,
     /// Cosine of the two.
     pub cosine: f64,
 }
 
 /// A table with people in it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Section {
+pub(crate) struct Section {
     /// For links, in lower case without spaces.
     pub id: &'static str,
     /// Heading.
@@ -106,7 +106,7 @@ pub struct Section {
 
 /// A cell of a [`Section`].
 #[derive(Debug, Clone, PartialEq)]
-pub enum SectionCell {
+pub(crate) enum SectionCell {
     /// A person, by number, with a link.
     Person(usize),
     /// A text.
@@ -117,27 +117,27 @@ pub enum SectionCell {
 #[derive(Debug, Clone, PartialEq)]
 pub struct People {
     /// What one of them is called, e.g. `reviewer`.
-    pub noun: &'static str,
+    pub(crate) noun: &'static str,
     /// What they are counted by, e.g. `papers`.
     pub counted: &'static str,
     /// Their names, by number.
     pub names: Vec<String>,
     /// Their scores, one view per name of a score; the first is shown first.
-    pub views: Vec<View>,
+    pub(crate) views: Vec<View>,
     /// Other numbers about each.
-    pub measures: Vec<Measure>,
+    pub(crate) measures: Vec<Measure>,
     /// An SVG figure of [`super::super::plot::ScatterChart`] with a sentence on it.
-    pub scatter: Option<(String, String)>,
+    pub(crate) scatter: Option<(String, String)>,
     /// What is said of each person first, by number: what it is about, and a sentence. The first is the
     /// verdict, about nothing. Empty where there is none.
-    pub verdicts: Vec<Vec<(&'static str, String)>>,
+    pub(crate) verdicts: Vec<Vec<(&'static str, String)>>,
     /// The evidence.
     pub details: Details,
 }
 
 /// One score of all people.
 #[derive(Debug, Clone, PartialEq)]
-pub struct View {
+pub(crate) struct View {
     /// Name of the score, e.g. `projected`.
     pub name: String,
     /// What it means, in a sentence.
@@ -150,7 +150,7 @@ pub struct View {
 
 /// The score of one person.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct PersonRow {
+pub(crate) struct PersonRow {
     /// The score.
     pub score: Option<f64>,
     /// Its 95 % interval, low end first.
@@ -167,7 +167,7 @@ pub struct PersonRow {
 
 impl PersonRow {
     /// A row without a rank and a flag.
-    pub fn new(estimate: Option<Estimate>, count: usize) -> Self {
+    pub(crate) fn new(estimate: Option<Estimate>, count: usize) -> Self {
         let finite = |value: &f64| value.is_finite();
         let interval = estimate.and_then(|estimate| estimate.interval());
         Self {
@@ -183,7 +183,7 @@ impl PersonRow {
 
 /// Something about each person.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measure {
+pub(crate) struct Measure {
     /// Its name, short enough for the head of a column.
     pub name: String,
     /// What it means.
@@ -196,7 +196,7 @@ pub struct Measure {
 
 /// What a [`Measure`] says, by number of the person.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Values {
+pub(crate) enum Values {
     /// Numbers.
     Numbers(Vec<Option<f64>>),
     /// Probabilities, shown in percent.

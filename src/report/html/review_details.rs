@@ -42,13 +42,13 @@ pub struct ReviewDetails {
     /// One row per review, worst first.
     pub rows: Vec<ShownReview>,
     /// Names of the groups of reviews, such as those of an area chair; empty where there are none.
-    pub groups: Vec<String>,
+    pub(crate) groups: Vec<String>,
     /// Per reviewer, per paper.
     pub people: Vec<Vec<ReviewDetail>>,
     /// The texts about each paper, by number: reviews first.
     pub texts: Vec<Vec<ShownText>>,
     /// What texts praise and criticise, if they were read for that.
-    pub aspects: Option<ShownAspects>,
+    pub(crate) aspects: Option<ShownAspects>,
 }
 
 /// What is said of one review.
@@ -73,7 +73,7 @@ pub struct ShownReview {
 }
 
 /// A hash of a text, whatever white space is in it: 48 bits tell 20,000 texts apart.
-pub fn key_of(text: &str) -> String {
+pub(crate) fn key_of(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut key = hash_of(&words.join(" "));
     key.truncate(12);
@@ -97,7 +97,7 @@ impl ShownReview {
 
 /// The categories of which [`ShownText::aspects`] holds values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ShownAspects {
+pub(crate) struct ShownAspects {
     /// Their names, in order.
     pub categories: Vec<String>,
     /// Who read the texts, and how far that can be believed, in a sentence or two.
@@ -133,7 +133,7 @@ pub struct ShownPeer {
     /// As the reviews are.
     pub before: Option<f64>,
     /// Beyond Z.
-    pub after: Option<f64>,
+    pub(crate) after: Option<f64>,
 }
 
 /// What was found about a sentence of a review.
@@ -171,19 +171,19 @@ pub enum Shade {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShownText {
     /// Whose it is.
-    pub author: Author,
+    pub(crate) author: Author,
     /// How many sentences it has.
     pub length: usize,
     /// Those that are in the file, in the order of the text.
     pub sentences: Vec<TextSentence>,
     /// By category of [`ShownAspects`]: from -1, all criticism, to 1, all praise; empty where texts
     /// were not read for that.
-    pub aspects: Vec<f64>,
+    pub(crate) aspects: Vec<f64>,
 }
 
 /// Whose a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Author {
+pub(crate) enum Author {
     /// A reviewer, by number.
     Person(u32),
     /// A source of Z, by number.

@@ -8,7 +8,7 @@ const ROW: f64 = 26.0;
 
 /// One bar.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bar {
+pub(crate) struct Bar {
     /// Its name, at the left.
     pub name: String,
     /// Its length; a missing one leaves the row empty but for the name.
@@ -19,7 +19,7 @@ pub struct Bar {
 
 /// A figure of bars.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BarChart {
+pub(crate) struct BarChart {
     /// What the figure shows.
     pub title: String,
     /// Name of the horizontal axis, with its unit; says what the error bars are.
@@ -34,12 +34,12 @@ pub struct BarChart {
 
 impl BarChart {
     /// The figure as SVG.
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         self.drawn("Bars", draw_bar)
     }
 
     /// The same with a dot in place of every bar, for what has no beginning to be measured from.
-    pub fn dots(&self) -> String {
+    pub(crate) fn dots(&self) -> String {
         self.drawn("Dots", draw_dot)
     }
 

@@ -12,7 +12,7 @@ const GOLDEN: f64 = 0.618_033_988_749_895;
 
 /// Scores of the people of one kind.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kind {
+pub(crate) struct Kind {
     /// Its name, at the left.
     pub name: String,
     /// Their scores; those without one are not among them.
@@ -21,7 +21,7 @@ pub struct Kind {
 
 /// A figure of distributions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DistributionChart {
+pub(crate) struct DistributionChart {
     /// What the figure shows.
     pub title: String,
     /// Name of the horizontal axis, with its unit.
@@ -32,7 +32,7 @@ pub struct DistributionChart {
 
 impl DistributionChart {
     /// The figure as SVG.
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let height = 40.0 + ROW * self.kinds.len() as f64 + 52.0;
         let names = self.kinds.iter().map(|kind| text_width(&kind.name));
         let frame = Frame {

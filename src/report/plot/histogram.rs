@@ -9,7 +9,7 @@ const HEIGHT: f64 = 300.0;
 
 /// A figure of the distribution of one score.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Histogram {
+pub(crate) struct Histogram {
     /// What the figure shows.
     pub title: String,
     /// Name of the horizontal axis.
@@ -22,7 +22,7 @@ pub struct Histogram {
 
 impl Histogram {
     /// The figure as SVG; an empty group of class `overlay` knows the scale.
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let x_range = range(self.values.iter().copied()).map_or((0.0, 1.0), with_room);
         let bins = self.bins(x_range);
         let most = bins.iter().copied().max().unwrap_or(0).max(1);

@@ -20,7 +20,7 @@ const STYLES: [(&str, &str); 7] = [
 
 /// One point of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LinePoint {
+pub(crate) struct LinePoint {
     /// Position on the horizontal axis.
     pub x: f64,
     /// Height; a missing one interrupts the line.
@@ -31,7 +31,7 @@ pub struct LinePoint {
 
 /// One line.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub(crate) struct Line {
     /// Its name, written at its end.
     pub name: String,
     /// By ascending `x`.
@@ -40,7 +40,7 @@ pub struct Line {
 
 /// A figure of lines.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LineChart {
+pub(crate) struct LineChart {
     /// What the figure shows.
     pub title: String,
     /// Name of the horizontal axis, with its unit.
@@ -55,7 +55,7 @@ pub struct LineChart {
 
 impl LineChart {
     /// The figure as SVG.
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let names = self.lines.iter().map(|line| text_width(&line.name));
         let frame = Frame {
             left: 64.0,

@@ -7,7 +7,7 @@ const HEIGHT: f64 = 30.0;
 
 /// A figure of a confusion matrix.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MatrixChart {
+pub(crate) struct MatrixChart {
     /// What the figure shows.
     pub title: String,
     /// What the rows are.
@@ -22,7 +22,7 @@ pub struct MatrixChart {
 
 impl MatrixChart {
     /// The figure as SVG.
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let size = self.labels.len() as f64;
         let names = self.labels.iter().map(|name| text_width(name)).fold(0.0, f64::max);
         let left = 40.0 + names;

@@ -15,10 +15,10 @@ mod matrix;
 mod points;
 mod scatter;
 
-pub use self::bars::{Bar, BarChart};
-pub use self::distributions::{DistributionChart, Kind};
-pub use self::histogram::Histogram;
-pub use self::lines::{Line, LineChart, LinePoint};
-pub use self::matrix::MatrixChart;
-pub use self::points::{NamedPoint, PointChart};
-pub use self::scatter::{ScatterChart, ScatterCloud, ScatterPoint};
+pub(crate) use self::bars::{Bar, BarChart};
+pub(crate) use self::distributions::{DistributionChart, Kind};
+pub(crate) use self::histogram::Histogram;
+pub(crate) use self::lines::{Line, LineChart, LinePoint};
+pub(crate) use self::matrix::MatrixChart;
+pub(crate) use self::points::{NamedPoint, PointChart};
+pub(crate) use self::scatter::{ScatterChart, ScatterCloud, ScatterPoint};

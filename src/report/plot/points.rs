@@ -8,7 +8,7 @@ const HEIGHT: f64 = 420.0;
 
 /// One thing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NamedPoint {
+pub(crate) struct NamedPoint {
     /// Its name, beside it.
     pub name: String,
     /// Position from left to right.
@@ -21,7 +21,7 @@ pub struct NamedPoint {
 
 /// A figure of named points.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PointChart {
+pub(crate) struct PointChart {
     /// What the figure shows.
     pub title: String,
     /// Name of the horizontal axis, with its unit.
@@ -34,7 +34,7 @@ pub struct PointChart {
 
 impl PointChart {
     /// The figure as SVG.
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let names = self.points.iter().map(|point| text_width(&point.name));
         let frame = Frame {
             left: 64.0,

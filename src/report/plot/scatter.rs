@@ -8,7 +8,7 @@ const HEIGHT: f64 = 400.0;
 
 /// One person.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ScatterPoint {
+pub(crate) struct ScatterPoint {
     /// Number of the person, for a script that marks one.
     pub person: usize,
     /// Position from left to right.
@@ -19,7 +19,7 @@ pub struct ScatterPoint {
 
 /// Points without people that show where something would stand.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ScatterCloud {
+pub(crate) struct ScatterCloud {
     /// What they stand for, for the legend.
     pub name: String,
     /// Positions.
@@ -28,7 +28,7 @@ pub struct ScatterCloud {
 
 /// A figure of points.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ScatterChart {
+pub(crate) struct ScatterChart {
     /// What the figure shows.
     pub title: String,
     /// Name of the horizontal axis.
@@ -53,7 +53,7 @@ const NAME_LETTERS: usize = 24;
 
 impl ScatterChart {
     /// The figure as SVG; every point has its person in `data-person`.
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let legend = self.clouds.iter().any(|cloud| !cloud.points.is_empty());
         let top = if legend { 58.0 } else { 40.0 };
         let frame = Frame { left: 64.0, right: WIDTH - 24.0, top, bottom: HEIGHT - 56.0 };

@@ -9,7 +9,7 @@ use crate::metrics::alternative_annotator::{AltTest, Item, Outcome};
 
 /// The test of one source.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AltResult {
+pub(crate) struct AltResult {
     /// The source.
     pub source: String,
     /// The outcome; people are numbers of [`Self::people`].
@@ -20,7 +20,7 @@ pub struct AltResult {
 
 impl AltResult {
     /// People against whom the test does not reject: the source is not shown to be as good.
-    pub fn fails_for(&self) -> Vec<&str> {
+    pub(crate) fn fails_for(&self) -> Vec<&str> {
         let people = self.outcome.people.iter().filter(|against| !against.rejected);
         people.map(|against| self.people[against.person as usize].as_str()).collect()
     }

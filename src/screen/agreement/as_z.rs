@@ -29,7 +29,7 @@ const PAIRS: [(MechanismName, MechanismName); 2] =
 
 /// How much is drawn for every prompt as Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct AsZSettings {
+pub(crate) struct AsZSettings {
     /// Contaminated crowds per share of LLM cheaters.
     pub trials: u32,
     /// Permutations behind each null of what is shared.

@@ -17,7 +17,7 @@ pub struct Best {
     /// The source.
     pub source: String,
     /// With what it agrees; `None` if several people are gold in turn, and it is a mean over them.
-    pub against: Option<String>,
+    pub(crate) against: Option<String>,
     /// By which metric: quadratic kappa of labels with an order, else kappa.
     pub metric: String,
     /// Its value.
@@ -36,11 +36,11 @@ pub struct Next {
     /// The metric of all its tasks.
     pub value: f64,
     /// Best minus this one on the tasks of both.
-    pub difference: Option<f64>,
+    pub(crate) difference: Option<f64>,
     /// Its 95 % interval.
     pub interval: Option<(f64, f64)>,
     /// How often a difference at least as large comes from exchanging the labels of the two.
-    pub p_value: Option<f64>,
+    pub(crate) p_value: Option<f64>,
     /// Tasks of both; 0 if the two were not held against each other.
     pub items: u64,
 }
@@ -48,7 +48,7 @@ pub struct Next {
 impl Next {
     /// Whether the best is better than this one by more than chance: the interval of the difference
     /// is above 0, and the exchange of labels seldom gives as much.
-    pub fn is_clearly_behind(&self) -> bool {
+    pub(crate) fn is_clearly_behind(&self) -> bool {
         self.interval.is_some_and(|(low, _)| low > 0.0)
             && self.p_value.is_some_and(|p_value| p_value <= LEVEL)
     }

@@ -14,7 +14,7 @@ use crate::metrics::agreement::paired::{Permutations, exchangeable, holm, mcnema
 
 /// What changed in the labels of a source.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Change {
+pub(crate) struct Change {
     /// The source.
     pub source: String,
     /// Rows the earlier label, columns the label now, over the tasks that have both.
@@ -23,7 +23,7 @@ pub struct Change {
 
 /// A source of the earlier labels that is gone, or has no label now for some of its tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
+pub(crate) struct Lost {
     /// The source.
     pub source: String,
     /// Tasks that it labelled, all of which it has lost if it is gone.
@@ -39,7 +39,7 @@ pub struct Lost {
 
 impl Lost {
     /// What was lost, as a sentence.
-    pub fn to_warning(&self) -> Warning {
+    pub(crate) fn to_warning(&self) -> Warning {
         let Self { source, earlier, tasks, new, is_gone } = self;
         let count = tasks.len();
         if !is_gone {

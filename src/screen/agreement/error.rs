@@ -6,7 +6,7 @@ use crate::error::{ErrorKind, Kinded};
 /// Settings that do not fit the data, or an interruption.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum AgreementError {
+pub(crate) enum AgreementError {
     /// The cut leaves one label only, or labels have no order, or that label is none of theirs.
     #[error(
         "a scale cannot be cut at {at}: it needs numbers on both sides, or labels in an order and one of them to begin the upper side with"

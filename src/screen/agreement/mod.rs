@@ -15,29 +15,23 @@ mod group;
 #[cfg(feature = "html")]
 mod page;
 mod panel;
-pub mod plan;
-pub mod prompts;
-pub mod rankings;
+pub(crate) mod plan;
+pub(crate) mod prompts;
+pub(crate) mod rankings;
 mod reference;
 mod report;
-pub mod retrieval;
-mod run;
-mod settings;
-mod work;
+pub(crate) mod retrieval;
+pub(crate) mod run;
+pub(crate) mod settings;
+pub(crate) mod work;
 
-pub use self::alternative::AltResult;
-pub use self::as_z::AsZSettings;
-pub use self::best::{Best, Next};
-pub use self::compare::{Change, Lost};
-pub use self::error::AgreementError;
-pub use self::panel::Panel;
-pub use self::report::COLUMNS;
-pub use self::run::{AgreementRun, Disagreement, Measured, run};
-pub use self::settings::{
-    AgreementSettings, AltTestSettings, Closeness, Compare, Cut, GoldBy, Outside, Relation,
-    Requirement,
+pub(crate) use self::as_z::AsZSettings;
+#[cfg(test)]
+pub(crate) use self::run::AgreementRun;
+pub(crate) use self::run::run;
+pub(crate) use self::settings::{
+    AgreementSettings, AltTestSettings, Closeness, Compare, Cut, GoldBy, Outside, Requirement,
 };
-pub use self::work::Row;
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use crate::metrics::agreement::{Confusion, Metric};
 
 /// The metrics of a scale, in the order of the table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Panel {
+pub(crate) struct Panel {
     metrics: Vec<Metric>,
     names: Vec<String>,
     values: Option<Vec<f64>>,
@@ -36,7 +36,7 @@ impl Panel {
     /// labels; of more than a dozen numbers no precision and recall of each. Cut: the area under the
     /// curve is that of the labels as given for the cut gold label, all others are of the cut
     /// labels.
-    pub fn new(scale: &Scale, binarize: Option<&Cut>, are_labels: bool) -> Option<Self> {
+    pub(crate) fn new(scale: &Scale, binarize: Option<&Cut>, are_labels: bool) -> Option<Self> {
         let Some(cut) = binarize else {
             let ordered = scale.values.is_some();
             let mut metrics = Metric::all(scale.len(), ordered);
@@ -71,25 +71,25 @@ impl Panel {
     }
 
     /// Names of the metrics.
-    pub fn names(&self) -> &[String] {
+    pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 
     /// The place of a metric that does not depend on a label.
-    pub fn position(&self, metric: Metric) -> Option<usize> {
+    pub(crate) fn position(&self, metric: Metric) -> Option<usize> {
         self.metrics.iter().position(|&known| known == metric)
     }
 
     /// The panel with one metric of these.
     #[must_use]
-    pub fn only(&self, metric: Metric) -> Option<Self> {
+    pub(crate) fn only(&self, metric: Metric) -> Option<Self> {
         let at = self.position(metric)?;
         let (metrics, names) = (vec![metric], vec![self.names[at].clone()]);
         Some(Self { metrics, names, values: self.values.clone(), sides: self.sides.clone() })
     }
 
     /// The metrics of a matrix on the scale as given.
-    pub fn of(&self, matrix: &Confusion) -> Vec<Option<f64>> {
+    pub(crate) fn of(&self, matrix: &Confusion) -> Vec<Option<f64>> {
         let Some(sides) = &self.sides else {
             let values = self.values.as_deref();
             return self.metrics.iter().map(|metric| metric.of(matrix, values)).collect();
@@ -122,7 +122,7 @@ impl Panel {
     }
 
     /// Their bounds, where `missing` items of each gold label have no label.
-    pub fn bounds(&self, matrix: &Confusion, missing: &[u64]) -> Vec<Option<(f64, f64)>> {
+    pub(crate) fn bounds(&self, matrix: &Confusion, missing: &[u64]) -> Vec<Option<(f64, f64)>> {
         let values = self.values.as_deref();
         let Some(sides) = &self.sides else {
             return self.metrics.iter().map(|&m| bounds(m, matrix, missing, values)).collect();

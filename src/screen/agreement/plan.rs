@@ -24,7 +24,7 @@ use crate::stats::interval::normal_quantile;
 use crate::stats::seed::stream;
 
 /// Columns of a plan.
-pub const COLUMNS: [&str; 2] = ["task", "gold"];
+pub(crate) const COLUMNS: [&str; 2] = ["task", "gold"];
 
 /// Counts of a cell are multiplied by this before one is taken away.
 const FINE: u64 = 100_000;
@@ -48,7 +48,7 @@ struct Provenance<'a> {
 ///
 /// [`crate::data::problem::DataError`] for files that cannot be used, [`AgreementError`] for settings that do
 /// not fit them, or if kappa of no source is defined.
-pub fn plan_monitoring(
+pub(crate) fn plan_monitoring(
     files: &LabellerFiles<'_>,
     settings: &AgreementSettings,
     half_width: f64,

@@ -36,10 +36,10 @@ use crate::stats::rank::{mean, quantile};
 use crate::stats::seed::stream;
 
 /// Features of a prompt, in the order of their letters in a name.
-pub const FEATURES: [char; 5] = ['R', 'D', 'N', 'A', 'M'];
+pub(crate) const FEATURES: [char; 5] = ['R', 'D', 'N', 'A', 'M'];
 
 /// Columns of the result, a contract with scripts.
-pub const COLUMNS: [&str; 9] = [
+pub(crate) const COLUMNS: [&str; 9] = [
     "prompt",
     "metric",
     "value",
@@ -53,7 +53,7 @@ pub const COLUMNS: [&str; 9] = [
 
 /// Settings of the study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PromptStudySettings {
+pub(crate) struct PromptStudySettings {
     /// Scale, gold, draws and seed; what concerns comparisons is not used.
     pub agreement: AgreementSettings,
     /// Splits of the tasks in two behind the regret.
@@ -87,7 +87,7 @@ struct Prompt {
 
 /// What is known of the items beside their labels.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Beside<'a> {
+pub(crate) struct Beside<'a> {
     /// Their length: `task, length`.
     pub lengths: Option<&'a Source>,
     /// The answers of a crowd, for which every prompt's labels are Z in turn: `task, worker, label`.
@@ -111,7 +111,7 @@ pub struct Beside<'a> {
 ///
 /// [`DataError`] for files that cannot be used, [`AgreementError`] for settings that do not fit
 /// them and for an interruption.
-pub fn study(
+pub(crate) fn study(
     files: &LabellerFiles<'_>,
     beside: Beside<'_>,
     settings: &PromptStudySettings,
@@ -530,7 +530,7 @@ fn read_lengths(source: &Source, tasks: &[String]) -> Result<(BTreeMap<u32, f64>
 
 /// The page of a study: its table, and what the columns mean.
 #[cfg(feature = "html")]
-pub fn page(report: &Report) -> crate::report::html::Page {
+pub(crate) fn page(report: &Report) -> crate::report::html::Page {
     use crate::report::plot::{Bar, BarChart};
     let text = |cell: &Cell| match cell {
         Cell::Text(text) => Some(text.clone()),

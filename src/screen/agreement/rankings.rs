@@ -20,7 +20,7 @@ use crate::stats::rank::mean;
 use crate::stats::seed::stream;
 
 /// Columns of the result, a contract with scripts.
-pub const COLUMNS: [&str; 9] =
+pub(crate) const COLUMNS: [&str; 9] =
     ["group", "source", "against", "metric", "value", "ci_low", "ci_high", "n_items", "n_missing"];
 
 /// Names of the metrics, in the order of the rows.
@@ -46,7 +46,7 @@ impl Default for RankingSettings {
 /// Why there is no result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum RankingError {
+pub(crate) enum RankingError {
     /// A persistence that is no share.
     #[error("the persistence of RBO is {value}, it must be between 0 and 1")]
     Persistence {

@@ -11,7 +11,7 @@ use crate::data::warning::first_names;
 use crate::report::{Board, Cell, Exporter, Report, Table, TextExporter, settings_map};
 
 /// Columns of the result, a contract with scripts.
-pub const COLUMNS: [&str; 10] = [
+pub(crate) const COLUMNS: [&str; 10] = [
     "source",
     "against",
     "metric",
@@ -392,7 +392,7 @@ impl AgreementRun {
     /// # Errors
     ///
     /// [`AgreementError::UnknownMetric`] if no row has the metric of a bound.
-    pub fn broken_bounds(&self) -> Result<Vec<String>, AgreementError> {
+    pub(crate) fn broken_bounds(&self) -> Result<Vec<String>, AgreementError> {
         let rows = self.rows();
         let mut broken: Vec<String> =
             self.lost.iter().map(|lost| lost.to_warning().message).collect();

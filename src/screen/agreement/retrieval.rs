@@ -24,7 +24,7 @@ use crate::stats::rank::mean;
 
 /// Settings of a comparison by runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RetrievalSettings {
+pub(crate) struct RetrievalSettings {
     /// Of the comparison of rankings.
     #[serde(flatten)]
     pub rankings: RankingSettings,
@@ -56,7 +56,7 @@ type Named = BTreeMap<String, ByTopic>;
 /// # Errors
 ///
 /// [`crate::data::problem::DataError`] for files that cannot be used, [`RankingError`].
-pub fn compare_by_runs(
+pub(crate) fn compare_by_runs(
     [runs, labels, gold]: [&Source; 3],
     settings: &RetrievalSettings,
     observer: &dyn Observer,

@@ -23,7 +23,7 @@ use crate::report::Input;
 
 /// One source against one reference.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// Who is measured.
     pub source: String,
     /// Against whom.
@@ -42,7 +42,7 @@ pub struct Measured {
 
 /// An item on which sources disagree.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Disagreement {
+pub(crate) struct Disagreement {
     /// The task.
     pub task: String,
     /// The gold label, where there is one.
@@ -59,34 +59,34 @@ pub struct AgreementRun {
     /// The settings.
     pub settings: AgreementSettings,
     /// The column that had the clusters, if one had.
-    pub cluster_column: Option<String>,
+    pub(crate) cluster_column: Option<String>,
     /// What was read.
     pub inputs: Vec<Input>,
     /// The labels.
     pub scale: Scale,
     /// Names of the metrics of [`Measured`].
-    pub panel: Panel,
+    pub(crate) panel: Panel,
     /// Every source against every reference.
-    pub measured: Vec<Measured>,
+    pub(crate) measured: Vec<Measured>,
     /// Sources or people among themselves, comparisons, changes and the alternative annotator
     /// test.
     pub more: Vec<Row>,
     /// The alternative annotator test of every source.
-    pub alternatives: Vec<AltResult>,
+    pub(crate) alternatives: Vec<AltResult>,
     /// The source that agrees best, and the next.
     pub best: Option<Best>,
     /// Whether there are gold labels.
-    pub has_gold: bool,
+    pub(crate) has_gold: bool,
     /// Whether every gold label is one that a source can give; not so where it is a mean of people.
-    pub are_labels: bool,
+    pub(crate) are_labels: bool,
     /// What changed since the earlier labels, by source.
-    pub changes: Vec<Change>,
+    pub(crate) changes: Vec<Change>,
     /// Sources of the earlier labels that are gone or have lost tasks.
-    pub lost: Vec<Lost>,
+    pub(crate) lost: Vec<Lost>,
     /// Clusters that were drawn, and whether each is one task.
     pub clusters: (usize, bool),
     /// Items on which sources disagree most.
-    pub disagreements: Vec<Disagreement>,
+    pub(crate) disagreements: Vec<Disagreement>,
     /// What was left out.
     pub warnings: Vec<Warning>,
 }

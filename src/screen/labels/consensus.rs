@@ -18,7 +18,7 @@ use crate::report::guarded;
 
 /// One label a task, with what dropping the people flagged `look` changes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Consensus {
+pub(crate) struct Consensus {
     /// The mechanism whose probabilities these are.
     pub by: MechanismName,
     /// One row a task, in the order of the table of labels.
@@ -32,7 +32,7 @@ pub struct Consensus {
 
 /// What the crowd says of one task.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ConsensusRow {
+pub(crate) struct ConsensusRow {
     /// Name of the task.
     pub task: String,
     /// The most probable label; `None` where several tie, or nobody is left.
@@ -45,7 +45,7 @@ pub struct ConsensusRow {
 
 /// The consensus with people dropped, beside that with all, or the reverse.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OtherConsensus {
+pub(crate) struct OtherConsensus {
     /// People flagged `look`.
     pub flagged: usize,
     /// Tasks whose label would be another, or none.
@@ -69,7 +69,7 @@ impl LabelsRun {
     ///
     /// [`MechanismError`](crate::mechanism::MechanismError) if the mechanism needs labels of an LLM and
     /// there are none, or cannot fit the labels.
-    pub fn consensus_of_tasks(&self) -> Result<Consensus> {
+    pub(crate) fn consensus_of_tasks(&self) -> Result<Consensus> {
         let flagged: Vec<u32> = match self.scores(MechanismName::Own) {
             Some(own) => {
                 let look = own.rows.iter().filter(|row| row.flag_word() == Some("look"));
@@ -140,7 +140,7 @@ impl Consensus {
     /// # Errors
     ///
     /// What `out` reports.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(out);
         writer.write_record(["task", "label", "probability", "n_labels"])?;
         for row in &self.rows {
@@ -158,7 +158,7 @@ impl Consensus {
     }
 
     /// What to know of it: ties, how right it is, what the people flagged change.
-    pub fn sentences(&self, dropped: bool) -> Vec<String> {
+    pub(crate) fn sentences(&self, dropped: bool) -> Vec<String> {
         let right = |accuracy: Option<Accuracy>| {
             let accuracy = accuracy?;
             Some(format!("{:.1} % of {} known truths", 100.0 * accuracy.share?, accuracy.n_tasks))

@@ -34,7 +34,7 @@ pub struct SourceAgreement {
 
 /// One task of a worker, beside what the LLMs and the crowd say.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkerTask {
+pub(crate) struct WorkerTask {
     /// Number of the task in the table of labels.
     pub task: u32,
     /// What the worker says.
@@ -47,7 +47,7 @@ pub struct WorkerTask {
 
 /// What a task says about whom a worker follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TaskKind {
+pub(crate) enum TaskKind {
     /// The worker says what an LLM says and the crowd does not.
     WithLlm,
     /// The worker says what neither an LLM nor the crowd says.
@@ -62,13 +62,13 @@ pub enum TaskKind {
 
 impl TaskKind {
     /// All of them, those that tell most about a copier first.
-    pub const EACH: [Self; 5] =
+    pub(crate) const EACH: [Self; 5] =
         [Self::WithLlm, Self::Alone, Self::AgainstLlm, Self::Same, Self::Untold];
 }
 
 impl WorkerTask {
     /// Whom the worker follows on this task.
-    pub fn kind(&self) -> TaskKind {
+    pub(crate) fn kind(&self) -> TaskKind {
         let Some(consensus) = self.consensus.filter(|_| self.z.iter().any(Option::is_some)) else {
             return TaskKind::Untold;
         };

@@ -9,16 +9,17 @@ mod own;
 mod page;
 mod people;
 pub(crate) mod report;
-mod rows;
-mod settings;
+pub(crate) mod rows;
+pub(crate) mod settings;
 
 use std::sync::OnceLock;
 
 use self::choice::choose;
-pub use self::consensus::{Consensus, ConsensusRow, OtherConsensus};
-pub use self::evidence::{SourceAgreement, TaskKind, WorkerEvidence, WorkerTask};
-pub use self::rows::{MechanismScores, TruthRow, WorkerRow};
-pub use self::settings::{LabelsError, LabelsSettings, MIN_TASKS};
+#[cfg(test)]
+pub(crate) use self::evidence::SourceAgreement;
+pub(crate) use self::evidence::WorkerEvidence;
+pub(crate) use self::rows::{MechanismScores, WorkerRow};
+pub(crate) use self::settings::{LabelsError, LabelsSettings, MIN_TASKS};
 use super::z_of_crowd;
 use crate::data::Labels;
 use crate::data::interruption::Interrupted;
@@ -56,10 +57,7 @@ pub struct LabelsRun {
 /// # Examples
 ///
 /// ```
-/// use caz::data::observer::Silent;
-/// use caz::data::{LabelRow, Labels, ZLabelRow};
-/// use caz::mechanism::MechanismName;
-/// use caz::screen::{LabelsSettings, labels};
+/// use caz::{LabelRow, Labels, LabelsSettings, MechanismName, Silent, ZLabelRow, labels};
 ///
 /// // a, b and d agree where the LLM says the same of both tasks; c hands in the LLM.
 /// let rows = [
@@ -147,7 +145,8 @@ impl LabelsRun {
     }
 
     /// The same for all mechanisms, in the order asked for.
-    pub fn all_scores(&self) -> &[MechanismScores] {
+    #[cfg(test)]
+    pub(crate) fn all_scores(&self) -> &[MechanismScores] {
         &self.scored
     }
 

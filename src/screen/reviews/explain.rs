@@ -21,7 +21,7 @@ const SHOWN_CHARACTERS: usize = 240;
 /// Nobody has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no reviewer is called `{name}`; {hint}")]
-pub struct UnknownReviewer {
+pub(crate) struct UnknownReviewer {
     /// The name.
     pub name: String,
     /// Names that are close, or one of those there are.

@@ -7,9 +7,9 @@ mod explain;
 mod own;
 #[cfg(feature = "html")]
 mod page;
-mod rows;
-mod run;
-mod settings;
+pub(crate) mod rows;
+pub(crate) mod run;
+pub(crate) mod settings;
 mod size;
 mod table;
 mod verdict;
@@ -20,11 +20,8 @@ mod tests;
 
 #[cfg(feature = "cli")]
 pub(crate) use self::canaries::small;
-pub use self::explain::UnknownReviewer;
-pub use self::rows::{ReviewerRow, RowDetail};
-pub use self::run::ReviewsRun;
-pub use self::settings::{By, Centering, ReviewsSettings};
-pub use self::size::PaperTooLarge;
+pub(crate) use self::run::ReviewsRun;
+pub(crate) use self::settings::{By, Centering, ReviewsSettings};
 
 use std::sync::Arc;
 
@@ -48,7 +45,7 @@ use crate::text::space::Space;
 /// This is for evidence only and changes no score. Where texts are embedded sentence by sentence,
 /// it costs comparisons; elsewhere the sentences have to be embedded besides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Sentences {
+pub(crate) enum Sentences {
     /// Nobody's: evidence has no sentences.
     None,
     /// Those of one reviewer.
@@ -59,7 +56,7 @@ pub enum Sentences {
 }
 
 /// Who asks for a run: what settings do not hold, since it changes no score.
-pub struct Asking<'a> {
+pub(crate) struct Asking<'a> {
     /// Where models behind servers come from.
     pub models: &'a dyn ModelSource,
     /// Hears of progress.
@@ -97,7 +94,7 @@ pub fn reviews(
 ///
 /// A usage error for settings that make no sense or do not fit the data; what the embedder reports;
 /// an error of kind [`ErrorKind::Interrupted`] if the observer asks to stop.
-pub fn reviews_with(
+pub(crate) fn reviews_with(
     reviews: Reviews,
     settings: &ReviewsSettings,
     asking: &Asking<'_>,

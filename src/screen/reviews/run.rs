@@ -112,7 +112,7 @@ impl ReviewsRun {
     }
 
     /// Name of the embedder that a score rests on.
-    pub fn embedder_of(&self, name: ScoreName) -> &str {
+    pub(crate) fn embedder_of(&self, name: ScoreName) -> &str {
         match name {
             ScoreName::Own => self.scorers.own_embedder.as_deref().unwrap_or(self.embedder()),
             ScoreName::Combined if self.scorers.combined.is_some() => own::WORD_WEIGHTS,
@@ -127,7 +127,7 @@ impl ReviewsRun {
     ///
     /// [`CanaryError::ForeignPhrase`](crate::text::canary::CanaryError::ForeignPhrase) for a phrase that
     /// was not drawn from the bundled dictionary.
-    pub fn with_canaries(mut self, plan: &Plan, input: Input) -> Result<Self> {
+    pub(crate) fn with_canaries(mut self, plan: &Plan, input: Input) -> Result<Self> {
         let (canaries, flagged) = Canaries::find(plan, self.set(), self.scorers.scorer.own())?;
         self.canaries = Some(canaries);
         self.flagged = flagged.map(Arc::new);
@@ -146,12 +146,12 @@ impl ReviewsRun {
     }
 
     /// Which score was chosen for the venue and why; `None` where one was asked for.
-    pub fn choice(&self) -> Option<&str> {
+    pub(crate) fn choice(&self) -> Option<&str> {
         self.choice.sentence.as_deref()
     }
 
     /// The scores in the order of the table.
-    pub fn score_names(&self) -> Vec<ScoreName> {
+    pub(crate) fn score_names(&self) -> Vec<ScoreName> {
         self.choice.names.clone()
     }
 
@@ -202,7 +202,7 @@ impl ReviewsRun {
 
     /// Mean cosine of each review with the LLM texts of its paper, by the embedder of the run; `None`
     /// without one, or where a vector is zero.
-    pub fn closeness(&self) -> &[Option<f64>] {
+    pub(crate) fn closeness(&self) -> &[Option<f64>] {
         self.closeness.get_or_init(|| {
             let (space, mut all) =
                 (self.scorers.scorer.plain(), vec![None; self.set().reviews.len()]);
@@ -307,7 +307,7 @@ impl ReviewsRun {
     /// # Errors
     ///
     /// A usage error where the score own was not computed.
-    pub fn what_could_be_found(&self) -> Result<Report> {
+    pub(crate) fn what_could_be_found(&self) -> Result<Report> {
         table::of_ghosts(self)
     }
 
@@ -318,7 +318,7 @@ impl ReviewsRun {
     }
 
     /// What speaks most for the flag of somebody to look at or in doubt, in about five words; else empty.
-    pub fn evidence_in_words(&self, reviewer: &str) -> String {
+    pub(crate) fn evidence_in_words(&self, reviewer: &str) -> String {
         let number = explain::number_of(self.set(), reviewer).ok();
         number.map(|number| explain::in_words(self, number)).unwrap_or_default()
     }
@@ -328,7 +328,7 @@ impl ReviewsRun {
     /// # Errors
     ///
     /// [`UnknownReviewer`](super::UnknownReviewer) if there is nobody of this name.
-    pub fn explain(&self, reviewer: &str) -> Result<Report> {
+    pub(crate) fn explain(&self, reviewer: &str) -> Result<Report> {
         explain::report(self, reviewer)
     }
 

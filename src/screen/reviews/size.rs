@@ -19,7 +19,7 @@ const MOST_OWN_PAIRS: usize = 4_000_000;
 /// Why there is no result for a paper.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum PaperTooLarge {
+pub(crate) enum PaperTooLarge {
     /// The vectors of its reviews.
     #[error(
         "the paper `{paper}` has {reviews} reviews: comparing them needs about {gibibytes} GiB, more \

@@ -15,7 +15,7 @@ use crate::stats::seed::stream;
 /// What a crowd is like.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct CrowdSettings {
+pub(crate) struct CrowdSettings {
     /// Number of workers.
     pub workers: usize,
     /// Number of tasks.
@@ -78,7 +78,7 @@ struct MatricesFile {
 /// Why confusion matrices could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum MatricesError {
+pub(crate) enum MatricesError {
     /// The file could not be read.
     #[error("cannot read `{}`", path.display())]
     Read {
@@ -124,7 +124,7 @@ impl Kinded for MatricesError {
 /// # Errors
 ///
 /// [`MatricesError`].
-pub fn read_matrices(path: &Path) -> Result<[SignalMatrix; 2], MatricesError> {
+pub(crate) fn read_matrices(path: &Path) -> Result<[SignalMatrix; 2], MatricesError> {
     let owned = || path.to_owned();
     let bytes =
         std::fs::read(path).map_err(|source| MatricesError::Read { path: owned(), source })?;
@@ -146,7 +146,7 @@ fn matrices(human: Vec<Vec<f64>>, llm: Vec<Vec<f64>>) -> Result<[SignalMatrix; 2
 impl CrowdSettings {
     /// The same with confusion matrices in place of a number of labels and accuracies.
     #[must_use]
-    pub fn with_matrices(self, [human, llm]: &[SignalMatrix; 2]) -> Self {
+    pub(crate) fn with_matrices(self, [human, llm]: &[SignalMatrix; 2]) -> Self {
         Self {
             labels: human.labels(),
             human_accuracy: None,
@@ -162,7 +162,7 @@ impl CrowdSettings {
     /// # Errors
     ///
     /// [`SimulateError`] for shares and matrices that are none.
-    pub fn plan(&self) -> Result<CrowdPlan, SimulateError> {
+    pub(crate) fn plan(&self) -> Result<CrowdPlan, SimulateError> {
         check_share("llm", self.llm)?;
         check_share("lazy", self.lazy)?;
         let [human, llm] = if let (Some(human), Some(llm)) = (&self.human, &self.llm_signal) {
@@ -197,7 +197,7 @@ impl CrowdSettings {
     /// # Errors
     ///
     /// [`SimulateError`] for settings that make no sense.
-    pub fn run(&self) -> Result<SimulatedCrowd, SimulateError> {
+    pub(crate) fn run(&self) -> Result<SimulatedCrowd, SimulateError> {
         let plan = self.plan()?;
         let crowd = plan.draw(&mut stream(self.seed, "simulate crowd", 0))?;
         Ok(SimulatedCrowd { settings: self.clone(), plan, crowd })
@@ -206,7 +206,7 @@ impl CrowdSettings {
 
 /// A crowd out of nothing.
 #[derive(Debug, Clone)]
-pub struct SimulatedCrowd {
+pub(crate) struct SimulatedCrowd {
     /// The settings.
     pub settings: CrowdSettings,
     /// What they come to.
@@ -217,7 +217,7 @@ pub struct SimulatedCrowd {
 
 impl SimulatedCrowd {
     /// Labels, Z, the truth about tasks and the truth about workers.
-    pub fn files(&self) -> Vec<SimulatedFile<'_>> {
+    pub(crate) fn files(&self) -> Vec<SimulatedFile<'_>> {
         let table = &self.crowd.table;
         let by_task = move |labels: &'_ [u16]| {
             let tasks = table.tasks().names().iter().zip(labels.to_vec());
@@ -249,7 +249,7 @@ impl SimulatedCrowd {
     }
 
     /// How many there are of everything.
-    pub fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Report {
         let mut table = Table::new(&["n_workers", "n_lazy", "n_tasks", "n_labels"]);
         let n_lazy = self.plan.lazy.iter().filter(|lazy| **lazy > 0.0).count();
         table.push(vec![

@@ -17,7 +17,7 @@ use crate::stats::seed::stream;
 /// How a crowd is contaminated.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct LabelsSettings {
+pub(crate) struct LabelsSettings {
     /// Who does what.
     #[serde(flatten)]
     pub shares: Shares,
@@ -40,7 +40,7 @@ impl LabelsSettings {
     /// # Errors
     ///
     /// As [`Shares::check`].
-    pub fn check(&self) -> Result<(), SimulateError> {
+    pub(crate) fn check(&self) -> Result<(), SimulateError> {
         self.shares.check()
     }
 
@@ -49,7 +49,7 @@ impl LabelsSettings {
     /// # Errors
     ///
     /// For settings that make no sense or do not fit the data.
-    pub fn run(&self, loaded: LoadedLabels, inputs: Vec<Input>) -> Result<SimulatedLabels> {
+    pub(crate) fn run(&self, loaded: LoadedLabels, inputs: Vec<Input>) -> Result<SimulatedLabels> {
         self.check()?;
         let roles = self.roles.of_one(&loaded.z)?;
         let data = ExperimentData::new(&loaded.table, &loaded.z, &roles)?;
@@ -63,7 +63,7 @@ impl LabelsSettings {
 
 /// A contaminated crowd with what it was made from.
 #[derive(Debug, Clone)]
-pub struct SimulatedLabels {
+pub(crate) struct SimulatedLabels {
     /// The settings, with every LLM named.
     pub settings: LabelsSettings,
     /// The crowd and who did what.
@@ -76,7 +76,7 @@ pub struct SimulatedLabels {
 
 impl SimulatedLabels {
     /// Labels, Z and truth.
-    pub fn files(&self) -> Vec<SimulatedFile<'_>> {
+    pub(crate) fn files(&self) -> Vec<SimulatedFile<'_>> {
         vec![
             SimulatedFile::new("labels.csv", |out| write_labels(out, &self.crowd.table)),
             SimulatedFile::new("z.csv", |out| {
@@ -99,7 +99,7 @@ impl SimulatedLabels {
     }
 
     /// Workers and labels by kind.
-    pub fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Report {
         Report {
             command: "simulate labels",
             inputs: self.inputs.clone(),

@@ -21,7 +21,7 @@ use crate::stats::seed::stream;
 /// How reviewers are simulated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ReviewsSettings {
+pub(crate) struct ReviewsSettings {
     /// Papers per reviewer.
     pub k: usize,
     /// Share of the reviewers, rounded down, who hand in LLM reviews of their papers.
@@ -56,7 +56,11 @@ impl ReviewsSettings {
     /// # Errors
     ///
     /// For settings that make no sense or do not fit the reviews.
-    pub fn run(&self, loaded: LoadedReviews, inputs: Vec<Input>) -> Result<SimulatedReviews> {
+    pub(crate) fn run(
+        &self,
+        loaded: LoadedReviews,
+        inputs: Vec<Input>,
+    ) -> Result<SimulatedReviews> {
         let making = &self.making;
         making.check()?;
         let real = &loaded.set;
@@ -88,7 +92,7 @@ impl ReviewsSettings {
 
 /// Simulated reviewers with what they were made from.
 #[derive(Debug, Clone)]
-pub struct SimulatedReviews {
+pub(crate) struct SimulatedReviews {
     /// The settings.
     pub settings: ReviewsSettings,
     /// The reviewers, their reviews and who did what.
@@ -101,7 +105,7 @@ pub struct SimulatedReviews {
 
 impl SimulatedReviews {
     /// Reviews, Z and truth.
-    pub fn files(&self) -> Vec<SimulatedFile<'_>> {
+    pub(crate) fn files(&self) -> Vec<SimulatedFile<'_>> {
         let set = &self.simulated.set;
         vec![
             SimulatedFile::new("reviews.jsonl", move |out| {
@@ -138,7 +142,7 @@ impl SimulatedReviews {
     }
 
     /// Reviewers and reviews by kind.
-    pub fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Report {
         let simulated = &self.simulated;
         let mut table = Table::new(&["kind", "n_reviewers", "n_reviews"]);
         for kind in [&[ReviewerKind::Human][..], &ReviewerKind::LOW_EFFORT].concat() {

@@ -11,7 +11,7 @@ use super::plan::{CanaryError, Plan};
 
 /// What one review has of the phrases of its paper.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ReviewFindings {
+pub(crate) struct ReviewFindings {
     /// Phrases of its paper that stand in it letter for letter.
     pub found: Vec<String>,
     /// Phrases of its paper that stand in it with one word changed.
@@ -35,14 +35,14 @@ impl ReviewFindings {
     }
 
     /// Whether all phrases of the paper stand in it letter for letter.
-    pub fn all_found(&self) -> bool {
+    pub(crate) fn all_found(&self) -> bool {
         self.planned > 0 && self.found.len() == self.planned
     }
 }
 
 /// What all reviews have.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Checked {
+pub(crate) struct Checked {
     /// One entry a review, in the order given.
     pub reviews: Vec<ReviewFindings>,
     /// Expected number of reviews that have all phrases of their paper by chance: also a bound on the
@@ -61,7 +61,7 @@ pub struct Checked {
 ///
 /// [`CanaryError::ForeignPhrase`] where the plan has a phrase that the dictionary has not: it was drawn
 /// from another one, and nothing could be said.
-pub fn check(
+pub(crate) fn check(
     plan: &Plan,
     dictionary: &Dictionary,
     reviews: &[(&str, &str)],

@@ -90,13 +90,13 @@ const ENDINGS: [&str; 18] = [
 
 /// Different phrases, each a thing that a reviewer could write and hardly anybody does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dictionary {
+pub(crate) struct Dictionary {
     phrases: Vec<String>,
 }
 
 impl Dictionary {
     /// The phrases that come with caz: openings by adjectives by nouns by endings, 104,976 in all.
-    pub fn bundled() -> Self {
+    pub(crate) fn bundled() -> Self {
         let mut phrases = Vec::with_capacity(18_usize.pow(4));
         for opening in OPENINGS {
             for adjective in ADJECTIVES {
@@ -117,7 +117,7 @@ impl Dictionary {
     /// [`CanaryError::ShortPhrase`] for a phrase of fewer than four words, which people write by
     /// chance, and [`CanaryError::RepeatedPhrase`] for one that differs from an earlier one in case,
     /// spaces or punctuation only: a draw would not be uniform.
-    pub fn from_lines(text: &str) -> Result<Self, CanaryError> {
+    pub(crate) fn from_lines(text: &str) -> Result<Self, CanaryError> {
         let mut seen = HashSet::new();
         let mut phrases = Vec::new();
         for (index, line) in text.lines().enumerate() {
@@ -144,7 +144,7 @@ impl Dictionary {
     const FEWEST_WORDS: usize = 4;
 
     /// All phrases, as they are hidden.
-    pub fn phrases(&self) -> &[String] {
+    pub(crate) fn phrases(&self) -> &[String] {
         &self.phrases
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
 
 /// Phrases of a dictionary that stand in a text, by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub(crate) struct Found {
     /// Letter for letter but for case, spaces, quotes, hyphens and punctuation.
     pub exact: BTreeSet<u32>,
     /// With one word changed, and not also letter for letter.
@@ -44,7 +44,7 @@ pub struct Found {
 
 /// Looks for the phrases of one dictionary.
 #[derive(Debug)]
-pub struct Finder {
+pub(crate) struct Finder {
     /// Numbers of the words of the dictionary.
     vocabulary: HashMap<String, u32>,
     phrases: Vec<Vec<u32>>,
@@ -71,7 +71,7 @@ fn hash(words: &[u32], changed: usize) -> u64 {
 
 impl Finder {
     /// Indexes a dictionary; takes some 30 MB for a hundred thousand phrases.
-    pub fn new(dictionary: &Dictionary) -> Self {
+    pub(crate) fn new(dictionary: &Dictionary) -> Self {
         let mut vocabulary = HashMap::new();
         let phrases: Vec<Vec<u32>> = dictionary
             .phrases()
@@ -96,14 +96,14 @@ impl Finder {
     }
 
     /// The number of a phrase, written in whatever case and spacing.
-    pub fn number(&self, phrase: &str) -> Option<u32> {
+    pub(crate) fn number(&self, phrase: &str) -> Option<u32> {
         let words = self.numbered(phrase);
         let found = self.whole.get(&hash(&words, ANY as usize))?;
         found.iter().copied().find(|&number| self.phrases[number as usize] == words)
     }
 
     /// All phrases in a text. Linear in its words, but where it has phrases or nearly so.
-    pub fn find(&self, text: &str) -> Found {
+    pub(crate) fn find(&self, text: &str) -> Found {
         let text = self.numbered(text);
         // How many of the words before each place no phrase has: most windows have two of these.
         let mut unknown = vec![0_u32];

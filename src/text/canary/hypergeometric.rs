@@ -7,7 +7,7 @@
 /// # Panics
 ///
 /// If `c` or `m` is larger than `n`: a bug of the caller.
-pub fn exactly(n: usize, c: usize, m: usize, k: usize) -> f64 {
+pub(crate) fn exactly(n: usize, c: usize, m: usize, k: usize) -> f64 {
     assert!(c <= n && m <= n, "no more than there are");
     if k > c || k > m || m - k > n - c {
         return 0.0;
@@ -28,7 +28,7 @@ pub fn exactly(n: usize, c: usize, m: usize, k: usize) -> f64 {
 /// # Panics
 ///
 /// As [`exactly`].
-pub fn at_least(n: usize, c: usize, m: usize, f: usize) -> f64 {
+pub(crate) fn at_least(n: usize, c: usize, m: usize, f: usize) -> f64 {
     if f == 0 {
         return 1.0;
     }

@@ -24,11 +24,15 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-pub use self::check::{Checked, ReviewFindings, check};
-pub use self::dictionary::Dictionary;
-pub use self::find::{Finder, Found};
-pub use self::hypergeometric::{at_least, exactly};
+pub(crate) use self::check::{Checked, ReviewFindings, check};
+pub(crate) use self::dictionary::Dictionary;
+#[cfg(test)]
+pub(crate) use self::find::{Finder, Found};
+#[cfg(test)]
+pub(crate) use self::hypergeometric::{at_least, exactly};
 #[cfg(feature = "pdf")]
-pub use self::pdf::{PdfError, hidden_in_pdf};
-pub use self::plan::{CanaryError, Instruction, MOST_PHRASES, Plan, PlannedPaper, instruction};
-pub use self::task::hidden_in_text;
+pub(crate) use self::pdf::hidden_in_pdf;
+#[cfg(test)]
+pub(crate) use self::plan::CanaryError;
+pub(crate) use self::plan::{Instruction, MOST_PHRASES, Plan, PlannedPaper, instruction};
+pub(crate) use self::task::hidden_in_text;

@@ -8,7 +8,7 @@ use crate::error::{ErrorKind, Kinded};
 /// Why nothing was hidden in a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum PdfError {
+pub(crate) enum PdfError {
     /// It cannot be read as a PDF.
     #[error("it is no PDF that can be read: {0}")]
     Unreadable(#[source] lopdf::Error),
@@ -47,7 +47,7 @@ impl Kinded for PdfError {
 /// # Errors
 ///
 /// [`PdfError`], with the page where it is one.
-pub fn hidden_in_pdf(pdf: &[u8], phrases: &[String]) -> Result<Vec<u8>, PdfError> {
+pub(crate) fn hidden_in_pdf(pdf: &[u8], phrases: &[String]) -> Result<Vec<u8>, PdfError> {
     let mut document = Document::load_mem(pdf).map_err(PdfError::Unreadable)?;
     if document.is_encrypted() || document.was_encrypted() {
         return Err(PdfError::Encrypted);

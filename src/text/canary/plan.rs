@@ -7,12 +7,12 @@ use super::dictionary::Dictionary;
 use crate::error::{ErrorKind, Kinded};
 
 /// Most phrases of one paper.
-pub const MOST_PHRASES: usize = 9;
+pub(crate) const MOST_PHRASES: usize = 9;
 
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CanaryError {
+pub(crate) enum CanaryError {
     /// A phrase that people write by chance.
     #[error("line {line} of the dictionary has fewer than {fewest} words")]
     ShortPhrase {
@@ -69,7 +69,7 @@ impl Kinded for CanaryError {
 
 /// The phrases of one paper.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlannedPaper {
+pub(crate) struct PlannedPaper {
     /// Its name.
     pub paper: String,
     /// Its phrases, in the order in which they are asked for.
@@ -78,7 +78,7 @@ pub struct PlannedPaper {
 
 /// The phrases of all papers, in the order of their names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// One entry a paper.
     pub papers: Vec<PlannedPaper>,
 }
@@ -95,7 +95,7 @@ impl Plan {
     /// # Errors
     ///
     /// [`CanaryError`] for a count out of 1 to [`MOST_PHRASES`], or a dictionary of fewer than 1,000.
-    pub fn draw(
+    pub(crate) fn draw(
         papers: impl IntoIterator<Item = String>,
         dictionary: &Dictionary,
         count: usize,
@@ -122,7 +122,7 @@ impl Plan {
     }
 
     /// What is planned for a paper.
-    pub fn of(&self, paper: &str) -> Option<&PlannedPaper> {
+    pub(crate) fn of(&self, paper: &str) -> Option<&PlannedPaper> {
         let at = self.papers.binary_search_by(|planned| planned.paper.as_str().cmp(paper)).ok()?;
         Some(&self.papers[at])
     }
@@ -130,7 +130,7 @@ impl Plan {
 
 /// A wording of the request to a language model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Instruction {
+pub(crate) enum Instruction {
     /// As a rule of the venue.
     Rule,
     /// As a request about the text.
@@ -143,11 +143,11 @@ pub enum Instruction {
 
 impl Instruction {
     /// Those that are put into a paper, in their order.
-    pub const EACH: [Self; 3] = [Self::Rule, Self::Request, Self::Note];
+    pub(crate) const EACH: [Self; 3] = [Self::Rule, Self::Request, Self::Note];
 }
 
 /// What a language model is told about some phrases, in one line.
-pub fn instruction(wording: Instruction, phrases: &[String]) -> String {
+pub(crate) fn instruction(wording: Instruction, phrases: &[String]) -> String {
     let quoted: Vec<String> = phrases.iter().map(|phrase| format!("\"{phrase}\"")).collect();
     let phrases = quoted.join(" and ");
     match wording {

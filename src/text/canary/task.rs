@@ -11,7 +11,7 @@ const TAGS: u32 = 0xe0000;
 /// which screen readers leave out; other text gets tag characters, which no program shows, which are
 /// copied along, and which language models read as letters more or less well. Both stand in the middle of
 /// the text, at the end of a word, so that who copies all of the text copies them.
-pub fn hidden_in_text(text: &str, phrases: &[String]) -> String {
+pub(crate) fn hidden_in_text(text: &str, phrases: &[String]) -> String {
     let request = instruction(Instruction::Task, phrases);
     let is_html = is_html(text);
     let hidden = if is_html { element(&request) } else { tags(&request) };

@@ -20,7 +20,7 @@ pub enum Class {
 
 impl Class {
     /// All but own work.
-    pub const GHOSTS: [Self; 4] = [Self::Copy, Self::Llm, Self::OffTopic, Self::OffTopicLlm];
+    pub(crate) const GHOSTS: [Self; 4] = [Self::Copy, Self::Llm, Self::OffTopic, Self::OffTopicLlm];
 
     /// The word in files and tables.
     pub fn as_str(self) -> &'static str {

@@ -31,7 +31,7 @@ pub(super) struct Copied {
 }
 
 /// Whether so much of a review is copied that nothing else has to be known of it.
-pub fn is_copied(share: Option<f64>) -> bool {
+pub(crate) fn is_copied(share: Option<f64>) -> bool {
     share.is_some_and(|share| share >= COPIED[0])
 }
 

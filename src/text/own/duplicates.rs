@@ -23,7 +23,7 @@ const FEWEST_OF_A_FORM: usize = 10;
 
 /// Two reviews that are nearly the same text.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct NearDuplicate {
+pub(crate) struct NearDuplicate {
     /// Positions in [`ReviewSet::reviews`], the lower one first.
     pub reviews: (usize, usize),
     /// Share of the shingles of the shorter text that the longer one has, in `[.8, 1]`.
@@ -38,7 +38,8 @@ pub struct NearDuplicate {
 ///
 /// Never compares all pairs: of the shorter text only its rarest shingles are looked up, so many
 /// that a duplicate must have one of them.
-pub fn near_duplicates(set: &ReviewSet) -> Vec<NearDuplicate> {
+#[cfg(test)]
+pub(crate) fn near_duplicates(set: &ReviewSet) -> Vec<NearDuplicate> {
     duplicates_and_forms(set).0
 }
 

@@ -13,7 +13,7 @@ use crate::data::reviews::ReviewSet;
 
 /// Coordinates of one text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
-pub struct Features {
+pub(crate) struct Features {
     /// `None` if nobody else's review can be compared.
     pub peers: Option<f64>,
     /// `None` without a Z to compare with.

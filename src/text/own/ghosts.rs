@@ -18,7 +18,7 @@ use crate::stats::seed::stream;
 
 /// Where a text that has to be embedded comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextOrigin {
+pub(crate) enum TextOrigin {
     /// A position in [`ReviewSet::reviews`].
     Review(usize),
     /// A position in [`ReviewSet::z`].
@@ -67,7 +67,7 @@ pub(super) struct Ghost {
 
 impl Planted {
     /// Where every text comes from, in order; cut texts name the text that they are the start of.
-    pub fn origins(&self) -> Vec<TextOrigin> {
+    pub(crate) fn origins(&self) -> Vec<TextOrigin> {
         let mut origins: Vec<TextOrigin> = (self.venue.reviews.iter().copied())
             .map(TextOrigin::Review)
             .chain(self.venue.z.iter().copied().map(TextOrigin::Z))
@@ -94,7 +94,7 @@ impl Planted {
     }
 
     /// How many of the texts are whole ones, which come first: those to learn word weights from.
-    pub fn whole_texts(&self) -> usize {
+    pub(crate) fn whole_texts(&self) -> usize {
         self.venue.reviews.len() + self.venue.z.len() + self.papers_with_task.len()
     }
 }

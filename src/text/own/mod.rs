@@ -29,7 +29,7 @@ mod duplicates;
 mod error;
 mod features;
 mod flags;
-mod ghosts;
+pub(crate) mod ghosts;
 mod language;
 mod model;
 mod other_paper;
@@ -37,28 +37,33 @@ mod people_z;
 mod prevalence;
 mod result;
 mod scene;
-mod scores;
-mod settings;
+pub(crate) mod scores;
+pub(crate) mod settings;
 mod space;
 mod venue;
 mod verdict;
-mod z_check;
+pub(crate) mod z_check;
 
-pub use class::Class;
-pub use copied::is_copied;
-pub use cut::count_words;
-pub use duplicates::{NearDuplicate, near_duplicates};
-pub use error::OwnError;
-pub use features::{Features, Similar};
-pub use ghosts::{Planted, TextOrigin, plant};
-pub use other_paper::OtherPaper;
-pub use result::{
-    Closest, GhostPoint, GhostRate, NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores,
-    OwnWarning, Passage, PlantedRates, Posterior, Prevalence, Share,
+pub(crate) use class::Class;
+pub(crate) use copied::is_copied;
+pub(crate) use cut::count_words;
+pub(crate) use duplicates::NearDuplicate;
+#[cfg(test)]
+pub(crate) use duplicates::near_duplicates;
+#[cfg(test)]
+pub(crate) use error::OwnError;
+pub(crate) use features::Features;
+#[cfg(test)]
+pub(crate) use ghosts::TextOrigin;
+pub(crate) use ghosts::{Planted, plant};
+pub(crate) use other_paper::OtherPaper;
+pub(crate) use result::{
+    Closest, GhostRate, NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores, OwnWarning,
+    Posterior, Prevalence, Share,
 };
-pub use scores::{own_scores, tfidf_vectors};
-pub use settings::{ENOUGH_PAPERS, ENOUGH_REVIEWERS, OwnSettings};
-pub use z_check::{TextChecks, UnusableZ, check_texts};
+pub(crate) use scores::{own_scores, tfidf_vectors};
+pub(crate) use settings::{ENOUGH_PAPERS, ENOUGH_REVIEWERS, OwnSettings};
+pub(crate) use z_check::{TextChecks, UnusableZ, check_texts};
 
 #[cfg(test)]
 mod tests;

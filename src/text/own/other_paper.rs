@@ -24,9 +24,9 @@ pub struct OtherPaper {
     /// Its number in the set.
     pub paper: u32,
     /// The closeness to it.
-    pub closeness: f64,
+    pub(crate) closeness: f64,
     /// That to the paper which the review was handed in for.
-    pub closeness_here: f64,
+    pub(crate) closeness_here: f64,
     /// Whether the review is closer to it than the least close tenth of the reviews by people who are
     /// clear are to their own papers; `None` if nobody is clear. A review of something else is closest
     /// to some paper, too.
@@ -35,13 +35,13 @@ pub struct OtherPaper {
 
 impl OtherPaper {
     /// By how much the review is closer to the other paper, in `[-4, 4]`.
-    pub fn lead(&self) -> f64 {
+    pub(crate) fn lead(&self) -> f64 {
         self.closeness - self.closeness_here
     }
 
     /// Whether the review is about the other paper as far as can be told: closer to it than to its own, and not
     /// known to be farther than reviews are from their papers.
-    pub fn is_closer(&self) -> bool {
+    pub(crate) fn is_closer(&self) -> bool {
         self.lead() > 0.0 && self.is_close != Some(false)
     }
 }

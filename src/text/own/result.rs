@@ -9,7 +9,7 @@ use super::other_paper::OtherPaper;
 use super::settings::COUNTED_WORDS;
 use super::z_check::UnusableZ;
 use crate::data::warning::Warning;
-pub use crate::stats::flag::OwnFlag;
+pub(crate) use crate::stats::flag::OwnFlag;
 
 /// Why a review is not judged; of a reviewer, why none of theirs is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -62,7 +62,7 @@ pub struct Posterior {
     /// One or more are an LLM's review that is not held.
     pub llm: f64,
     /// One or more are about another paper, by a person or an LLM.
-    pub off_topic: f64,
+    pub(crate) off_topic: f64,
 }
 
 /// Which share of a reviewer's reviews is not their own work, from 0 to 1.
@@ -73,7 +73,7 @@ pub struct Share {
     /// Low end of the 95 % interval.
     pub low: f64,
     /// Its high end.
-    pub high: f64,
+    pub(crate) high: f64,
 }
 
 /// What is said about one reviewer.
@@ -90,20 +90,20 @@ pub struct OwnReviewer {
     /// What to do.
     pub flag: OwnFlag,
     /// Why they are not judged.
-    pub reason: Option<NotJudged>,
+    pub(crate) reason: Option<NotJudged>,
     /// Whether they are unsure only because another LLM's text in their place would not be seen.
-    pub is_unseen: bool,
+    pub(crate) is_unseen: bool,
     /// Papers whose review was judged.
-    pub n_papers: usize,
+    pub(crate) n_papers: usize,
     /// Their reviews that are worth a look.
-    pub n_look: usize,
+    pub(crate) n_look: usize,
     /// The largest [`OwnReview::copied`] of their reviews.
     pub copied: Option<f64>,
 }
 
 /// Words of a review that stand in a Z of its paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Passage {
+pub(crate) struct Passage {
     /// First byte in the text of the review.
     pub start: usize,
     /// Byte after the last one.
@@ -115,7 +115,7 @@ pub struct Passage {
 /// The text that a review is closest to.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Closest {
+pub(crate) enum Closest {
     /// A Z of its paper, a position in the Z of the set.
     Z(Similar),
     /// A review of its paper, a position in the reviews of the set.
@@ -128,7 +128,7 @@ pub enum Closest {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OwnReview {
     /// Where it stands.
-    pub features: Features,
+    pub(crate) features: Features,
     /// P(own) of this review alone; missing if not judged.
     pub p_own: Option<f64>,
     /// What it is, most probably.
@@ -136,12 +136,12 @@ pub struct OwnReview {
     /// What to do about it.
     pub flag: OwnFlag,
     /// Why it is left out.
-    pub reason: Option<NotJudged>,
+    pub(crate) reason: Option<NotJudged>,
     /// Share of its words that stand in a Z of its paper word for word: in runs of eight words, or as
     /// whole sentences of six. Missing without a text or without a Z.
     pub copied: Option<f64>,
     /// These words, in their order.
-    pub passages: Vec<Passage>,
+    pub(crate) passages: Vec<Passage>,
     /// The most similar review of the same paper.
     pub peer: Option<Similar>,
     /// The most similar Z of the same paper.
@@ -154,7 +154,7 @@ pub struct OwnReview {
 impl OwnReview {
     /// What it is closest to: another paper, if it is closer to one and as close as people are to theirs;
     /// else the Z or the peer with the larger cosine.
-    pub fn closest(&self) -> Option<Closest> {
+    pub(crate) fn closest(&self) -> Option<Closest> {
         let elsewhere = self.other_paper.filter(OtherPaper::is_closer);
         if let Some(other) = elsewhere {
             return Some(Closest::Paper(other));
@@ -173,14 +173,14 @@ pub struct GhostPoint {
     /// What it stands for.
     pub class: Class,
     /// The review in whose slot it stands, a position in the set.
-    pub review: usize,
+    pub(crate) review: usize,
     /// Where it stands.
-    pub features: Features,
+    pub(crate) features: Features,
 }
 
 /// The estimated share of reviewers whose work is not their own.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Prevalence {
+pub(crate) struct Prevalence {
     /// Mean of 1 - P(own) over the judged, which the interval holds.
     pub share: f64,
     /// Its 95 % interval, low end first.
@@ -191,7 +191,7 @@ pub struct Prevalence {
 
 /// How often a kind of ghost would be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct GhostRate {
+pub(crate) struct GhostRate {
     /// What the ghosts stand for.
     pub class: Class,
     /// Share that is found if somebody hands it in on one of their papers.
@@ -204,7 +204,7 @@ pub struct GhostRate {
 
 /// What would be flagged of ghosts and of people.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PlantedRates {
+pub(crate) struct PlantedRates {
     /// By kind of ghost.
     pub by_class: Vec<GhostRate>,
     /// Mean over kinds of the share found on all papers.
@@ -215,7 +215,7 @@ pub struct PlantedRates {
 
 impl PlantedRates {
     /// The rates of what only the model can find: what is word for word a Z is found without it.
-    pub fn by_model(&self) -> impl Iterator<Item = &GhostRate> {
+    pub(crate) fn by_model(&self) -> impl Iterator<Item = &GhostRate> {
         self.by_class.iter().filter(|rate| rate.class != Class::Copy)
     }
 }
@@ -230,15 +230,15 @@ pub struct OwnScores {
     /// The ghosts, for figures; those of LLMs where one of middling closeness would stand.
     pub ghosts: Vec<GhostPoint>,
     /// Share of reviewers whose work is not their own; missing if nobody is judged or texts are too short.
-    pub prevalence: Option<Prevalence>,
+    pub(crate) prevalence: Option<Prevalence>,
     /// How well this venue lets cheating be seen.
-    pub planted: PlantedRates,
+    pub(crate) planted: PlantedRates,
     /// Reviews that are nearly the same text.
-    pub near_duplicates: Vec<NearDuplicate>,
+    pub(crate) near_duplicates: Vec<NearDuplicate>,
     /// Whether it is assumed, not known, how another LLM writes about these papers.
-    pub assumed_ratio: bool,
+    pub(crate) assumed_ratio: bool,
     /// People who are unsure only because nothing could be seen of them.
-    pub unseen: usize,
+    pub(crate) unseen: usize,
     /// What to know before using the scores.
     pub warnings: Vec<OwnWarning>,
 }
@@ -291,7 +291,7 @@ pub enum OwnWarning {
 
 impl OwnWarning {
     /// As a warning of a run.
-    pub fn to_warning(self) -> Warning {
+    pub(crate) fn to_warning(self) -> Warning {
         match self {
             Self::OneZ { double_papers } => Warning::new(
                 "own_one_z",

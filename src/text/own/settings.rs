@@ -9,14 +9,14 @@ pub struct OwnSettings {
     /// Highest mean of P(own) among the flagged: the expected share of false alarms.
     pub fdr: f64,
     /// Reviews with fewer words are not judged, and Z with fewer words is not used.
-    pub min_words: usize,
+    pub(crate) min_words: usize,
     /// Seed of the draws of ghosts.
     pub seed: u64,
     /// Ghosts stand in every slot of a venue with at most so many reviews, in larger ones in a
     /// seeded sample of so many slots: densities in two dimensions need no more.
-    pub ghost_slots: usize,
+    pub(crate) ghost_slots: usize,
     /// Whether texts in another language than most are left out.
-    pub check_language: bool,
+    pub(crate) check_language: bool,
 }
 
 impl Default for OwnSettings {
@@ -26,11 +26,11 @@ impl Default for OwnSettings {
 }
 
 /// In a venue with fewer reviewers there is no scale of what people write: nobody is clear.
-pub const ENOUGH_REVIEWERS: usize = 20;
+pub(crate) const ENOUGH_REVIEWERS: usize = 20;
 
 /// In a venue with fewer papers there is little to say what a text about another one looks like:
 /// nobody is clear.
-pub const ENOUGH_PAPERS: usize = 10;
+pub(crate) const ENOUGH_PAPERS: usize = 10;
 
 /// Reviews of one paper whose cosine is above this are not each other's peers: cheaters who hand in
 /// the same text must not vouch for each other.

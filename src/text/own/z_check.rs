@@ -96,9 +96,9 @@ const REVIEWERS: [&str; 14] = [
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextChecks {
     /// Why each Z is left out; `None` for those that are used, and for those without a text.
-    pub unusable: Vec<Option<UnusableZ>>,
+    pub(crate) unusable: Vec<Option<UnusableZ>>,
     /// The language of each review (an English name) if it is another one than that of most.
-    pub languages: Vec<Option<&'static str>>,
+    pub(crate) languages: Vec<Option<&'static str>>,
 }
 
 /// Tells the language of every text, and which Z cannot be used.

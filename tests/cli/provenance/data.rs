@@ -62,7 +62,7 @@ pub(super) fn folder() -> Folder {
     folder.write("two-papers-llm.jsonl", of_two(&llm, 2));
     folder.write("reviews.jsonl", reviews);
     folder.write("llm.jsonl", llm);
-    let rubric = caz::judge::Rubric::load("aspects19").unwrap();
+    let rubric = caz::for_tests::Rubric::load("aspects19").unwrap();
     let judgments: Map<String, Value> =
         rubric.categories().map(|name| (name.to_owned(), json!(0))).collect();
     let known = json!({"paper": "0", "reviewer": "0-0", "judgments": judgments});

@@ -6,7 +6,7 @@ use crate::sql::{self, Step, dawid_skene};
 use crate::{
     Agreement, Covered, Crowd, Engine, PairCount, PeerSum, Right, SizeCount, Strata, TermSum,
 };
-use caz::error::Result;
+use caz::Result;
 
 impl Engine for Session<'_> {
     fn crowd(&mut self) -> Result<Crowd> {

@@ -9,12 +9,11 @@ use url::Url;
 use super::{DIALECT, Session};
 use crate::parquet_files;
 use crate::sql::{Step, quoted};
-use caz::data::input::Input;
-use caz::data::labels::MAX_LABELS;
-use caz::data::rows::Column;
-use caz::data::z::by_name;
-use caz::error::{Error, ErrorKind, Remedy, Result};
-use caz::for_caz_sql::{LABEL, SAMPLE, SOURCE, TASK, WORKER, alike, is_one_label, stem_of};
+use caz::for_caz_sql::Remedy;
+use caz::for_caz_sql::{
+    Column, LABEL, MAX_LABELS, SAMPLE, SOURCE, TASK, WORKER, alike, by_name, is_one_label, stem_of,
+};
+use caz::{Error, ErrorKind, Input, Result};
 
 impl Session<'_> {
     /// The labels, with their checks.

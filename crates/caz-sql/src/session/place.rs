@@ -11,7 +11,7 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
-use caz::error::{Error, ErrorKind, Result};
+use caz::{Error, ErrorKind, Result};
 
 /// Where the queries run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,9 +8,8 @@ use parquet::file::properties::WriterProperties;
 use super::*;
 use crate::tests::{assert_close, values};
 use crate::{Engine, PLANNED, score};
-use caz::data::Labels;
-use caz::data::observer::Silent;
-use caz::mechanism::{EmSettings, LearnFrom, MechanismName, MechanismOptions, build};
+use caz::for_caz_sql::{EmSettings, MechanismOptions, build};
+use caz::{Labels, LearnFrom, MechanismName, Silent};
 
 const HERE: Place = Place::Here { memory_limit: None };
 
@@ -254,7 +253,7 @@ fn what_an_engine_cannot_read_is_said() {
 struct Impatient;
 
 impl Observer for Impatient {
-    fn stage(&self, doing: &'static str, total: u64) -> Box<dyn caz::data::progress::Progress> {
+    fn stage(&self, doing: &'static str, total: u64) -> Box<dyn caz::Progress> {
         Silent.stage(doing, total)
     }
 

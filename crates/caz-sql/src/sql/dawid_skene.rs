@@ -1,7 +1,7 @@
 //! Dawid-Skene: one iteration of expectation maximisation after the other.
 //!
 //! An engine that nobody speaks to between the steps cannot stop early: the script holds as many
-//! iterations as are asked for. The model is in [`caz::mechanism::DawidSkene`].
+//! iterations as are asked for. The model is in [`caz::MechanismName::DawidSkene`].
 
 use super::{Dialect, Step};
 use caz::for_caz_sql::IMPOSSIBLE_BELOW;

@@ -8,9 +8,8 @@ use super::dawid_skene;
 use super::pairs::{covered, output_agreement};
 use super::{Dialect, Step};
 use crate::{EngineError, PLANNED, Strata};
-use caz::data::rows::Column;
-use caz::for_caz_sql::{LABEL, SAMPLE, SOURCE, TASK, WORKER, stem_of};
-use caz::mechanism::MechanismName;
+use caz::MechanismName;
+use caz::for_caz_sql::{Column, LABEL, SAMPLE, SOURCE, TASK, WORKER, stem_of};
 
 /// Files that a script reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

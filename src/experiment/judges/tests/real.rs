@@ -1,13 +1,12 @@
 //! Known answers of `caz experiment judges` and `feedback` on public data: `LLMBar`, MT-Bench
 //! and MINT. Ignored without the data, which are not part of the project.
-#![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 use std::path::{Path, PathBuf};
 
-use caz::data::observer::Silent;
-use caz::data::source::Source;
-use caz::experiment::feedback::{self, By, FeedbackRun, FeedbackSettings};
-use caz::experiment::judges::{Files, JudgesRun, JudgesSettings, study};
+use crate::data::observer::Silent;
+use crate::data::source::Source;
+use crate::experiment::feedback::{self, By, FeedbackRun, FeedbackSettings};
+use crate::experiment::judges::{Files, JudgesRun, JudgesSettings, study};
 
 fn data(path: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(path);
