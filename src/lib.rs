@@ -6,16 +6,16 @@
 //!
 //! # The pipeline for reviews
 //!
-//! 1. [`data::source`] opens files, [`data::reviews`] reads reviews and Z and reports every problem.
-//! 2. An [`embed::Embedder`] and [`embed::pooling`] make a vector of every text.
-//! 3. [`text::space`] puts all vectors of a run into one, centered space.
-//! 4. [`text::projection`] removes what the LLM says, [`text::pairs`] compares what is left.
-//! 5. [`text::score`] averages per reviewer, [`stats::flag`] says what is worth a look.
-//! 6. [`text::explain`] shows what a score is made of.
+//! 1. `data::source` opens files, `data::reviews` reads reviews and Z and reports every problem.
+//! 2. An [`embed::Embedder`] and `embed::pooling` make a vector of every text.
+//! 3. `text::space` puts all vectors of a run into one, centered space.
+//! 4. `text::projection` removes what the LLM says, `text::pairs` compares what is left.
+//! 5. `text::score` averages per reviewer, `stats::flag` says what is worth a look.
+//! 6. `text::explain` shows what a score is made of.
 //!
 //! # The pipeline for labels
 //!
-//! [`data::Labels`] are read or given, [`screen::labels()`] scores the workers by any
+//! [`data::Labels`] are read or given, `screen::labels()` scores the workers by any
 //! [`mechanism::MechanismName`], [`screen::assumptions()`] asks whether the assumptions hold.
 //!
 //! # What is public

@@ -23,7 +23,7 @@ pub struct Content {
     pub text: Option<String>,
     /// A vector of finite numbers.
     pub vector: Option<Vec<f64>>,
-    /// A value in `[-1, 1]` per category, in the order of [`ContentShape::categories`].
+    /// A value in `[-1, 1]` per category, in the order of `ContentShape::categories`.
     pub judgments: Option<Vec<f64>>,
 }
 

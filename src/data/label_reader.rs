@@ -86,7 +86,7 @@ pub struct LoadedLabels {
     /// Z, under the numbers of the table.
     pub z: ZLabels,
     /// The true label of each task, by task number, where it is known; numbers as in
-    /// [`ZLabels::labels`].
+    /// `ZLabels::labels`.
     pub truth: Option<Vec<Option<Label>>>,
     /// Rows read from the labels, then from every file of Z, then from the truth.
     pub rows: Vec<u64>,

@@ -35,7 +35,7 @@ pub struct Labels {
     pub reading: LabelReading,
     /// What was done to files of other systems.
     pub imports: Imports,
-    /// Where the labels are on their scale, if they are [`on_scale`](Self::on_scale).
+    /// Where the labels are on their scale, if they are `on_scale`.
     pub values: Option<LabelValues>,
     /// How long people worked, where the file of labels says it.
     pub times: Times,
@@ -86,7 +86,7 @@ impl ZLabelRow {
 }
 
 impl Labels {
-    /// Reads files in any of the formats of [`super::rows`] or of [`super::import`]; `-` is standard
+    /// Reads files in any of the formats of `super::rows` or of `super::import`; `-` is standard
     /// input.
     ///
     /// `z` may be empty. A second label of a task by the same worker is an error; for another rule,

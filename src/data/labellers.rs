@@ -73,7 +73,7 @@ pub struct LabellerFiles<'a> {
 }
 
 impl<'a> LabellerFiles<'a> {
-    /// All files, in the order of [`Labellings::rows`].
+    /// All files, in the order of `Labellings::rows`.
     pub fn sources(&self) -> impl Iterator<Item = &'a Source> + use<'a> {
         let clusters = match self.clusters {
             Some(ClusterSource::File(source)) => Some(source),

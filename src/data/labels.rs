@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::ids::Ids;
 
-/// Number of a label: below [`LabelTable::label_count`] for labels that people gave, at or above
+/// Number of a label: below `LabelTable::label_count` for labels that people gave, at or above
 /// it for labels that only Z or the truth has.
 pub type Label = u16;
 

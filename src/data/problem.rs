@@ -58,7 +58,7 @@ fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Collects problems: keeps the first [`SHOWN_PROBLEMS`] and counts all.
+/// Collects problems: keeps the first `SHOWN_PROBLEMS` and counts all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems {
     shown: Vec<Problem>,
@@ -71,7 +71,7 @@ impl Problems {
         Self::default()
     }
 
-    /// Adds a problem; kept in full while there are fewer than [`SHOWN_PROBLEMS`].
+    /// Adds a problem; kept in full while there are fewer than `SHOWN_PROBLEMS`.
     pub fn push(&mut self, problem: Problem) {
         self.total += 1;
         if self.shown.len() < SHOWN_PROBLEMS {

@@ -89,7 +89,7 @@ pub struct ZRow {
 }
 
 impl Reviews {
-    /// Reads files in any of the formats of [`super::rows`] or of [`super::import`]; `-` is standard
+    /// Reads files in any of the formats of `super::rows` or of `super::import`; `-` is standard
     /// input.
     ///
     /// A second review of a paper by the same person is an error, see [`Self::from_exports`].

@@ -269,7 +269,7 @@ pub(crate) fn read_rows(
 
 /// Names of the columns of a table, or of the keys of its first object; empty if there are none.
 ///
-/// For tables whose columns have names of their own; what is wrong with them [`read_rows`] says.
+/// For tables whose columns have names of their own; what is wrong with them `read_rows` says.
 pub fn header(source: &Source) -> Vec<String> {
     let delimiter = match source.format {
         Format::Csv => b',',

@@ -71,7 +71,7 @@ impl Source {
     /// # Errors
     ///
     /// [`DataError`] if the input is missing, unreadable, damaged or larger than
-    /// [`MAX_INPUT_BYTES`].
+    /// `MAX_INPUT_BYTES`.
     pub fn read(path: &Path) -> Result<Self, DataError> {
         if path == Path::new("-") {
             return Self::limited(

@@ -35,7 +35,7 @@ const MAX_LIST_NUMBER_BYTES: usize = 10;
 /// The sentences of `text`, in order.
 ///
 /// Each is a part of `text` without white space at its ends, never empty and never longer than
-/// [`MAX_SENTENCE_BYTES`]. Put together they hold every character of `text` but white space.
+/// `MAX_SENTENCE_BYTES`. Put together they hold every character of `text` but white space.
 pub fn sentences(text: &str) -> Sentences<'_> {
     Sentences { rest: text }
 }

@@ -246,7 +246,7 @@ impl StaticModel {
     ///
     /// # Errors
     ///
-    /// [`StaticModelError`] if they are not understood or do not fit together.
+    /// `StaticModelError` if they are not understood or do not fit together.
     pub fn from_bytes(
         name: &str,
         config: &[u8],

@@ -116,7 +116,7 @@ impl ReviewersSettings {
     ///
     /// # Errors
     ///
-    /// [`SimulateError`] if they cannot be simulated.
+    /// `SimulateError` if they cannot be simulated.
     pub fn reviewers(
         &self,
         real: &ReviewSet,
@@ -240,11 +240,11 @@ pub struct ReviewersTrial {
 
 /// Runs the experiment; results repetition by repetition.
 ///
-/// `vectors` has one row for each of [`ReviewersSettings::contents`].
+/// `vectors` has one row for each of `ReviewersSettings::contents`.
 ///
 /// # Errors
 ///
-/// [`TrialError`] if a trial fails or the log cannot be used.
+/// `TrialError` if a trial fails or the log cannot be used.
 pub fn reviewers(
     real: &ReviewSet,
     vectors: &Vectors,

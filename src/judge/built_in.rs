@@ -75,7 +75,7 @@ pub(crate) fn source(name: &str) -> Result<String, PromptError> {
 ///
 /// # Errors
 ///
-/// [`super::RubricError`] if `rubric` cannot be read.
+/// `super::RubricError` if `rubric` cannot be read.
 pub(crate) fn questions(prompt: &Prompt, rubric: Option<&str>) -> Result<Task> {
     if let Some(rubric) = rubric {
         return Ok(Rubric::load(rubric)?.form());

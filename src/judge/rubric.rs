@@ -150,7 +150,7 @@ impl Rubric {
     ///
     /// # Errors
     ///
-    /// [`RubricError`].
+    /// `RubricError`.
     pub fn load(name: &str) -> Result<Self, RubricError> {
         if let Some((name, source)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
             return Self::parse(name, source);
@@ -170,7 +170,7 @@ impl Rubric {
     ///
     /// # Errors
     ///
-    /// [`RubricError`].
+    /// `RubricError`.
     pub fn parse(name: &str, source: &str) -> Result<Self, RubricError> {
         let file: RubricFile = toml::from_str(source).map_err(|source| RubricError::Malformed {
             name: name.to_owned(),
@@ -269,7 +269,7 @@ impl Rubric {
         Task { question: Some(self.question.clone()), fields }
     }
 
-    /// The numbers of an answer to [`Self::form`], in the order of the questions.
+    /// The numbers of an answer to `Self::form`, in the order of the questions.
     pub fn numbers(&self, answer: &Verdict) -> Option<Vec<f64>> {
         let values = answer.values.get(self.steps.len()..)?.to_vec();
         Verdict { values }.numbers()

@@ -154,7 +154,7 @@ pub(crate) fn parse_answer(
 ///
 /// # Errors
 ///
-/// Every [`AnswerProblem`] of the text.
+/// Every `AnswerProblem` of the text.
 pub fn parse_verdict(text: &str, fields: &[Field]) -> Result<Verdict, Vec<AnswerProblem>> {
     let Some(text) = without_reasoning(text).filter(|text| !text.is_empty()) else {
         return Err(vec![AnswerProblem::Empty]);

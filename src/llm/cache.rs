@@ -155,7 +155,7 @@ impl AnswerCache {
     ///
     /// # Errors
     ///
-    /// [`CacheError`].
+    /// `CacheError`.
     pub fn open(folder: &Path) -> Result<Self, CacheError> {
         match Self::open_to_write(folder) {
             Err(error) if error.is_of_permissions() => {
@@ -219,7 +219,7 @@ impl AnswerCache {
     ///
     /// # Errors
     ///
-    /// [`CacheError::Database`]. A stored answer that cannot be read counts as missing: it is
+    /// `CacheError::Database`. A stored answer that cannot be read counts as missing: it is
     /// asked for again.
     pub fn get(&self, key: &str) -> Result<Option<ChatAnswer>, CacheError> {
         if let Some(kept) = self.lock_kept().iter().find(|kept| kept.key == key) {
@@ -248,11 +248,11 @@ impl AnswerCache {
     ///
     /// The first answer stays: of two threads that ask the same at the same time both use it, so
     /// a repeated run gives the same result. An answer for which there is no room is kept in memory;
-    /// [`Self::store_kept`] stores it later.
+    /// `Self::store_kept` stores it later.
     ///
     /// # Errors
     ///
-    /// [`CacheError::ReadOnly`].
+    /// `CacheError::ReadOnly`.
     pub fn put(
         &self,
         key: &str,
@@ -339,7 +339,7 @@ impl AnswerCache {
     ///
     /// # Errors
     ///
-    /// [`CacheError::Database`]. Where nothing can be written, nothing is forgotten.
+    /// `CacheError::Database`. Where nothing can be written, nothing is forgotten.
     pub fn remove(&self, key: &str) -> Result<(), CacheError> {
         self.lock_kept().retain(|kept| kept.key != key);
         if self.read_only {
@@ -355,7 +355,7 @@ impl AnswerCache {
     ///
     /// # Errors
     ///
-    /// [`CacheError::Database`].
+    /// `CacheError::Database`.
     pub fn len(&self) -> Result<u64, CacheError> {
         let count: i64 = self
             .lock()
@@ -368,7 +368,7 @@ impl AnswerCache {
     ///
     /// # Errors
     ///
-    /// [`CacheError::Database`].
+    /// `CacheError::Database`.
     pub fn is_empty(&self) -> Result<bool, CacheError> {
         Ok(self.len()? == 0)
     }

@@ -51,7 +51,7 @@ impl CachedModel {
     ///
     /// # Errors
     ///
-    /// [`CacheError::Database`].
+    /// `CacheError::Database`.
     pub fn holds(&self, request: &ChatRequest) -> Result<bool, CacheError> {
         Ok(self.stored(&self.keys(request))?.is_some())
     }

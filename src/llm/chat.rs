@@ -73,7 +73,7 @@ pub enum ResponseFormat {
         /// The schema.
         schema: Value,
     },
-    /// No text, but how likely the options of each question are; see [`super::choice`].
+    /// No text, but how likely the options of each question are; see `super::choice`.
     Choices {
         /// The questions, each behind the same messages.
         questions: Vec<Question>,
@@ -132,7 +132,7 @@ impl ChatRequest {
         }
     }
 
-    /// A guess at the tokens of the messages, see [`estimated_tokens`]; of several questions, what
+    /// A guess at the tokens of the messages, see `estimated_tokens`; of several questions, what
     /// they share counts once.
     pub fn estimated_prompt_tokens(&self) -> u64 {
         // Every message costs a few tokens for its role and its borders.

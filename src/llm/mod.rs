@@ -1,6 +1,6 @@
 //! Language models: requests and answers, prompts, recorded logs; servers and the cache of answers.
 //!
-//! Knows nothing of judges. The seams are [`ChatModel`] and, for probabilities, [`ChoiceModel`]: one blocking call per request, so that a
+//! Knows nothing of judges. The seams are [`ChatModel`] and, for probabilities, `ChoiceModel`: one blocking call per request, so that a
 //! server, a cache around it, a recorded log and a model made for a test are the same to whoever
 //! asks. Work for many items runs on the threads of [`crate::data::work`]; a request spends its time waiting
 //! for the server, so plain threads do what an asynchronous runtime would.

@@ -151,7 +151,7 @@ impl Prompt {
     ///
     /// # Errors
     ///
-    /// [`PromptError`].
+    /// `PromptError`.
     pub fn load(name: &str) -> Result<Self, PromptError> {
         if let Some((name, source)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
             return Self::parse(name, source);
@@ -170,7 +170,7 @@ impl Prompt {
     ///
     /// # Errors
     ///
-    /// [`PromptError`].
+    /// `PromptError`.
     pub fn parse(name: &str, source: &str) -> Result<Self, PromptError> {
         let file: PromptFile = toml::from_str(source).map_err(|source| PromptError::Malformed {
             name: name.to_owned(),
@@ -197,7 +197,7 @@ impl Prompt {
     ///
     /// # Errors
     ///
-    /// [`PromptError::Kind`].
+    /// `PromptError::Kind`.
     pub fn expect(self, wanted: PromptKind) -> Result<Self, PromptError> {
         if self.file.kind == wanted {
             return Ok(self);
@@ -325,7 +325,7 @@ impl Prompt {
     ///
     /// # Errors
     ///
-    /// [`PromptError::MissingText`], [`PromptError::Template`] and [`PromptError::Fields`].
+    /// `PromptError::MissingText`, `PromptError::Template` and `PromptError::Fields`.
     pub fn render(
         &self,
         texts: &BTreeMap<String, String>,

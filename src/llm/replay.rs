@@ -110,7 +110,7 @@ impl RecordingModel {
     ///
     /// # Errors
     ///
-    /// [`ReplayError::File`] and [`ReplayError::Line`].
+    /// `ReplayError::File` and `ReplayError::Line`.
     pub fn new(inner: Arc<dyn ChatModel>, path: &Path) -> Result<Self, ReplayError> {
         let failed = |source| ReplayError::File { path: path.to_owned(), source };
         let mut options = OpenOptions::new();

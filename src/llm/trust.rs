@@ -69,7 +69,7 @@ impl Trust {
     ///
     /// # Errors
     ///
-    /// [`TrustError`] if it cannot be read, or holds no certificate, or one that cannot be read.
+    /// `TrustError` if it cannot be read, or holds no certificate, or one that cannot be read.
     pub fn from_file(path: &Path) -> Result<Self, TrustError> {
         let text = std::fs::read(path)
             .map_err(|source| TrustError::File { path: path.to_owned(), source })?;

@@ -156,7 +156,7 @@ impl CopyMixture {
     ///
     /// [`MechanismError::TaskCount`] if Z is not for the tasks of `table`,
     /// [`MechanismError::TooLarge`] if the tables would exceed
-    /// [`MAX_STATE_BYTES`](super::MAX_STATE_BYTES).
+    /// `MAX_STATE_BYTES`.
     pub fn fit(&self, table: &LabelTable) -> Result<Option<CopyMixtureFit>, MechanismError> {
         let tasks = table.task_count();
         if let Some(source) = self.sources.iter().find(|s| s.conditioning.len() != tasks) {

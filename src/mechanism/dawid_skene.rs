@@ -75,7 +75,7 @@ impl DawidSkene {
     /// # Errors
     ///
     /// [`MechanismError::TooLarge`] if the tables would exceed
-    /// [`MAX_STATE_BYTES`](super::MAX_STATE_BYTES): with `R` reports in `C <= R` pairs of worker
+    /// `MAX_STATE_BYTES`: with `R` reports in `C <= R` pairs of worker
     /// and label, `8 K (C + tasks + workers)` bytes.
     pub fn fit(&self, table: &LabelTable) -> Result<Option<DawidSkeneFit>, MechanismError> {
         DawidSkeneFit::by(table, self.settings, m_step)

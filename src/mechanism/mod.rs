@@ -73,7 +73,7 @@ pub trait Mechanism: Send + Sync {
     /// undefined are no error: the score is missing.
     fn score(&self, table: &LabelTable) -> Result<Scores, MechanismError>;
 
-    /// The same mechanism for [`LabelTable::on_tasks`] of the same `tasks`: Z is reordered with
+    /// The same mechanism for `LabelTable::on_tasks` of the same `tasks`: Z is reordered with
     /// them. Serves the bootstrap over tasks.
     fn on_tasks(&self, tasks: &[u32]) -> Box<dyn Mechanism>;
 

@@ -71,7 +71,7 @@ pub(crate) const MAJORITY: f64 = 0.45;
 pub struct FlagSettings {
     /// Largest adjusted p-value of an `informative` person.
     pub false_discovery_rate: f64,
-    /// Bound for `uninformative`; `None` for [`MARGIN_OF_MEDIAN`] of the median score.
+    /// Bound for `uninformative`; `None` for `MARGIN_OF_MEDIAN` of the median score.
     pub margin: Option<f64>,
     /// Fewest tasks or papers for any other flag than `too_few`.
     pub min_count: usize,

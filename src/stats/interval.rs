@@ -33,7 +33,7 @@ impl Estimate {
         })
     }
 
-    /// Two-sided interval of Student's t at level [`CONFIDENCE`], low end first.
+    /// Two-sided interval of Student's t at level `CONFIDENCE`, low end first.
     ///
     /// `None` without a standard error or with less than one degree of freedom.
     pub fn interval(&self) -> Option<(f64, f64)> {

@@ -25,7 +25,7 @@ pub struct PaperEvidence {
     pub peers: Vec<PeerEvidence>,
     /// Every Z of the paper.
     pub z: Vec<ZEvidence>,
-    /// The first [`MAX_COMPARED_SENTENCES`] sentences in the order of the text; empty where
+    /// The first `MAX_COMPARED_SENTENCES` sentences in the order of the text; empty where
     /// sentences were not compared.
     pub sentences: Vec<SentenceEvidence>,
     /// Sentences of the text that follow these.

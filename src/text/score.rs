@@ -31,9 +31,9 @@ pub enum ScoreName {
     Cosine,
     /// Minus cosine with the LLM.
     Negative,
-    /// On the paper's topic and not what the LLM says, see [`super::combined`].
+    /// On the paper's topic and not what the LLM says, see `super::combined`.
     Combined,
-    /// Log odds of the reviewer's own work, see [`super::own`].
+    /// Log odds of the reviewer's own work, see `super::own`.
     Own,
 }
 

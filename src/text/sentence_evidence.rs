@@ -31,7 +31,7 @@ pub(crate) struct SentenceSimilarity {
 
 impl SentenceSimilarity {}
 
-/// See [`SentenceSimilarity::beyond`].
+/// See `SentenceSimilarity::beyond`.
 pub(super) fn beyond(z: Option<f64>, peers: Option<f64>, elsewhere: Option<f64>) -> Option<f64> {
     let others = [peers, elsewhere].into_iter().flatten().max_by(f64::total_cmp);
     Some(z? - others.unwrap_or(0.0))

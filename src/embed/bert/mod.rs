@@ -163,7 +163,7 @@ impl BertEmbedder {
     ///
     /// # Errors
     ///
-    /// [`BertError`] if a file is missing or damaged or the model asks for something that caz
+    /// `BertError` if a file is missing or damaged or the model asks for something that caz
     /// does not compute.
     pub fn load(folder: &Path, name: &str, options: BertOptions) -> Result<Self, BertError> {
         let sentence_folder = folder;
@@ -238,7 +238,7 @@ impl BertEmbedder {
     ///
     /// # Errors
     ///
-    /// [`BertError`] if a sequence is empty or too long or has an id outside the vocabulary.
+    /// `BertError` if a sequence is empty or too long or has an id outside the vocabulary.
     pub fn mean_hidden_states(
         &self,
         sequences: &[Vec<u32>],

@@ -1,5 +1,5 @@
 //! Models that run on this machine, from GGUF files and from folders with safetensors files: what
-//! [`caz_gguf`] reads, as a [`ChatModel`] and a [`ChoiceModel`](crate::llm::ChoiceModel). Nothing is sent
+//! [`caz_gguf`] reads, as a [`ChatModel`] and a `ChoiceModel`. Nothing is sent
 //! anywhere.
 //!
 //! One request at a time: each uses all threads. Answers depend on the files, the request and the

@@ -66,7 +66,7 @@ pub(crate) fn fleiss<I: AsRef<[u64]>>(items: &[I]) -> Option<f64> {
     sums.kappa()
 }
 
-/// Fleiss' kappa of two raters; the same as [`fleiss`] on items with two ratings each.
+/// Fleiss' kappa of two raters; the same as `fleiss` on items with two ratings each.
 pub(crate) fn fleiss_of_two(matrix: &Confusion) -> Option<f64> {
     let pooled = pooled(matrix);
     if values_used(&pooled) < 2 {

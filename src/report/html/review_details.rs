@@ -155,7 +155,7 @@ pub struct ShownSentence {
     pub in_peer: Option<(u32, f64)>,
 }
 
-/// What a sentence is evidence for, by the rule that [`ReviewDetails::shading`] states.
+/// What a sentence is evidence for, by the rule that `ReviewDetails::shading` states.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Shade {
     /// Nothing.

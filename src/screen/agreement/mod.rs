@@ -1,6 +1,6 @@
 //! How well LLMs or people agree with gold labels, with people, or with each other.
 //!
-//! [`run()`] reads the labels and measures; the [`AgreementRun`] has the rows of the result, a
+//! [`run()`] reads the labels and measures; the `AgreementRun` has the rows of the result, a
 //! [`Report`](crate::report::Report) of them and, with the feature `html`, a page.
 //! [`plan`] says how many items to label again.
 //! [`rankings`] compares two rankings of the same runs, [`retrieval`] makes them of runs and labels.

@@ -84,7 +84,7 @@ pub(super) struct Group {
 ///
 /// # Errors
 ///
-/// [`crate::data::problem::DataError`] for a file that cannot be used, [`RankingError`].
+/// [`crate::data::problem::DataError`] for a file that cannot be used, `RankingError`.
 pub fn compare_rankings(
     runs: &Source,
     settings: &RankingSettings,

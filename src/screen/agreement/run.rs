@@ -98,7 +98,7 @@ const PAIRS_AT_ONCE: usize = 64;
 ///
 /// # Errors
 ///
-/// [`crate::data::problem::DataError`] for files that cannot be used, [`AgreementError`] for
+/// [`crate::data::problem::DataError`] for files that cannot be used, `AgreementError` for
 /// settings that do not fit them and for an interruption.
 pub fn run(
     files: &LabellerFiles<'_>,

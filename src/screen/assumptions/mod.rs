@@ -66,7 +66,7 @@ impl AssumptionsSettings {
     ///
     /// # Errors
     ///
-    /// [`AssumptionsError::TooSmall`] for the first one.
+    /// `AssumptionsError::TooSmall` for the first one.
     pub fn check(&self) -> Result<(), AssumptionsError> {
         let checks = [("permutations", self.permutations, 1), ("bootstrap", self.bootstrap, 2)];
         match checks.into_iter().find(|&(_, value, least)| value < least) {
@@ -91,7 +91,7 @@ pub struct AssumptionsRun {
 ///
 /// # Errors
 ///
-/// [`AssumptionsError`] for settings out of range or without an LLM; an error of the kind
+/// `AssumptionsError` for settings out of range or without an LLM; an error of the kind
 /// [`ErrorKind::Interrupted`] if `observer` asks to stop before it begins.
 pub fn assumptions(
     set: Labels,

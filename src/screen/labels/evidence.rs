@@ -101,7 +101,7 @@ impl LabelsRun {
     ///
     /// # Errors
     ///
-    /// [`LabelsError::UnknownWorker`] if nobody has this name.
+    /// `LabelsError::UnknownWorker` if nobody has this name.
     pub fn evidence(&self, worker: &str) -> Result<WorkerEvidence, LabelsError> {
         match self.set.table.workers().get(worker) {
             Some(number) => Ok(self.evidence_of(number)),

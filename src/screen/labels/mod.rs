@@ -51,7 +51,7 @@ pub struct LabelsRun {
 ///
 /// # Errors
 ///
-/// [`LabelsError`] for settings out of range, [`MechanismError`] if a mechanism needs labels of an
+/// `LabelsError` for settings out of range, [`MechanismError`] if a mechanism needs labels of an
 /// LLM and there are none, cannot score the labels, or `observer` asks to stop.
 ///
 /// # Examples

@@ -116,7 +116,7 @@ impl LabelsSettings {
     ///
     /// # Errors
     ///
-    /// [`LabelsError::OutOfRange`] for the first one.
+    /// `LabelsError::OutOfRange` for the first one.
     pub fn check(&self) -> Result<(), LabelsError> {
         let margin = self.margin.unwrap_or(0.0);
         let tolerance_is_fine = self.tolerance >= 0.0 && self.tolerance.is_finite();

@@ -29,7 +29,7 @@ pub(super) struct Choice {
 /// # Errors
 ///
 /// A usage error if own work alone is asked for and there are no texts;
-/// [`PaperTooLarge`](super::PaperTooLarge) if it is asked for and a paper has too many reviews.
+/// `PaperTooLarge` if it is asked for and a paper has too many reviews.
 pub(super) fn choose(set: &ReviewSet, settings: &ReviewsSettings) -> Result<Choice> {
     let texts = set.contents().all(|content| content.text.is_some());
     let Some(mut names) = settings.names() else {

@@ -74,7 +74,7 @@ pub(crate) struct Asking<'a> {
 ///
 /// # Errors
 ///
-/// As [`reviews_with`].
+/// As `reviews_with`.
 pub fn reviews(
     reviews: Reviews,
     settings: &ReviewsSettings,

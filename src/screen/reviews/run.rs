@@ -125,7 +125,7 @@ impl ReviewsRun {
     ///
     /// # Errors
     ///
-    /// [`CanaryError::ForeignPhrase`](crate::text::canary::CanaryError::ForeignPhrase) for a phrase that
+    /// `CanaryError::ForeignPhrase` for a phrase that
     /// was not drawn from the bundled dictionary.
     pub(crate) fn with_canaries(mut self, plan: &Plan, input: Input) -> Result<Self> {
         let (canaries, flagged) = Canaries::find(plan, self.set(), self.scorers.scorer.own())?;
@@ -140,7 +140,7 @@ impl ReviewsRun {
         self.canaries.as_ref()
     }
 
-    /// What the score own says beyond its rows; `None` unless it is among [`Self::score_names`].
+    /// What the score own says beyond its rows; `None` unless it is among `Self::score_names`.
     pub fn own(&self) -> Option<&OwnScores> {
         self.flagged.as_deref().or_else(|| self.scorers.scorer.own())
     }
@@ -161,7 +161,7 @@ impl ReviewsRun {
     }
 
     /// The scores of all reviewers by a name, one per reviewer by number; the name need not be
-    /// among [`Self::score_names`], but nobody has a score by `own` unless it is.
+    /// among `Self::score_names`, but nobody has a score by `own` unless it is.
     pub fn scored(&self, name: ScoreName) -> &Scored {
         let scorer = match (&self.scorers.combined, name) {
             (Some(combined), ScoreName::Combined) => combined,
@@ -223,8 +223,8 @@ impl ReviewsRun {
     ///
     /// # Errors
     ///
-    /// [`UnknownReviewer`](super::UnknownReviewer) if there is nobody of this name,
-    /// [`PaperTooLarge`](super::PaperTooLarge) for a paper with tens of thousands of reviews.
+    /// `UnknownReviewer` if there is nobody of this name,
+    /// `PaperTooLarge` for a paper with tens of thousands of reviews.
     pub fn evidence(&self, reviewer: &str) -> Result<Vec<PaperEvidence>> {
         let number = explain::number_of(self.set(), reviewer)?;
         let reviews = &self.set().reviews;
@@ -327,7 +327,7 @@ impl ReviewsRun {
     ///
     /// # Errors
     ///
-    /// [`UnknownReviewer`](super::UnknownReviewer) if there is nobody of this name.
+    /// `UnknownReviewer` if there is nobody of this name.
     pub(crate) fn explain(&self, reviewer: &str) -> Result<Report> {
         explain::report(self, reviewer)
     }
@@ -336,7 +336,7 @@ impl ReviewsRun {
     ///
     /// # Errors
     ///
-    /// [`PaperTooLarge`](super::PaperTooLarge) for a paper with thousands of reviews.
+    /// `PaperTooLarge` for a paper with thousands of reviews.
     #[cfg(feature = "html")]
     pub fn page(&self, text: crate::report::html::ReviewText) -> Result<crate::report::html::Page> {
         size::check_pairs(self.set(), self.scorers.scorer.papers(), |_| true)?;

@@ -48,14 +48,14 @@ pub fn tfidf_vectors(
 
 /// Scores all reviewers of `set`, which was planted with the same settings.
 ///
-/// `vectors` has one for each of [`Planted::origins`]. Sparse ones are centered by the mean of the
+/// `vectors` has one for each of `Planted::origins`. Sparse ones are centered by the mean of the
 /// reviews, dense ones whitened as for the combined score. For the reviewers, by number, that
-/// `wanted` is true of, [`OwnReview::other_paper`] is looked for, which takes a cosine of each review
+/// `wanted` is true of, `OwnReview::other_paper` is looked for, which takes a cosine of each review
 /// of theirs with every text of the venue. Progress counts reviews and ghosts.
 ///
 /// # Errors
 ///
-/// [`OwnError`] for a rate or vectors that do not fit, or where the run was interrupted.
+/// `OwnError` for a rate or vectors that do not fit, or where the run was interrupted.
 pub fn own_scores(
     set: &ReviewSet,
     planted: &Planted,
