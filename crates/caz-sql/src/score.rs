@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use caz::Result;
 #[cfg(not(feature = "datafusion"))]
-use caz::cli::{Common, ExitStatus, UsageError};
+use caz::cli::UsageError;
+use caz::cli::{Common, ExitStatus};
 use caz::for_caz_sql::{FALSE_DISCOVERY_RATE, MIN_TASKS};
 use clap::Args;
 
@@ -115,7 +116,8 @@ pub(super) fn run(args: &ScoreArgs, common: &Common) -> Result<ExitStatus> {
         }
         None => (Place::Here { memory_limit: args.memory_limit }, "datafusion".to_owned()),
     };
-    let reading = LabelReading { exact_labels: args.exact_labels, ..LabelReading::default() };
+    let mut reading = LabelReading::default();
+    reading.exact_labels = args.exact_labels;
     let terminal = Terminal::new(common);
     let mut session = doing(common, "reading", || {
         Session::open(&plan.labels, &plan.z, args.exact_labels, place, &terminal)

@@ -72,13 +72,15 @@ mod engine {
         let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/");
         let file = |name| format!("{data}{name}");
         let set = Labels::from_files(file("labels.csv"), &[file("llm-labels.csv")]).unwrap();
+        let names = [MechanismName::CaZ, MechanismName::NegZ];
         let settings = LabelsSettings {
-            mechanism: vec![MechanismName::CaZ, MechanismName::NegZ],
+            mechanism: names.to_vec(),
             learn_from: LearnFrom::All,
             ..LabelsSettings::default()
         };
         let local = labels(set, &settings, &Silent).unwrap();
-        let local: Vec<_> = local.all_scores().iter().flat_map(|scores| &scores.rows).collect();
+        let scored = names.iter().filter_map(|name| local.scores(*name));
+        let local: Vec<_> = scored.flat_map(|scores| &scores.rows).collect();
         assert_eq!(rows.len(), local.len());
         for (row, wanted) in rows.iter().zip(local) {
             assert_eq!(row[0], wanted.worker);
