@@ -478,7 +478,7 @@ mod tests {
     fn what_is_said_is_the_logistic_regression_of_the_log_odds() {
         // ln 3 and ln 1/3.
         for (own, odds) in [(0.5, 0.0), (0.75, 3.0_f64.ln()), (0.25, -3.0_f64.ln())] {
-            let expected = 1.0 / (1.0 + (-0.61 * odds - 1.03_f64).exp());
+            let expected = 1.0 / (1.0 + (-0.63 * odds - 0.87_f64).exp());
             assert!((calibrated(own) - expected).abs() < 1e-12);
         }
         assert!(calibrated(0.0) < 1e-300 && calibrated(1.0) > 1.0 - 1e-15);
