@@ -65,7 +65,7 @@ pub struct LabelFiles<'a> {
 #[serde(default)]
 pub struct LabelReading {
     /// What is done with a second label.
-    pub(crate) duplicates: Duplicates,
+    pub duplicates: Duplicates,
     /// Labels are compared as they are written, and every word is a label. Otherwise spellings that
     /// differ only in case, white space or Unicode form are one label, and `NaN`, `null`, `n/a`,
     /// `#N/A` and `<NA>` stand for a label that is missing.

@@ -400,22 +400,10 @@ mod tests {
 
     #[test]
     fn one_copies_and_of_the_other_there_is_no_telling() {
-        use crate::data::labels::{LabelNames, LabelReport, LabelTable};
-        use crate::mechanism::Mechanism;
         // Z says yes twice. Worker a says so both times, b once, so that a = 1 and o = 1/2.
-        let mut names = LabelNames::default();
-        let mut reports = Vec::new();
-        for (task, worker, label) in
-            [("q", "a", "yes"), ("r", "a", "yes"), ("q", "b", "yes"), ("r", "b", "no")]
-        {
-            reports.push(LabelReport {
-                task: names.tasks.intern(task),
-                worker: names.workers.intern(worker),
-                label: names.labels.intern(label) as u16,
-            });
-        }
-        let z = vec![Some(0), Some(0)];
-        let scores = CopyExcess::new(z).score(&LabelTable::new(names, &reports)).unwrap();
+        let table =
+            table(&[("q", "a", "yes"), ("r", "a", "yes"), ("q", "b", "yes"), ("r", "b", "no")]);
+        let scores = CopyExcess::new(vec![Some(0), Some(0)]).score(&table).unwrap();
         assert_eq!(scores.workers[0].copied, Some(1.0));
         // The others of b, that is a, always equal Z: no telling.
         assert_eq!(scores.workers[1].copied, None);

@@ -105,6 +105,7 @@ mod tests {
     use super::super::fixtures::{numbered, small_tables};
     use super::super::tests::values;
     use super::*;
+    use crate::data::labels::tests::table;
 
     #[test]
     fn ties_count_in_part() {
@@ -151,18 +152,8 @@ mod tests {
 
     #[test]
     fn a_tie_among_two_others_is_half() {
-        use crate::data::labels::{LabelNames, LabelReport, LabelTable};
-        use crate::mechanism::Mechanism;
-        let mut names = LabelNames::default();
-        let mut reports = Vec::new();
-        for (worker, label) in [("a", "x"), ("b", "x"), ("c", "y")] {
-            reports.push(LabelReport {
-                task: names.tasks.intern("q"),
-                worker: names.workers.intern(worker),
-                label: names.labels.intern(label) as u16,
-            });
-        }
-        let scores = Majority.score(&LabelTable::new(names, &reports)).unwrap();
+        let table = table(&[("q", "a", "x"), ("q", "b", "x"), ("q", "c", "y")]);
+        let scores = Majority.score(&table).unwrap();
         // Of the others of a, one says x and one y: a tie.
         assert_eq!(scores.workers[0].estimate.map(|estimate| estimate.value), Some(0.5));
         assert_eq!(scores.workers[2].estimate.map(|estimate| estimate.value), Some(0.0));

@@ -102,6 +102,7 @@ mod tests {
 
     use super::super::fixtures::{numbered, real_crowd, small_tables};
     use super::*;
+    use crate::data::labels::tests::table;
 
     /// EM by its definition: products of probabilities, no logarithm but that of the likelihood.
     fn naive(table: &LabelTable, iterations: usize) -> (Vec<Vec<f64>>, Vec<f64>) {
@@ -207,21 +208,11 @@ mod tests {
 
     #[test]
     fn who_contradicts_two_is_wrong() {
-        use crate::data::labels::{LabelNames, LabelReport, LabelTable};
-        use crate::mechanism::Mechanism;
         // c contradicts a and b, who agree: c is the one who is wrong.
-        let mut names = LabelNames::default();
-        let mut reports = Vec::new();
-        for (worker, labels) in [("a", "xy"), ("b", "xy"), ("c", "yx")] {
-            for (task, label) in ["q", "r"].iter().zip(labels.chars()) {
-                reports.push(LabelReport {
-                    task: names.tasks.intern(task),
-                    worker: names.workers.intern(worker),
-                    label: u16::try_from(names.labels.intern(&label.to_string())).unwrap(),
-                });
-            }
-        }
-        let scores = OneCoin::default().score(&LabelTable::new(names, &reports)).unwrap();
+        let on_q = [("q", "a", "x"), ("q", "b", "x"), ("q", "c", "y")];
+        let on_r = [("r", "a", "y"), ("r", "b", "y"), ("r", "c", "x")];
+        let table = table(&[on_q, on_r].concat());
+        let scores = OneCoin::default().score(&table).unwrap();
         assert!(scores.workers[2].estimate.unwrap().value < 0.01);
     }
 }

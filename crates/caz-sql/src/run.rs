@@ -34,7 +34,7 @@ struct Provenance<'a> {
 ///
 /// # Errors
 ///
-/// [`LabelsError`](caz::ErrorKind::Usage) for settings out of range,
+/// One of the kind [`Usage`](caz::ErrorKind::Usage) for settings out of range,
 /// [`EngineError`](crate::EngineError) for a mechanism without a plan,
 /// [`MechanismError`] if there is no LLM that it needs or `observer` asks to stop, and what the engine
 /// reports.

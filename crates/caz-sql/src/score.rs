@@ -116,8 +116,7 @@ pub(super) fn run(args: &ScoreArgs, common: &Common) -> Result<ExitStatus> {
         }
         None => (Place::Here { memory_limit: args.memory_limit }, "datafusion".to_owned()),
     };
-    let mut reading = LabelReading::default();
-    reading.exact_labels = args.exact_labels;
+    let reading = LabelReading { exact_labels: args.exact_labels, ..LabelReading::default() };
     let terminal = Terminal::new(common);
     let mut session = doing(common, "reading", || {
         Session::open(&plan.labels, &plan.z, args.exact_labels, place, &terminal)

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::super::fixtures::{numbered, real_crowd, small_tables};
 use super::*;
 use crate::data::labels::Label;
+use crate::data::labels::tests::table;
 
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(1.0)
@@ -217,20 +218,8 @@ fn real_crowds_reach_the_known_accuracies() {
 
 #[test]
 fn three_who_agree_are_right() {
-    use crate::data::labels::{LabelNames, LabelReport, LabelTable};
-    use crate::mechanism::{DawidSkene, Mechanism};
     // Three workers agree on two tasks: they are always right about the classes they met.
-    let mut names = LabelNames::default();
-    let mut reports = Vec::new();
-    for worker in ["a", "b", "c"] {
-        for (task, label) in [("q", "yes"), ("r", "no")] {
-            reports.push(LabelReport {
-                task: names.tasks.intern(task),
-                worker: names.workers.intern(worker),
-                label: names.labels.intern(label) as u16,
-            });
-        }
-    }
-    let scores = DawidSkene::default().score(&LabelTable::new(names, &reports)).unwrap();
+    let reports = ["a", "b", "c"].map(|worker| [("q", worker, "yes"), ("r", worker, "no")]);
+    let scores = DawidSkene::default().score(&table(&reports.concat())).unwrap();
     assert_eq!(scores.workers[0].estimate.map(|estimate| estimate.value), Some(1.0));
 }

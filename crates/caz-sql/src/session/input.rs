@@ -9,9 +9,9 @@ use url::Url;
 use super::{DIALECT, Session};
 use crate::parquet_files;
 use crate::sql::{Step, quoted};
-use caz::for_caz_sql::Remedy;
 use caz::for_caz_sql::{
-    Column, LABEL, MAX_LABELS, SAMPLE, SOURCE, TASK, WORKER, alike, by_name, is_one_label, stem_of,
+    Column, LABEL, MAX_LABELS, Remedy, SAMPLE, SOURCE, TASK, WORKER, alike, by_name, is_one_label,
+    stem_of,
 };
 use caz::{Error, ErrorKind, Input, Result};
 
