@@ -1,5 +1,6 @@
 //! Numerics that every score shares: intervals, tests, flags, ranks and seeds.
 
+pub(crate) mod calibration;
 pub(crate) mod flag;
 pub(crate) mod interval;
 pub(crate) mod moments;

@@ -143,7 +143,7 @@ impl Verdict {
                         && may_look;
                     let is_clear = cautious >= CLEAR && planting.is_seen && !cannot_clear;
                     let found = &mut reviews[review];
-                    let said = calibrated(own);
+                    let said = CALIBRATION.probability(own);
                     found.p_own = Some(said);
                     found.reads_as = Some(reads_as(said, &person.judged.slot_kinds[at]));
                     found.flag = raised(is_flagged, is_clear, found.copied);
@@ -371,12 +371,12 @@ impl OwnReviewer {
     fn put(&mut self, decided: usize, judged: Option<&Judged>) {
         let (open, known) = (judged.map_or(0, |judged| judged.slots.len()), decided as f64);
         let all = open as f64 + known;
-        let mut own = judged.map_or(1.0, |judged| calibrated(judged.own));
+        let mut own = judged.map_or(1.0, |judged| CALIBRATION.probability(judged.own));
         let mut kinds = judged.map_or([0.0; 4], |judged| {
             let scale = if judged.own < 1.0 { (1.0 - own) / (1.0 - judged.own) } else { 0.0 };
             judged.kinds.map(|kind| kind * scale)
         });
-        self.score = judged.map(|judged| calibrated_odds(judged.logs[0] - judged.logs[1]));
+        self.score = judged.map(|judged| CALIBRATION.odds(judged.logs[0] - judged.logs[1]));
         if decided > 0 {
             own = own.min(OWN_IF_COPIED);
             kinds = [1.0 - own, 0.0, 0.0, 0.0];
@@ -408,17 +408,6 @@ fn cut_offs(people: &[Option<Person>], fdr: f64) -> CutOffs {
         reviews: cut_off(reviews, fdr),
         worst: cut_off(people().map(Person::worst), fdr),
     }
-}
-
-/// The log odds that are said of those by the model.
-fn calibrated_odds(odds: f64) -> f64 {
-    let [slope, constant] = CALIBRATION;
-    slope * odds + constant
-}
-
-/// The probability that is said of one by the model.
-fn calibrated(own: f64) -> f64 {
-    1.0 / (1.0 + (-calibrated_odds(own.ln() - (1.0 - own).ln())).exp())
 }
 
 fn reads_as_copy(kinds: &[f64; 4]) -> bool {
@@ -479,8 +468,7 @@ mod tests {
         // ln 3 and ln 1/3.
         for (own, odds) in [(0.5, 0.0), (0.75, 3.0_f64.ln()), (0.25, -3.0_f64.ln())] {
             let expected = 1.0 / (1.0 + (-0.63 * odds - 0.87_f64).exp());
-            assert!((calibrated(own) - expected).abs() < 1e-12);
+            assert!((CALIBRATION.probability(own) - expected).abs() < 1e-12);
         }
-        assert!(calibrated(0.0) < 1e-300 && calibrated(1.0) > 1.0 - 1e-15);
     }
 }
