@@ -50,6 +50,15 @@ fn mean_point(points: &[Point]) -> Point {
     })
 }
 
+/// Differences with the covariance of a further text about the mean of these, which is (n + 1) / (n - 1) times
+/// that of their own: the variance is over n - 1, and the mean is uncertain by an n-th of it. None of one alone.
+fn of_further(points: &[Point], mean: Point) -> impl Iterator<Item = Point> {
+    let n = points.len() as f64;
+    let scale = if n > 1.0 { ((n + 1.0) / (n - 1.0)).sqrt() } else { f64::NAN };
+    let known = points.iter().filter(move |_| !scale.is_nan());
+    known.map(move |&point| minus(point, mean).map(|away| away * scale))
+}
+
 impl Scene {
     pub(super) fn new(planted: &Planted, stands: &Stands, believed: &[f64]) -> Self {
         let venue = &planted.venue;
@@ -73,7 +82,7 @@ impl Scene {
                     close = ONE_OF_TWO * whole[1];
                 }
                 let center = [cut_mean[0], close];
-                llm.extend(of_others.iter().map(|&point| minus(point, center)));
+                llm.extend(of_further(&of_others, center));
                 copies.extend(cut);
                 let x = point(&stands.reviews[slot], slot);
                 Slot { x, copies: [cut_mean, whole], llm: center }
@@ -149,5 +158,23 @@ impl Scene {
             }
         }
         points
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_further_text_lies_further_from_the_mean_than_those_it_is_of() {
+        let variances = |values: &[f64], mean: f64| {
+            let points: Vec<Point> = values.iter().map(|&value| [value, f64::NAN]).collect();
+            let away: Vec<Point> = of_further(&points, [mean, f64::NAN]).collect();
+            away.iter().map(|[x, _]| x * x).sum::<f64>() / away.len() as f64
+        };
+        // By hand: the unbiased variances 2 and 9, times 1 + 1/2 and 1 + 1/3.
+        assert!((variances(&[0.0, 2.0], 1.0) - 3.0).abs() < 1e-12);
+        assert!((variances(&[0.0, 3.0, 6.0], 3.0) - 12.0).abs() < 1e-12);
+        assert_eq!(of_further(&[[1.0, 2.0]], [1.0, 2.0]).count(), 0);
     }
 }
