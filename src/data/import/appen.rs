@@ -23,13 +23,8 @@ impl Importer for Appen {
         peek.has_columns(&["_unit_id", "_worker_id", "_tainted"])
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
-        let (records, task, worker) = Records::by(peek, request, ["_unit_id", "_worker_id"])?;
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+        let (records, task, worker) = Records::by(request, ["_unit_id", "_worker_id"])?;
         let about = records.called(|name| name.starts_with('_') || name.ends_with("_gold"));
         let about: Vec<&str> = about.iter().map(String::as_str).collect();
         let answer = records.only_answer(&task, &about)?;

@@ -39,22 +39,17 @@ impl Importer for Argilla {
         wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
         let is_item = request.wanted == Wanted::Items;
         let mut questions: BTreeSet<String> = BTreeSet::new();
-        let looked = each_object(peek.bytes, &mut |_, record| {
+        let looked = each_object(request.peek.bytes, &mut |_, record| {
             questions.extend(said(&record).into_iter().map(|said| said.question.to_owned()));
             true
         });
         looked.map_err(|broken| request.broken(broken))?;
         let questions: Vec<String> = questions.into_iter().collect();
         let question = if is_item { String::new() } else { request.question(&questions)? };
-        let read = each_object(peek.bytes, &mut |place, record| {
+        let read = each_object(request.peek.bytes, &mut |place, record| {
             output.at(place.0);
             let id = request.task_of(&record).or_else(|| name_of(record.get("id")));
             let id = id.or_else(|| name_of(record.get("_server_id")));

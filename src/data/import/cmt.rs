@@ -25,13 +25,8 @@ impl Importer for Cmt {
                 .is_some()
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
-        let text = String::from_utf8_lossy(peek.bytes);
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+        let text = String::from_utf8_lossy(request.peek.bytes);
         if !text.trim_end().ends_with("</Workbook>") {
             let message = "the end of the workbook is missing".to_owned();
             return Err(request.broken(Broken { after: 0, message }));

@@ -47,14 +47,9 @@ impl Importer for Doccano {
         wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
-        let is_old = peek.objects().iter().any(|example| annotations(example).is_some());
-        let is_approved = peek.objects().iter().any(approved);
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+        let is_old = request.peek.objects().iter().any(|example| annotations(example).is_some());
+        let is_approved = request.peek.objects().iter().any(approved);
         if (request.stem == "all" && !is_old) || is_approved {
             return Err(ImportError::Refused {
                 file: request.file.clone(),
@@ -65,10 +60,11 @@ impl Importer for Doccano {
                 instead: "export it once more with one file per user".into(),
             });
         }
-        let has = |key: &str| peek.objects().iter().any(|example| example.contains_key(key));
+        let has =
+            |key: &str| request.peek.objects().iter().any(|example| example.contains_key(key));
         let first = ANSWERS.into_iter().find(|key| has(key)).unwrap_or(ANSWERS[0]);
         let question = request.answer().unwrap_or(first);
-        let read = each_object(peek.bytes, &mut |place, example| {
+        let read = each_object(request.peek.bytes, &mut |place, example| {
             output.at(place.0);
             let task = request.task_of(&example).or_else(|| name_of(example.get("id")));
             let task = task.as_deref();

@@ -24,16 +24,11 @@ impl Importer for EasyChair {
         peek.has_columns(&["submission #", "member #", "text", "scores"])
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
         let by_version = request.settings.from.is_some();
         let mut latest: BTreeMap<(String, String), (i64, String, u64)> = BTreeMap::new();
         let mut order: Vec<(String, String)> = Vec::new();
-        let records = Records::of(peek, request)?;
+        let records = Records::of(request)?;
         let asked = request.text_columns();
         let fields = if asked.is_empty() { vec!["text".to_owned()] } else { asked };
         output.text_fields.clone_from(&fields);

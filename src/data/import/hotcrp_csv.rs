@@ -47,13 +47,8 @@ impl Importer for HotCrpCsv {
                 || header[2] == "review")
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
-        read_table(peek, request, output, "paper")
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+        read_table(request, output, "paper")
     }
 }
 
@@ -69,27 +64,17 @@ impl Importer for HotCrpBatch {
         peek.has_columns(&["pid", "review", "email", "submitted_at", "vtag"])
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
-        if peek.has_columns(&["field", "data"]) {
-            return read_narrow(peek, request, output);
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+        if request.peek.has_columns(&["field", "data"]) {
+            return read_narrow(request, output);
         }
-        read_table(peek, request, output, "pid")
+        read_table(request, output, "pid")
     }
 }
 
 /// Rows with one column a field of the form.
-fn read_table(
-    peek: &Peek<'_>,
-    request: &Request<'_>,
-    output: &mut Output,
-    paper: &str,
-) -> Result<(), ImportError> {
-    let records = Records::of(peek, request)?;
+fn read_table(request: &Request<'_>, output: &mut Output, paper: &str) -> Result<(), ImportError> {
+    let records = Records::of(request)?;
     let fields = records.text_fields(&ABOUT)?;
     output.text_fields.clone_from(&fields);
     records.each(output, |record, output| {
@@ -108,18 +93,14 @@ fn read_table(
 }
 
 /// Rows with one field of one review each: brought together first.
-fn read_narrow(
-    peek: &Peek<'_>,
-    request: &Request<'_>,
-    output: &mut Output,
-) -> Result<(), ImportError> {
+fn read_narrow(request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
     struct Review {
         place: u64,
         paper: String,
         reviewer: String,
         fields: Vec<(String, String)>,
     }
-    let records = Records::of(peek, request)?;
+    let records = Records::of(request)?;
     let mut reviews: Vec<Review> = Vec::new();
     let mut positions: BTreeMap<String, usize> = BTreeMap::new();
     records.each(output, |record, output| {

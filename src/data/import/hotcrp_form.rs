@@ -21,13 +21,8 @@ impl Importer for HotCrpForm {
             && (peek.bytes.starts_with(b"==+==") || peek.bytes.starts_with(b"==*=="))
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
-        let text = String::from_utf8_lossy(peek.bytes);
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+        let text = String::from_utf8_lossy(request.peek.bytes);
         let sheets = Sheet::all(&text);
         let each = |visit: &mut dyn FnMut(Form<'_>)| {
             for sheet in &sheets {

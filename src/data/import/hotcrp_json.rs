@@ -33,17 +33,12 @@ impl Importer for HotCrpJson {
         wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Papers
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
         if request.wanted == Wanted::Papers {
-            return read_papers(peek, request, output);
+            return read_papers(request, output);
         }
         let each = |visit: &mut dyn FnMut(Form<'_>)| {
-            each_object(peek.bytes, &mut |place, object| {
+            each_object(request.peek.bytes, &mut |place, object| {
                 // Fields of the form are keys that begin with a capital letter.
                 let fields = texts(&object, |name| name.starts_with(char::is_uppercase));
                 let mut form = form(&object, fields, name_of(object.get("pid")));
@@ -82,12 +77,8 @@ fn form<'a>(object: &'a Object, fields: Fields<'a>, paper: Option<String>) -> Fo
 }
 
 /// Papers with their abstracts, where the export has them.
-fn read_papers(
-    peek: &Peek<'_>,
-    request: &Request<'_>,
-    output: &mut Output,
-) -> Result<(), ImportError> {
-    let read = each_object(peek.bytes, &mut |place, paper| {
+fn read_papers(request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+    let read = each_object(request.peek.bytes, &mut |place, paper| {
         output.begin(place.0);
         let name = name_of(paper.get("pid")).or_else(|| name_of(paper.get("external_uid")));
         let text = |key: &str| paper.get(key).filter(|value| value.is_string()).cloned();
@@ -136,17 +127,12 @@ impl Importer for HotCrpRqc {
         wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Papers
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
         if request.wanted == Wanted::Papers {
-            return read_papers(peek, request, output);
+            return read_papers(request, output);
         }
         let each = |visit: &mut dyn FnMut(Form<'_>)| {
-            each_object(peek.bytes, &mut |place, paper| {
+            each_object(request.peek.bytes, &mut |place, paper| {
                 let number =
                     name_of(paper.get("pid")).or_else(|| name_of(paper.get("external_uid")));
                 let reviews = paper.get("reviews").and_then(Value::as_array).into_iter().flatten();

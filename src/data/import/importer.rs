@@ -28,17 +28,13 @@ pub(super) trait Importer: Sync {
     /// # Errors
     ///
     /// [`ImportError`] if the file is damaged or not what it should be.
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError>;
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError>;
 }
 
 /// A request to an importer.
 pub(super) struct Request<'a> {
     pub(super) file: String,
+    pub(super) peek: &'a Peek<'a>,
     /// The name of the file without folders and endings.
     pub(super) stem: String,
     pub(super) wanted: Wanted,

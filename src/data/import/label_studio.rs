@@ -39,15 +39,10 @@ impl Importer for LabelStudio {
         wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
         // Which controls there are, and whether they hold texts.
         let mut controls: BTreeMap<String, bool> = BTreeMap::new();
-        let looked = each_object(peek.bytes, &mut |_, task| {
+        let looked = each_object(request.peek.bytes, &mut |_, task| {
             let predictions = task.get("predictions").and_then(Value::as_array);
             let all = annotations(&task).into_iter().flatten();
             for (name, value) in all.chain(predictions.into_iter().flatten()).flat_map(results) {
@@ -65,7 +60,7 @@ impl Importer for LabelStudio {
             let names = controls.iter().filter(|(_, is_text)| !texts || **is_text);
             request.question(&names.map(|(name, _)| name.clone()).collect::<Vec<_>>())?
         };
-        let read = each_object(peek.bytes, &mut |place, task| {
+        let read = each_object(request.peek.bytes, &mut |place, task| {
             output.at(place.0);
             let id = request.task_of(&task).or_else(|| name_of(task.get("id")));
             if request.wanted == Wanted::Items {
@@ -182,13 +177,8 @@ impl Importer for LabelStudioTable {
         peek.has_columns(&KEYS) || peek.first_has(&KEYS)
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
-        let (records, task, worker) = Records::by(peek, request, ["id", "annotator"])?;
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+        let (records, task, worker) = Records::by(request, ["id", "annotator"])?;
         let control = records.only_answer(&task, &ABOUT)?;
         output.text_fields = vec![control.clone()];
         records.each(output, |record, output| {

@@ -38,13 +38,8 @@ impl Importer for MTurk {
         wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
-        let records = Records::of(peek, request)?;
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+        let records = Records::of(request)?;
         let task = records.column(request.task(), "HITId")?;
         if request.wanted == Wanted::Items {
             return records.each(output, |record, output| {

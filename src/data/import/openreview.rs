@@ -45,21 +45,16 @@ impl Importer for OpenReview {
         wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Papers
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
         if request.wanted == Wanted::Papers {
-            let read = walk(peek, &mut |place, note| {
+            let read = walk(request.peek, &mut |place, note| {
                 output.begin(place);
                 put_paper(note, output);
             });
             return request.whole(read, output);
         }
         let each = |visit: &mut dyn FnMut(Form<'_>)| {
-            walk(peek, &mut |place, note| visit(form(place, note)))
+            walk(request.peek, &mut |place, note| visit(form(place, note)))
         };
         read_forms(&each, request, output)
     }

@@ -29,14 +29,9 @@ impl Importer for PeerRead {
             || peek.first_has(&["rid", "report"])
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
         let mut lengths = TextFields::default();
-        let see = each_paper(peek, &mut |_, object| {
+        let see = each_paper(request.peek, &mut |_, object| {
             for (name, text) in report(&object) {
                 lengths.see(name, text);
             }
@@ -45,7 +40,7 @@ impl Importer for PeerRead {
         see.map_err(|broken| request.broken(broken))?;
         let fields = lengths.chosen(&request.text_columns());
         let mut unnamed = 0;
-        let read = each_paper(peek, &mut |place, object| {
+        let read = each_paper(request.peek, &mut |place, object| {
             output.at(place.0);
             if object.contains_key("report") {
                 output.read += 1;

@@ -42,17 +42,12 @@ impl Importer for Potato {
             || (peek.has_around("user_id") && peek.has_around(STATE))
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
-        if matches!(peek.root, Root::Json { .. }) {
-            return user_state(peek, request, output);
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+        if matches!(request.peek.root, Root::Json { .. }) {
+            return user_state(request, output);
         }
-        let (between, user) = if is_old(peek) { (OLD, "user") } else { (".", "user_id") };
-        let (records, task, worker) = Records::by(peek, request, ["instance_id", user])?;
+        let (between, user) = if is_old(request.peek) { (OLD, "user") } else { (".", "user_id") };
+        let (records, task, worker) = Records::by(request, ["instance_id", user])?;
         let mut columns: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
         for name in records.names() {
             if let Some((schema, label)) = name.split_once(between) {
@@ -127,29 +122,26 @@ fn by_question(answers: &Value) -> BTreeMap<String, Vec<(String, String)>> {
 }
 
 /// One user's state: answers by instance.
-fn user_state(
-    peek: &Peek<'_>,
-    request: &Request<'_>,
-    output: &mut Output,
-) -> Result<(), ImportError> {
+fn user_state(request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
     let instances = |state: &Object| {
         let instances = state.get(STATE).and_then(Value::as_object).cloned();
         instances.into_iter().flatten().collect::<Vec<_>>()
     };
     let mut questions: BTreeSet<String> = BTreeSet::new();
-    let looked = each_object(peek.bytes, &mut |_, state| {
+    let looked = each_object(request.peek.bytes, &mut |_, state| {
         let answers = instances(&state);
         questions.extend(answers.iter().flat_map(|(_, answers)| by_question(answers).into_keys()));
         true
     });
     looked.map_err(|broken| request.broken(broken))?;
     let questions: Vec<String> = questions.into_iter().collect();
-    if questions.is_empty() && memchr::memmem::find(peek.bytes, SPANS.as_bytes()).is_some() {
+    if questions.is_empty() && memchr::memmem::find(request.peek.bytes, SPANS.as_bytes()).is_some()
+    {
         output.spans += 1;
         return Ok(());
     }
     let question = request.question(&questions)?;
-    let read = each_object(peek.bytes, &mut |place, state| {
+    let read = each_object(request.peek.bytes, &mut |place, state| {
         output.at(place.0);
         let Some(worker) = name_of(state.get("user_id")) else {
             output.leave_out("states without a user");

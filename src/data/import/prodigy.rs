@@ -29,14 +29,9 @@ impl Importer for Prodigy {
         wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
         let asked = request.answer();
-        let read = each_object(peek.bytes, &mut |place, example| {
+        let read = each_object(request.peek.bytes, &mut |place, example| {
             output.begin(place.0);
             let task = request.task_of(&example).or_else(|| name_of(example.get("_input_hash")));
             if request.wanted == Wanted::Items {

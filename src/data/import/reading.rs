@@ -121,6 +121,7 @@ pub(super) fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Impor
         && settings.is_silent();
     let mut request = Request {
         file: file.clone(),
+        peek: &peek,
         stem: source.stem(),
         wanted: asked.wanted,
         settings,
@@ -134,7 +135,7 @@ pub(super) fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Impor
             _ => peek.header().to_vec(),
         };
         if asked.wanted.is_known_by(&names) {
-            warnings.extend(table::own_answer(&peek, &request)?);
+            warnings.extend(table::own_answer(&request)?);
             return Ok(Imported { source, llm: None, note: None, warnings });
         }
     }
@@ -177,7 +178,7 @@ pub(super) fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Impor
     }
     let mut output = Output::new(asked.wanted, asked.exact);
     let reading = source.listener.reading(1);
-    match importer.read(&peek, &request, &mut output) {
+    match importer.read(&request, &mut output) {
         Ok(()) => {}
         // Of a table in caz's own shape the ordinary reader says what is missing, with the line.
         Err(ImportError::Columns { .. } | ImportError::Broken { .. })

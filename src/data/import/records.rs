@@ -22,7 +22,6 @@ use crate::data::rows::{LineCounter, seems_headless};
 
 /// The rows of a file.
 pub(super) struct Records<'a> {
-    peek: &'a Peek<'a>,
     request: &'a Request<'a>,
     /// One for every column, each another one.
     names: Vec<String>,
@@ -75,13 +74,13 @@ fn told_apart(written: &[String]) -> Vec<String> {
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn of(peek: &'a Peek<'a>, request: &'a Request<'a>) -> Result<Self, ImportError> {
-        let written = match &peek.root {
+    pub(super) fn of(request: &'a Request<'a>) -> Result<Self, ImportError> {
+        let written = match &request.peek.root {
             Root::Table { header, .. } => header.clone(),
             Root::Json { .. } => {
                 let mut names: Vec<String> = Vec::new();
                 let mut known: HashSet<String> = HashSet::new();
-                let read = each_object(peek.bytes, &mut |_, object| {
+                let read = each_object(request.peek.bytes, &mut |_, object| {
                     for name in object.keys().filter(|name| !known.contains(*name)) {
                         names.push(name.clone());
                     }
@@ -93,17 +92,16 @@ impl<'a> Records<'a> {
             }
             _ => Vec::new(),
         };
-        Ok(Self { peek, request, names: told_apart(&written), written })
+        Ok(Self { request, names: told_apart(&written), written })
     }
 
     /// The rows of a table with a row for each answer, and the columns of its task and its worker: those
     /// that the user names, else the usual ones.
     pub(super) fn by(
-        peek: &'a Peek<'a>,
         request: &'a Request<'a>,
         [task, worker]: [&str; 2],
     ) -> Result<(Self, String, String), ImportError> {
-        let records = Self::of(peek, request)?;
+        let records = Self::of(request)?;
         let task = records.column(request.task(), task)?;
         let worker = records.column(request.worker(), worker)?;
         Ok((records, task, worker))
@@ -115,8 +113,8 @@ impl<'a> Records<'a> {
 
     /// Whether the first line is a row like any other.
     pub(super) fn is_headless(&self) -> bool {
-        match self.peek.root {
-            Root::Table { delimiter, .. } => seems_headless(self.peek.bytes, delimiter),
+        match self.request.peek.root {
+            Root::Table { delimiter, .. } => seems_headless(self.request.peek.bytes, delimiter),
             _ => false,
         }
     }
@@ -194,8 +192,8 @@ impl<'a> Records<'a> {
 
     /// Hands over the rows, and says how many ended early, and how many elements were no rows.
     fn rows(&self, visit: &mut dyn FnMut(&Record<'_>) -> bool) -> Result<(u64, u64), ImportError> {
-        let Root::Table { delimiter, .. } = self.peek.root else {
-            let read = each_object(self.peek.bytes, &mut |place, object| {
+        let Root::Table { delimiter, .. } = self.request.peek.root else {
+            let read = each_object(self.request.peek.bytes, &mut |place, object| {
                 let cells = self.written.iter().map(|name| cell_of(object.get(name))).collect();
                 visit(&Record { names: &self.names, cells, place: place.0 })
             });
@@ -205,19 +203,19 @@ impl<'a> Records<'a> {
             .delimiter(delimiter)
             .flexible(true)
             .has_headers(false)
-            .from_reader(self.peek.bytes);
+            .from_reader(self.request.peek.bytes);
         let mut record = csv::ByteRecord::new();
         let broken = |after, message| Err(self.request.broken(Broken { after, message }));
-        if let Some(line) = open_quote(self.peek.bytes, delimiter) {
-            let line = line + self.peek.lines_before;
+        if let Some(line) = open_quote(self.request.peek.bytes, delimiter) {
+            let line = line + self.request.peek.lines_before;
             return broken(0, format!("the quote that opens in line {line} is not closed"));
         }
         let mut lines = LineCounter::default();
         let mut widths = Widths::new(self.names.len());
         let (mut after, mut is_header) = (0, true);
         while matches!(reader.read_byte_record(&mut record), Ok(true)) {
-            let (line, bytes) = lines.record(self.peek.bytes, &reader);
-            let line = line + self.peek.lines_before;
+            let (line, bytes) = lines.record(self.request.peek.bytes, &reader);
+            let line = line + self.request.peek.lines_before;
             if std::mem::take(&mut is_header) {
                 continue;
             }

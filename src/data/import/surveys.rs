@@ -172,13 +172,8 @@ impl Importer for Survey {
             }
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
-        let records = Records::of(peek, request)?;
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+        let records = Records::of(request)?;
         let has = |name: &&&str| records.names().iter().any(|other| other == **name);
         let name = match (request.worker(), self.who.iter().find(has)) {
             (Some(asked), _) => records.named(asked)?,

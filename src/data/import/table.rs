@@ -156,13 +156,8 @@ impl Importer for AnyTable {
         true
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
-        read_flat(peek, request, output)
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+        read_flat(request, output)
     }
 }
 
@@ -182,13 +177,8 @@ impl Importer for AnyJson {
         true
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
-        read_flat(peek, request, output)
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+        read_flat(request, output)
     }
 }
 
@@ -201,12 +191,8 @@ struct Layout {
     text: Vec<String>,
 }
 
-fn read_flat(
-    peek: &Peek<'_>,
-    request: &Request<'_>,
-    output: &mut Output,
-) -> Result<(), ImportError> {
-    let records = Records::of(peek, request)?;
+fn read_flat(request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+    let records = Records::of(request)?;
     let layout = Layout::of(&records, request)?;
     output.text_fields.clone_from(&layout.text);
     output.text_fields.extend(layout.answer(request).filter(|name| name != "label"));
@@ -379,13 +365,14 @@ fn check_varies(
 /// # Errors
 ///
 /// [`ImportError::OfTask`] for a label or a text that belongs to the task.
-pub(super) fn own_answer(
-    peek: &Peek<'_>,
-    request: &Request<'_>,
-) -> Result<Option<Warning>, ImportError> {
+pub(super) fn own_answer(request: &Request<'_>) -> Result<Option<Warning>, ImportError> {
     let schema = request.wanted.schema();
     let column = |known: &Known| {
-        peek.names().find(|name| known.column.matches(name)).map(|name| (known.key(), name.trim()))
+        request
+            .peek
+            .names()
+            .find(|name| known.column.matches(name))
+            .map(|name| (known.key(), name.trim()))
     };
     let answer = schema.required.iter().find(|known| is_label(known)).and_then(column);
     let text = || column(&TEXT).filter(|_| schema.text == TextRule::Content);
@@ -393,16 +380,16 @@ pub(super) fn own_answer(
     // Taking JSON apart once more takes too long for what is hardly ever there.
     if let (Some((_, paper)), Some((_, reviewer)), Some((_, text))) =
         (of("paper"), of("reviewer"), text())
-        && matches!(peek.root, Root::Table { .. })
+        && matches!(request.peek.root, Root::Table { .. })
     {
-        let records = Records::of(peek, request)?;
+        let records = Records::of(request)?;
         check_varies(&records, request, text, &[paper, reviewer])?;
     }
     let Some((key, name)) = answer.or_else(text).filter(|(key, name)| !same_name(key, name)) else {
         return Ok(None);
     };
     if let (Some((_, task)), Some((_, worker))) = (of("task"), of("worker")) {
-        let records = Records::of(peek, request)?;
+        let records = Records::of(request)?;
         check_varies(&records, request, name, &[task, worker])?;
     }
     let message = format!("the {key} of `{}` was read from the column `{name}`", request.file);

@@ -28,13 +28,8 @@ impl Importer for Toloka {
         wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
-        let records = Records::of(peek, request)?;
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+        let records = Records::of(request)?;
         let (inputs, outputs) = (
             records.called(|name| name.starts_with("INPUT:")),
             records.called(|name| name.starts_with("OUTPUT:")),

@@ -91,17 +91,12 @@ impl Importer for WideTable {
     /// The column that the user names, or that says who answered, or else a first column of names, has the
     /// name of the row; every other column is a task or a worker, but for times and what is about the
     /// form. A blank cell is no answer.
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
-        if !matches!(peek.root, Root::Table { .. } | Root::Json { .. }) {
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+        if !matches!(request.peek.root, Root::Table { .. } | Root::Json { .. }) {
             return Err(request.columns("it is no table".into()));
         }
         let way = request.settings.wide.unwrap_or(Wide::Worker);
-        let records = Records::of(peek, request)?;
+        let records = Records::of(request)?;
         let portraits = records.portraits(None);
         let name = name_of_rows(&records, &portraits, way, request)?;
         let is_about = |column: &&Portrait| {

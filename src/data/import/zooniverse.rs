@@ -27,13 +27,8 @@ impl Importer for Zooniverse {
         peek.has_columns(&["classification_id", "user_name", "annotations", "subject_ids"])
     }
 
-    fn read(
-        &self,
-        peek: &Peek<'_>,
-        request: &Request<'_>,
-        output: &mut Output,
-    ) -> Result<(), ImportError> {
-        let (records, task, worker) = Records::by(peek, request, ["subject_ids", "user_name"])?;
+    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
+        let (records, task, worker) = Records::by(request, ["subject_ids", "user_name"])?;
         let mut questions = BTreeSet::new();
         records.look(&mut |record| {
             questions.extend(annotations(record).into_iter().map(|(task, _)| task));
