@@ -59,7 +59,7 @@ pub(super) struct AgreeArgs {
     #[arg(long, value_name = "SCALE", allow_hyphen_values = true, help_heading = "Input")]
     scale: Option<ScaleChoice>,
     /// What to do with labels outside the scale
-    #[arg(long, value_enum, default_value_t, help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Advanced")]
     outside: Outside,
     /// Cut the scale: labels of at least K against the others; K is a number or a label of --scale A,B,C
     #[arg(long, value_name = "K", allow_hyphen_values = true)]
@@ -97,10 +97,10 @@ pub(super) struct AgreeArgs {
     ], help_heading = "Input")]
     runs: Option<PathBuf>,
     /// --runs: persistence of RBO
-    #[arg(long, value_name = "P", default_value_t = RankingSettings::default().persistence, help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_name = "P", default_value_t = RankingSettings::default().persistence, help_heading = "Advanced")]
     persistence: f64,
     /// Draws behind every interval, and permutations behind every p-value of --compare
-    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced")]
     bootstrap: u32,
     /// What to do with a second label of the same labeller for the same task
     #[arg(long, value_enum, default_value_t, help_heading = "Input", hide_short_help = true)]

@@ -46,7 +46,7 @@ pub(super) struct AssumptionsArgs {
     z: Vec<PathBuf>,
     /// Bootstrap replicates behind each interval; behind each null are a fifth as many permutations
     #[arg(long, value_name = "N", default_value_t = REPLICATES,
-        value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced", hide_short_help = true)]
+        value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced")]
     bootstrap: u32,
     #[command(flatten)]
     reading: ReadingArgs,

@@ -55,53 +55,27 @@ pub struct Common {
     #[arg(long, short, global = true, value_name = "FILE", help_heading = "Output")]
     pub output: Option<OutputFile>,
     /// Seed of everything random; the same seed gives the same bytes
-    #[arg(
-        long,
-        global = true,
-        value_name = "N",
-        default_value_t = 0,
-        help_heading = "Advanced",
-        hide_short_help = true
-    )]
+    #[arg(long, global = true, value_name = "N", default_value_t = 0, help_heading = "Advanced")]
     pub seed: u64,
     /// Number of threads; never changes a result [default: all cores]
-    #[arg(
-        long,
-        global = true,
-        value_name = "N",
-        help_heading = "Advanced",
-        hide_short_help = true
-    )]
+    #[arg(long, global = true, value_name = "N", help_heading = "Advanced")]
     pub threads: Option<usize>,
     /// Say nothing on standard error but errors
     #[arg(long, short, global = true, help_heading = "Output")]
     pub(crate) quiet: bool,
     /// Show no progress bars
-    #[arg(long, global = true, help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, global = true, help_heading = "Advanced")]
     pub(crate) no_progress: bool,
     /// When to use colour
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        default_value_t,
-        help_heading = "Advanced",
-        hide_short_help = true
-    )]
+    #[arg(long, global = true, value_enum, default_value_t, help_heading = "Advanced")]
     pub color: ColorChoice,
     /// Make no network connection at all
-    #[arg(long, global = true, help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, global = true, help_heading = "Advanced")]
     pub offline: bool,
     /// Believe servers whose certificates are signed by the authorities in FILE (PEM), and no others
     /// [default: the authorities that browsers believe]
     #[cfg(any(feature = "llm", feature = "hub"))]
-    #[arg(
-        long,
-        global = true,
-        value_name = "FILE",
-        help_heading = "Advanced",
-        hide_short_help = true
-    )]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Advanced")]
     pub ca: Option<PathBuf>,
     /// How work hears that it should stop.
     #[arg(skip)]

@@ -24,12 +24,7 @@ pub(super) struct ExportArgs {
     #[arg(long = "column", value_name = "KEY=NAME", help_heading = "Input")]
     columns: Vec<String>,
     /// The same for files of Z, e.g. task=id
-    #[arg(
-        long = "z-column",
-        value_name = "KEY=NAME",
-        help_heading = "Advanced",
-        hide_short_help = true
-    )]
+    #[arg(long = "z-column", value_name = "KEY=NAME", help_heading = "Advanced")]
     z_columns: Vec<String>,
     /// Columns of a wide table that hold answers [default: all but times and ids]
     #[arg(
@@ -41,13 +36,7 @@ pub(super) struct ExportArgs {
     )]
     answer_columns: Vec<String>,
     /// Columns or fields that make the text, in this order [default: those that hold prose]
-    #[arg(
-        long,
-        value_name = "A,B",
-        value_delimiter = ',',
-        help_heading = "Advanced",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Advanced")]
     text_columns: Vec<String>,
     /// The first file is a wide table: one row a worker, or one row a task
     #[arg(long, value_enum, help_heading = "Input", hide_short_help = true)]

@@ -10,6 +10,8 @@ use super::meant::command_of;
 
 const INPUT: &str = "Input";
 const COMPUTE: &str = "What to compute";
+/// The group that `-h` leaves out.
+const ADVANCED: &str = "Advanced";
 
 /// Common options that cannot matter, by the words that a command begins with; the first that fits
 /// counts. They are still taken, so that a script may give them to all commands alike.
@@ -167,8 +169,11 @@ fn grouped(arg: Arg) -> Arg {
     let usual = if arg.is_positional() { INPUT } else { COMPUTE };
     let help = arg.get_help().map(|text| plain(&text.to_string()));
     let long = arg.get_long_help().map(|text| plain(&text.to_string()));
-    let named = arg.get_help_heading().is_some();
-    let mut arg = if named { arg } else { arg.help_heading(usual) };
+    let mut arg = match arg.get_help_heading() {
+        Some(ADVANCED) => arg.hide_short_help(true),
+        Some(_) => arg,
+        None => arg.help_heading(usual),
+    };
     if let Some(help) = help {
         arg = arg.help(help);
     }

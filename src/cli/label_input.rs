@@ -58,7 +58,7 @@ pub(super) struct ReadingArgs {
     #[arg(long, value_enum, default_value_t, help_heading = "Input", hide_short_help = true)]
     duplicates: DuplicatesChoice,
     /// Compare labels as they are written: case, spaces and Unicode forms count, NaN is a label
-    #[arg(long, help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, help_heading = "Advanced")]
     exact_labels: bool,
 }
 

@@ -64,29 +64,29 @@ pub(super) struct ScoreLabelsArgs {
     #[arg(long, value_name = "F", default_value_t = FALSE_DISCOVERY_RATE)]
     fdr: f64,
     /// Bound of the flag `uninformative` [default: a quarter of the median score]
-    #[arg(long, value_name = "F", help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_name = "F", help_heading = "Advanced")]
     margin: Option<f64>,
     #[command(flatten)]
     reading: ReadingArgs,
     /// ca, ca_z: whose labels say which pairs count as agreement
     /// [default: others; all with --sampled]
-    #[arg(long, value_enum, help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_enum, help_heading = "Advanced")]
     learn_from: Option<LearnFrom>,
     /// ca, ca_z: draw N random peers and penalty tasks per label instead of averaging over all; with
     /// `printed:N` as the paper prints it, every peer and a penalty task that may be the task itself
-    #[arg(long, value_name = "[printed:]N", value_parser = sampled, help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_name = "[printed:]N", value_parser = sampled, help_heading = "Advanced")]
     sampled: Option<Sampled>,
     /// ca, ca_z: which labels count as agreement: label, peer_label, value, optional z
-    #[arg(long, value_name = "FILE", help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", help_heading = "Advanced")]
     scoring_function: Option<PathBuf>,
     /// ds_z: how several sources are used together
-    #[arg(long, value_enum, default_value_t, help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Advanced")]
     z_combine: SeveralSources,
     /// ds, ds_z: standard errors from N bootstrap samples of the tasks
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced")]
     bootstrap: Option<u32>,
     /// ds, ds_z: stop after N iterations
-    #[arg(long, value_name = "N", default_value_t = MAX_ITERATIONS, help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_name = "N", default_value_t = MAX_ITERATIONS, help_heading = "Advanced")]
     max_iterations: usize,
     /// Write what the crowd says: task, label, probability, n_labels
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -113,8 +113,7 @@ pub(super) struct ScoreLabelsArgs {
         value_name = "ENGINE",
         alias = "print-sql",
         hide = true,
-        help_heading = "Advanced",
-        hide_short_help = true
+        help_heading = "Advanced"
     )]
     engine: Option<String>,
     #[command(flatten)]

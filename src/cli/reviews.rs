@@ -58,31 +58,25 @@ pub(super) struct ReviewsArgs {
     #[arg(long = "tasks", value_name = "FILE", help_heading = "Input")]
     tasks_file: Option<PathBuf>,
     /// Who is one person: a name throughout, or a name on a paper
-    #[arg(long, value_enum, default_value_t, help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Advanced")]
     names: Names,
     /// Scores to report
     #[arg(long, value_enum, value_delimiter = ',', default_value = "auto", value_name = "S")]
     score: Vec<ScoreChoice>,
     /// Subtract the mean review before projecting; auto: for text, not for judgments
-    #[arg(long, value_enum, default_value_t, help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Advanced")]
     center: Centering,
     /// How several LLM reviews of one paper are used together
-    #[arg(long, value_enum, default_value_t, help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Advanced")]
     z_combine: ZCombine,
     /// Fewer papers than this give the flag `too_few`
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 2,
-        help_heading = "Advanced",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Advanced")]
     min_papers: usize,
     /// Rate of false alarms behind the flag `look`; false discovery rate of `informative`
     #[arg(long, value_name = "F", default_value_t = FALSE_DISCOVERY_RATE)]
     fdr: f64,
     /// Bound of the flag `uninformative` [default: a quarter of the median score]
-    #[arg(long, value_name = "F", help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_name = "F", help_heading = "Advanced")]
     margin: Option<f64>,
     /// own: reviews with fewer words are not judged
     #[arg(long, value_name = "N", default_value_t = OwnSettings::default().min_words, hide_short_help = true)]

@@ -22,13 +22,7 @@ pub(in crate::cli) struct OutputArgs {
     pub(in crate::cli) dry_run: bool,
     /// More failures than this give exit code 1; they are listed beside --output, in a file that ends in
     /// .errors.jsonl
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        help_heading = "Advanced",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Advanced")]
     pub(super) max_failed: u64,
     /// Write settings, counts, costs and suspicious texts to FILE as JSON
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]

@@ -38,13 +38,7 @@ pub(super) struct LabelsArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     samples: u32,
     /// Answers that may be asked for until one can be read
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 5,
-        help_heading = "Advanced",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Advanced")]
     turns: u32,
     /// Name of the source in the output [default: the model's name]
     #[arg(long, value_name = "NAME", help_heading = "Output")]

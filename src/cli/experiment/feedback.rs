@@ -30,7 +30,7 @@ pub(super) struct FeedbackArgs {
     #[arg(required = true)]
     runs: Vec<PathBuf>,
     /// Bootstrap draws behind every interval
-    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced")]
     bootstrap: u32,
     /// Which runs are looked at together: all, or those of each task (and of each kind, where tasks
     /// are named kind/task)

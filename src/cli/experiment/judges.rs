@@ -53,7 +53,7 @@ pub(super) struct JudgesArgs {
     #[arg(long, value_name = "FILE", help_heading = "Input", hide_short_help = true)]
     debates: Option<PathBuf>,
     /// Bootstrap draws behind every interval
-    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced")]
     bootstrap: u32,
     #[command(flatten)]
     page: PageArgs,

@@ -59,16 +59,10 @@ pub(super) struct PromptsArgs {
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     cluster: Option<PathBuf>,
     /// Splits of the tasks in two behind the regret
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1000,
-        help_heading = "Advanced",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Advanced")]
     splits: u32,
     /// Bootstrap draws behind every interval
-    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced", hide_short_help = true)]
+    #[arg(long, value_name = "B", default_value_t = DRAWS, value_parser = clap::value_parser!(u32).range(2..=100_000), help_heading = "Advanced")]
     bootstrap: u32,
     /// What to do with a second label of the same prompt for the same task
     #[arg(long, value_enum, default_value_t, help_heading = "Input", hide_short_help = true)]
