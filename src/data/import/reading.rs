@@ -165,17 +165,7 @@ pub(super) fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Impor
         }
         refused::check_rows(&file, &peek)?;
     }
-    let answers = &request.settings.answer_columns;
-    if !answers.is_empty()
-        && !["wide", "qualtrics", "limesurvey", "surveymonkey", "google-forms"].contains(&format)
-    {
-        return Err(ImportError::Wide {
-            file,
-            message: format!(
-                "it was read as {format}, which has no columns of answers beside each other"
-            ),
-        });
-    }
+    check_answer_columns(&request, format)?;
     let mut output = Output::new(asked.wanted, asked.exact);
     let reading = source.listener.reading(1);
     match importer.read(&request, &mut output) {
@@ -195,6 +185,17 @@ pub(super) fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Impor
     drop(reading);
     let by_line = matches!(peek.root, Root::Table { .. }) || elements::is_lines(peek.bytes);
     finished(&source, (format, by_line), &request, output, warnings)
+}
+
+/// Refuses columns of answers where the format has none beside each other.
+fn check_answer_columns(request: &Request<'_>, format: &str) -> Result<(), ImportError> {
+    const WIDE: [&str; 5] = ["wide", "qualtrics", "limesurvey", "surveymonkey", "google-forms"];
+    if request.settings.answer_columns.is_empty() || WIDE.contains(&format) {
+        return Ok(());
+    }
+    let message =
+        format!("it was read as {format}, which has no columns of answers beside each other");
+    Err(ImportError::Wide { file: request.file.clone(), message })
 }
 
 /// Whether there is more than nothing, or the header of a table.
