@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::Failure;
 use super::job::{Annotation, Answered, Asked, Job, all_settings, suspicious};
 use super::row::{Row, named};
-use crate::data::items::{ItemRow, TASK, check_names_differ, read_items};
+use crate::data::items::{ItemRow, TASK, check_names_differ, read_items, task_beside};
 use crate::data::observer::Observer;
 use crate::data::problem::{DataError, Problems};
 use crate::data::rows::{FileProblems, NamedColumn};
@@ -115,7 +115,7 @@ impl Grid {
         }
         let variants = variants(settings)?;
         let names: Vec<String> = texts_of(&variants);
-        let mut schema: Vec<NamedColumn<'_>> = vec![TASK];
+        let mut schema: Vec<NamedColumn<'_>> = vec![task_beside(names.iter().map(String::as_str))];
         schema.extend(names.iter().map(|name| NamedColumn {
             name,
             synonyms: &[],

@@ -11,7 +11,7 @@ use super::row::Row;
 use super::samples::{Question, Samples, SamplingSettings};
 use super::task::read_task;
 use crate::data::import::ImportSettings;
-use crate::data::items::{ItemRow, TASK, check_names_differ, read_items};
+use crate::data::items::{ItemRow, TASK, check_names_differ, read_items, task_beside};
 use crate::data::observer::Observer;
 use crate::data::rows::{Column, NamedColumn};
 use crate::data::source::Source;
@@ -198,7 +198,8 @@ fn schema(prompt: &Prompt) -> Vec<NamedColumn<'_>> {
         let known = KNOWN.into_iter().find(|column| column.name == name);
         known.unwrap_or(NamedColumn { name, synonyms: &[], required: false })
     };
-    std::iter::once(TASK).chain(prompt.variables().keys().map(|name| column(name))).collect()
+    let texts = || prompt.variables().keys().map(String::as_str);
+    std::iter::once(task_beside(texts())).chain(texts().map(column)).collect()
 }
 
 fn fields_of(name: &str, prompt: &Prompt, task: &Task) -> Result<Vec<Field>> {

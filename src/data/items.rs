@@ -13,6 +13,12 @@ pub(crate) const TASK: Column = Column {
     required: true,
 };
 
+/// [`TASK`] beside texts of these names: where one is called `example`, that is no task.
+pub(crate) fn task_beside<'n>(mut texts: impl Iterator<Item = &'n str>) -> Column {
+    let others = &["question_id", "item", "unit", "id"];
+    if texts.any(|name| name == "example") { Column { synonyms: others, ..TASK } } else { TASK }
+}
+
 /// The name of a paper.
 pub(crate) const PAPER: Column = Column {
     name: "paper",
@@ -112,6 +118,19 @@ mod tests {
         assert_eq!(items[0], ItemRow { line: 2, fields: vec![Some("1".into()), None] });
         let error = read_items(&source("item,text\n,x\n"), &[TASK, TEXT]).unwrap_err();
         assert!(error.to_string().contains("i.csv:2: column `task`: is empty"), "{error}");
+    }
+
+    #[test]
+    fn an_example_that_a_prompt_shows_is_no_name() {
+        const EXAMPLE: Column = Column { name: "example", synonyms: &[], required: false };
+        let file = source("task,example\n1,x\n");
+        assert!(read_items(&file, &[TASK, EXAMPLE]).is_err());
+        let schema = [task_beside(["text", "example"].into_iter()), EXAMPLE];
+        let items = read_items(&file, &schema).unwrap();
+        assert_eq!(items[0].fields, [Some("1".into()), Some("x".into())]);
+        let items =
+            read_items(&source("example,text\n1,x\n"), &[task_beside(["text"].into_iter()), TEXT]);
+        assert_eq!(items.unwrap()[0].fields[0].as_deref(), Some("1"));
     }
 
     #[test]
