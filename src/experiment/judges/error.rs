@@ -14,6 +14,20 @@ pub(crate) enum JudgesError {
         /// The first few of those there are.
         known: String,
     },
+    /// A panel has fewer than two members.
+    #[error(
+        "`{name}` takes two judges or more: it is what those that are measured decide together"
+    )]
+    PanelOfOne {
+        /// The name of the panel.
+        name: String,
+    },
+    /// A panel goes by scores.
+    #[error("`{name}` goes by scores, and no verdict has `score_a` and `score_b`")]
+    NoScores {
+        /// The name of the panel.
+        name: String,
+    },
     /// The run was stopped.
     #[error("interrupted; nothing was written")]
     Interrupted,
@@ -22,7 +36,9 @@ pub(crate) enum JudgesError {
 impl Kinded for JudgesError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::UnknownJudge { .. } => ErrorKind::Usage,
+            Self::UnknownJudge { .. } | Self::PanelOfOne { .. } | Self::NoScores { .. } => {
+                ErrorKind::Usage
+            }
             Self::Interrupted => ErrorKind::Interrupted,
         }
     }

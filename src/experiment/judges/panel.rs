@@ -7,8 +7,8 @@
 //!   wins, ties counting half; the answer with the higher mean share wins (Borda count). With two answers
 //!   an item it is `panel:votes`;
 //! - `panel:scores`: the side with the higher mean score wins; needs scores in the verdicts;
-//! - `panel:softmax`: each judge gives side a the share `1 / (1 + e^(b - a))` of its scores; the side with
-//!   the larger mean share wins. How far apart the scores are counts less and less.
+//! - `panel:softmax`: every side counts with the highest of its scores: softmax over the advocates of a side,
+//!   its temperature near 0 (Bandi and Harrasse, section 3.3), with judges in place of advocates.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(crate) enum Panel {
     Borda,
     /// By mean scores.
     Scores,
-    /// By mean shares that scores are turned into.
+    /// By the highest score of either side.
     Softmax,
 }
 
@@ -51,6 +51,11 @@ impl Panel {
         Self::EACH.into_iter().find(|panel| panel.name() == name)
     }
 
+    /// Whether it goes by the scores of the sides.
+    pub(crate) fn needs_scores(self) -> bool {
+        matches!(self, Self::Scores | Self::Softmax)
+    }
+
     /// Whether a name means a panel, known or not.
     pub(crate) fn is_meant(name: &str) -> bool {
         name.starts_with(PANEL)
@@ -71,25 +76,31 @@ impl Panel {
                 if asked.is_empty() {
                     continue;
                 }
+                let scores = self.scores(&asked, order);
                 let decided = match self {
                     Self::Votes => votes(&asked, order),
                     Self::Borda => shares.as_ref().and_then(|of| borda(verdicts, of, number)),
-                    Self::Scores | Self::Softmax => self.by_scores(&asked, order),
+                    Self::Scores | Self::Softmax => scores.map(|[a, b]| Side::of_scores(a, b)),
                 };
-                judged.entry(number).or_default().orders[order] = Some(decided);
+                let judged: &mut Judged = judged.entry(number).or_default();
+                judged.orders[order] = Some(decided);
+                judged.scores[order] = scores;
             }
         }
         Judge { name: self.name().into(), family: None, judged }
     }
 
-    fn by_scores(self, asked: &[&Judged], order: usize) -> Option<Side> {
-        let lead = |[a, b]: [f64; 2]| match self {
-            Self::Softmax => 1.0 / (1.0 + (b - a).exp()) - 0.5,
-            _ => a - b,
+    /// The scores of the sides by a rule that goes by scores.
+    fn scores(self, asked: &[&Judged], order: usize) -> Option<[f64; 2]> {
+        let of = |side: usize| -> Option<f64> {
+            let each = asked.iter().filter_map(|judged| Some(judged.scores[order]?[side]));
+            match self {
+                Self::Scores => mean(&each.collect::<Vec<_>>()),
+                Self::Softmax => each.reduce(f64::max),
+                Self::Votes | Self::Borda => None,
+            }
         };
-        let leads: Vec<f64> =
-            asked.iter().filter_map(|judged| judged.scores[order].map(lead)).collect();
-        Some(Side::of_scores(mean(&leads)?, 0.0))
+        Some([of(0)?, of(1)?])
     }
 }
 

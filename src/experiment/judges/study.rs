@@ -57,24 +57,30 @@ pub(crate) fn study(
     let alone =
         JudgesSettings { methods: methods.into_iter().cloned().collect(), ..settings.clone() };
     let mut verdicts = read(files, &alone)?;
+    let check = |names: &[String], known: &[String]| -> Result<()> {
+        let Some(name) = names.iter().find(|name| !known.contains(name)) else { return Ok(()) };
+        let known = first_names(known);
+        Err(JudgesError::UnknownJudge { name: name.clone(), known }.into())
+    };
+    check(&alone.methods, &verdicts.names)?;
     let mut together = Vec::new();
     for name in panels {
         let Some(panel) = Panel::named(name) else {
             let known = Panel::EACH.map(Panel::name).join(", ");
             return Err(JudgesError::UnknownJudge { name: name.clone(), known }.into());
         };
+        if verdicts.judges.len() < 2 {
+            return Err(JudgesError::PanelOfOne { name: name.clone() }.into());
+        }
+        let mut judged = verdicts.judges.iter().flat_map(|judge| judge.judged.values());
+        if panel.needs_scores() && judged.all(|judged| judged.scores == [None; 2]) {
+            return Err(JudgesError::NoScores { name: name.clone() }.into());
+        }
         together.push(panel.of(&verdicts));
     }
     verdicts.judges.extend(together);
     let measured: Vec<String> = verdicts.judges.iter().map(|judge| judge.name.clone()).collect();
-    let wanted = alone.methods.iter().map(|name| (name, &verdicts.names));
-    let wanted = wanted.chain(settings.against.iter().map(|name| (name, &measured)));
-    for (name, known) in wanted {
-        if !known.contains(name) {
-            let known = first_names(known);
-            return Err(JudgesError::UnknownJudge { name: name.clone(), known }.into());
-        }
-    }
+    check(&settings.against, &measured)?;
     let mut rows = Vec::new();
     let total = u64::from(settings.draws) * verdicts.judges.len() as u64;
     let progress = observer.stage("bootstrap", total);
@@ -129,9 +135,10 @@ impl Measured {
         let has_gold = verdicts.pairs.iter().any(|pair| pair.gold().is_some());
         // What nobody could know is not a row; what turned out undefined is.
         let measures = MEASURES.into_iter().filter(|measure| match measure {
-            Measure::Cost(_) | Measure::OwnFamily | Measure::OwnFamilyExcess => {
-                measure.items(&total) > 0
-            }
+            Measure::Cost(_)
+            | Measure::ScoreGap
+            | Measure::OwnFamily
+            | Measure::OwnFamilyExcess => measure.items(&total) > 0,
             measure => has_gold || !measure.needs_gold(),
         });
         let measures = measures.collect();

@@ -26,8 +26,10 @@ const FAMILY: usize = 26;
 const COST: usize = 29;
 /// Pairs behind the pooled figures, and without ties.
 const PAIRS: usize = COST + 2 * COSTS.len();
+/// Sum of the gaps between the scores of a verdict, verdicts with scores.
+const GAP: usize = PAIRS + 2;
 /// Number of sums.
-pub(crate) const SUMS: usize = PAIRS + 2;
+pub(crate) const SUMS: usize = GAP + 2;
 
 /// Sums over some pairs.
 pub(crate) type Sums = [f64; SUMS];
@@ -60,6 +62,8 @@ pub(crate) enum Measure {
     /// Share of verdicts for the answer shown first, among those for either, over the pairs with
     /// a verdict in both orders.
     FirstPlace,
+    /// Mean gap between the scores of the sides.
+    ScoreGap,
     /// Share of verdicts for the answer of the judge's own family.
     OwnFamily,
     /// That share minus the share of gold verdicts for it.
@@ -69,7 +73,7 @@ pub(crate) enum Measure {
 }
 
 /// All measures.
-pub(crate) const MEASURES: [Measure; 14 + COSTS.len()] = [
+pub(crate) const MEASURES: [Measure; 15 + COSTS.len()] = [
     Measure::Accuracy,
     Measure::AccuracyWithoutTies,
     Measure::AccuracyLowerBound,
@@ -82,6 +86,7 @@ pub(crate) const MEASURES: [Measure; 14 + COSTS.len()] = [
     Measure::Flips,
     Measure::Ties,
     Measure::FirstPlace,
+    Measure::ScoreGap,
     Measure::OwnFamily,
     Measure::OwnFamilyExcess,
     Measure::Cost(0),
@@ -106,6 +111,7 @@ impl Measure {
             Self::Flips => "flips",
             Self::Ties => "ties",
             Self::FirstPlace => "first_place",
+            Self::ScoreGap => "score_gap",
             Self::OwnFamily => "own_family",
             Self::OwnFamilyExcess => "own_family_excess",
             Self::Cost(0) => "tokens_per_verdict",
@@ -140,6 +146,7 @@ impl Measure {
             Self::Flips => ratio(sums[CONSISTENT + 1] - sums[CONSISTENT], sums[CONSISTENT + 1]),
             Self::Ties => ratio(sums[TIES], sums[TIES + 1]),
             Self::FirstPlace => ratio(sums[FIRST], sums[FIRST + 1]),
+            Self::ScoreGap => ratio(sums[GAP], sums[GAP + 1]),
             Self::OwnFamily => ratio(sums[FAMILY], sums[FAMILY + 2]),
             Self::OwnFamilyExcess => ratio(sums[FAMILY] - sums[FAMILY + 1], sums[FAMILY + 2]),
             Self::Cost(index) => ratio(sums[COST + 2 * index], sums[COST + 2 * index + 1]),
@@ -163,6 +170,7 @@ impl Measure {
             Self::Consistency | Self::Flips => sums[CONSISTENT + 1],
             Self::Ties => sums[TIES + 1],
             Self::FirstPlace => sums[FIRST + 1],
+            Self::ScoreGap => sums[GAP + 1],
             Self::OwnFamily | Self::OwnFamilyExcess => sums[FAMILY + 2],
             Self::Cost(index) => sums[COST + 2 * index + 1],
         };
@@ -261,6 +269,10 @@ pub(crate) fn sums_of(judge: &Judge, pair: &Pair, judged: &Judged) -> Sums {
             sums[FIRST] += f64::from(u8::from(verdict == side(order)));
             sums[FIRST + 1] += 1.0;
         }
+    }
+    for [a, b] in judged.scores.iter().flatten() {
+        sums[GAP] += (a - b).abs();
+        sums[GAP + 1] += 1.0;
     }
     sums[TIES + 1] = readable;
     if gold.is_some() && readable > 0.0 {

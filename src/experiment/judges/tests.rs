@@ -319,12 +319,16 @@ fn a_panel_decides_by_votes_ranks_or_scores_by_hand() {
     let methods = ["panel:votes", "panel:borda", "panel:scores", "panel:softmax"];
     let methods = methods.map(str::to_owned).to_vec();
     let run = studied(verdicts, Some(pairs), &JudgesSettings { methods, ..settings() });
-    // Votes 2 to 1 for b. Scores -1, -1, 10: mean 2.67 for a. Softmax 1/(1 + e) = .269, twice, and 1 - e^-10:
-    // mean .513 for a.
+    // Votes 2 to 1 for b. Scores -1, -1, 10: mean 2.67 for a. The highest: 20 to 11 for a, and 9 to 9.
     near(value(&run, "panel:votes", "accuracy"), 1.0);
     near(value(&run, "panel:borda", "accuracy"), 1.0);
     near(value(&run, "panel:scores", "accuracy"), 0.5);
-    near(value(&run, "panel:softmax", "accuracy"), 0.5);
+    near(value(&run, "panel:softmax", "accuracy"), 0.0);
+    // Gaps of l 10, of the means 40/3 - 32/3 and 9 - 17/2, of the highest 9 and 0.
+    near(value(&run, "l", "score_gap"), 10.0);
+    near(value(&run, "panel:scores", "score_gap"), (8.0 / 3.0 + 0.5) / 2.0);
+    near(value(&run, "panel:softmax", "score_gap"), 4.5);
+    assert!(run.row("panel:votes", "score_gap").is_none());
     // The members are measured beside it.
     near(value(&run, "l", "accuracy"), 0.0);
     let unknown = JudgesSettings { methods: vec!["panel:dice".into()], ..settings() };
@@ -332,6 +336,37 @@ fn a_panel_decides_by_votes_ranks_or_scores_by_hand() {
     let files = Files { verdicts: &verdicts, pairs: None, clusters: None, transcripts: None };
     let error = study(&files, &unknown, &Silent).unwrap_err().to_string();
     assert!(error.contains("panel:votes"), "{error}");
+}
+
+#[test]
+fn a_panel_of_one_and_scores_that_nobody_gave_are_refused() {
+    let verdicts = "item,judge,winner\n1,j,a\n1,k,b\n";
+    let methods = |names: &[&str]| JudgesSettings {
+        methods: names.iter().map(|name| (*name).to_owned()).collect(),
+        ..settings()
+    };
+    let refused = |settings: &JudgesSettings| {
+        let verdicts = source("verdicts.csv", verdicts);
+        let files = Files { verdicts: &verdicts, pairs: None, clusters: None, transcripts: None };
+        study(&files, settings, &Silent).unwrap_err().to_string()
+    };
+    let text = refused(&methods(&["panel:votes", "j"]));
+    assert!(text.contains("`panel:votes` takes two judges"), "{text}");
+    let text = refused(&methods(&["panel:softmax"]));
+    assert!(text.contains("`panel:softmax` goes by scores"), "{text}");
+    let text = refused(&methods(&["panel:votes", "typo"]));
+    assert!(text.contains("there is no judge `typo`"), "{text}");
+}
+
+#[test]
+fn the_highest_scores_may_lie_closer_than_single_ones_by_hand() {
+    // Theorem 1 of the paper on MORE claims a larger gap. The first advocates are .3 apart, the best .15.
+    let verdicts = "item,judge,winner,order,score_a,score_b\n\
+        1,j,a,ab,.8,.5\n1,k,a,ab,.7,.65\n1,l,a,ab,.6,.48\n";
+    let methods = vec!["panel:softmax".to_owned()];
+    let run = studied(verdicts, None, &JudgesSettings { methods, ..settings() });
+    near(value(&run, "j", "score_gap"), 0.3);
+    near(value(&run, "panel:softmax", "score_gap"), 0.15);
 }
 
 #[test]
