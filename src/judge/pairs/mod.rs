@@ -21,7 +21,7 @@ pub(crate) mod single;
 mod tests;
 mod words;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -225,7 +225,7 @@ impl Prompts {
     ///
     /// # Errors
     ///
-    /// [`PromptError`] for a file that is no prompt of a debate, or a folder without any of them.
+    /// [`PromptError`] for a prompt of no role or not of a debate, or a folder without any of them.
     pub(crate) fn load(folder: Option<&Path>) -> Result<Self, PromptError> {
         let path = |name: &str| Some(folder?.join(format!("{name}.toml")));
         if let Some(folder) = folder.filter(|_| {
@@ -233,6 +233,19 @@ impl Prompts {
         }) {
             let (path, names) = (folder.to_owned(), Self::NAMES.join(", "));
             return Err(PromptError::NoPrompts { path, names });
+        }
+        let files = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten();
+        let mut files: Vec<PathBuf> = files.flatten().map(|file| file.path()).collect();
+        files.sort();
+        for path in files {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let is_meant = path.extension().is_some_and(|ending| ending == "toml")
+                && stem.starts_with("debate-");
+            // A name with a slip of the pen would leave the prompt that comes with caz in its place.
+            if is_meant && !Self::NAMES.contains(&&*stem) {
+                let names = Self::NAMES.join(", ");
+                return Err(PromptError::NoRole { path, names });
+            }
         }
         let load = |name: &str| {
             let own = path(name).filter(|path| path.is_file());

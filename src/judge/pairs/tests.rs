@@ -229,6 +229,11 @@ fn prompts_of_a_folder_replace_those_of_caz() {
     let prompts = Prompts::load(Some(folder.path())).unwrap();
     assert!(prompts.judge.source().contains("sternly"));
     assert_eq!(prompts.juror.sha256(), Prompts::built_in().unwrap().juror.sha256());
+    let misspelt = folder.path().join("debate-jugde.toml");
+    std::fs::copy(folder.path().join("debate-judge.toml"), &misspelt).unwrap();
+    let error = Prompts::load(Some(folder.path())).unwrap_err().to_string();
+    assert!(error.contains("debate-jugde.toml` is the prompt of no role"), "{error}");
+    std::fs::remove_file(misspelt).unwrap();
     // A prompt for something else is none of a debate.
     let labels = crate::judge::built_in::source("label-preference").unwrap();
     std::fs::write(folder.path().join("debate-juror.toml"), labels).unwrap();

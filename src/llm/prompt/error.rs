@@ -95,6 +95,14 @@ pub enum PromptError {
         /// Names of prompts that are looked for.
         names: String,
     },
+    /// A file of the folder has the name of no prompt that is looked for.
+    #[error("`{path}` is the prompt of no role; roles have {names}")]
+    NoRole {
+        /// The file.
+        path: PathBuf,
+        /// Names of prompts that are looked for.
+        names: String,
+    },
     /// The prompt is for something else.
     #[error("`{name}` is a prompt for {found:?}, not for {wanted:?}")]
     Kind {
@@ -110,7 +118,10 @@ pub enum PromptError {
 impl Kinded for PromptError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::Unknown { .. } | Self::Kind { .. } | Self::NoVariable { .. } => ErrorKind::Usage,
+            Self::Unknown { .. }
+            | Self::NoRole { .. }
+            | Self::Kind { .. }
+            | Self::NoVariable { .. } => ErrorKind::Usage,
             Self::Unreadable { .. } | Self::NoPrompts { .. } => ErrorKind::Missing,
             _ => ErrorKind::Input,
         }
