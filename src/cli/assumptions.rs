@@ -31,6 +31,8 @@ Columns: value is the conditional mutual information (total variation) given Z o
   human_human      two people; human_human:K of kind K, human_human:K+L of two, where workers are named kind/name
   cheater_human    a cheater and a person
   cheater_cheater  a cheater with the LLM of Z and one with the LLM `cheater`
+  epsilon          the largest excess of both over cheaters: below that of human_human cheating does not pay
+Rows without z are the same without any Z.
 null is its mean under permutation, excess = value less its estimated bias; difference_to_humans is the value of two
 people minus this one, excess_difference the same of the excesses, with its interval. about_zero
 answers hypotheses 1 and 2, below_humans hypotheses 3 and 4. auc: where workers who hand in

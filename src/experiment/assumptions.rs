@@ -272,24 +272,29 @@ pub(crate) fn verdict_sentence(checks: &[SourceCheck]) -> String {
                 sample to stand for a cheater."
             .to_owned();
     };
-    let (z, share) = (&best.z, 100.0 * auc.value);
+    let z = &best.z;
+    let share = match (100.0 * auc.value).round() {
+        share if share >= 100.0 => "all".to_owned(),
+        share => format!("{share} %"),
+    };
+    let or_more = if share == "all" { "" } else { " or more" };
     match cheater.works() {
         Verdict::Holds if best.is_complete() => format!(
             "Condition on {z}: tried here, workers who copy an LLM, up to a fifth of all, end below \
-             {share:.0} % or more of the people."
+             {share}{or_more} of the people."
         ),
         Verdict::Holds => format!(
             "Condition on {z}: tried here, workers who copy another LLM, up to a fifth of all, end below \
-             {share:.0} % or more of the people; copies of {z} itself need a second sample of it."
+             {share}{or_more} of the people; copies of {z} itself need a second sample of it."
         ),
         Verdict::Fails => format!(
             "Conditioning does not work here, not even on {z}, the best choice: workers who copy {}, \
-             up to a fifth of all, end below {share:.0} % of the people only.",
+             up to a fifth of all, end below {share} of the people only.",
             cheater.cheater
         ),
         _ => format!(
             "Condition on {z}; whether that tells copies of every LLM from people's answers is \
-             unclear: tried here, workers who copy {}, up to a fifth of all, end below {share:.0} % of the \
+             unclear: tried here, workers who copy {}, up to a fifth of all, end below {share} of the \
              people.",
             cheater.cheater
         ),

@@ -209,8 +209,8 @@ fn the_verdict_is_one_sentence_that_fits_the_checks() {
     let good = check(&world(1500, 1, &[("copied", 3, false)]), &QUICK);
     assert_eq!(
         verdict_sentence(&good),
-        "Condition on copied: tried here, workers who copy an LLM, up to a fifth of all, end below 100 % or \
-         more of the people."
+        "Condition on copied: tried here, workers who copy an LLM, up to a fifth of all, end below all of \
+         the people."
     );
     let bad = check(&world(1500, 1, &[("copied", 3, false), ("oracle", 3, true)]), &QUICK);
     assert!(verdict_sentence(&bad).starts_with("Conditioning does not work here"));

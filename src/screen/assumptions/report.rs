@@ -153,7 +153,9 @@ fn comparison_cells(comparison: &Comparison) -> [Cell; 6] {
 
 /// What copies planted among people show.
 fn planted_cells(cheater: &CheaterCheck) -> [Cell; 4] {
-    let ends = cheater.auc.and_then(|auc| auc.interval()).unzip();
+    // A t interval may reach beyond what a share can be.
+    let ends = cheater.auc.and_then(|auc| auc.interval());
+    let ends = ends.map(|(low, high)| (low.max(0.0), high.min(1.0))).unzip();
     let value = cheater.auc.map(|auc| auc.value);
     [value.into(), ends.0.into(), ends.1.into(), cheater.works().as_str().into()]
 }
@@ -206,7 +208,10 @@ fn verdicts(check: &SourceCheck) -> Vec<String> {
         ),
         _ => "it cannot be computed what two people share".to_owned(),
     };
-    let mut lines = vec![format!("Beyond {}, {humans}.", check.z)];
+    let epsilon = check.epsilon().and_then(|(_, worst)| worst.measured.excess());
+    let epsilon = epsilon
+        .map_or_else(String::new, |worst| format!("; a cheater at most {worst:.3} (epsilon)"));
+    let mut lines = vec![format!("Beyond {}, {humans}{epsilon}.", check.z)];
     for (claim, verdict) in HYPOTHESES {
         let words = [
             (Verdict::Holds, "holds"),
@@ -362,7 +367,7 @@ mod tests {
         let lines = footer(&example(), &AssumptionsSettings::default());
         insta::assert_snapshot!(lines.join("\n"), @r"
         Intervals: 95 %, bootstrap over tasks, B = 1000, seed 0. Null: mean of 200 permutations. About 0 means at most 25 % of what two people share beyond Z.
-        Beyond a, two people share 0.200 (0.180 to 0.220).
+        Beyond a, two people share 0.200 (0.180 to 0.220); a cheater at most 0.180 (epsilon).
           (1) a cheater shares about nothing with people: holds for a; fails for b.
           (2) two cheaters share about nothing: holds for b; cannot be checked (too few samples) for a.
           (3) people share more with each other than with a cheater: holds for a; unclear for b.
@@ -397,6 +402,18 @@ mod tests {
         assert_eq!(table.rows()[2][4], Cell::Missing);
         assert_eq!(table.rows()[2][13], Cell::Text("needs_samples".into()));
         assert_eq!(table.rows()[0][1], Cell::Missing);
+    }
+
+    #[test]
+    fn a_share_of_people_ends_at_one() {
+        let mut checks = example();
+        checks[0].cheaters[0].auc = auc(0.99);
+        let row = table(&checks, &checks[0]).rows()[1].clone();
+        let at = |name: &str| &row[COLUMNS.iter().position(|column| *column == name).unwrap()];
+        assert_eq!(*at("auc_high"), Cell::Number(1.0));
+        let Cell::Number(low) = at("auc_low") else { panic!("{row:?}") };
+        // 2.262 standard errors of .01 below.
+        assert!((low - (0.99 - 0.02262)).abs() < 1e-5, "{low}");
     }
 
     #[test]
