@@ -96,7 +96,7 @@ fn the_table_for_people_begins_with_base_rates_and_matrices() {
             && at("base rates") < at("gold \\ a")
             && at("gold \\ b") < at("kappa_linear")
     );
-    assert!(shown.contains("B = 50") && shown.contains("1 labels are outside the scale"));
+    assert!(shown.contains("B = 50") && shown.contains("a label is outside the scale"));
     assert!(!shown.contains("precision:"), "{shown}");
 }
 

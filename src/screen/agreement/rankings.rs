@@ -104,6 +104,7 @@ pub fn compare_rankings(
             return Err(RankingError::Interrupted.into());
         }
     }
+    table.set_headline(answer(&table));
     let warnings = (missing > 0).then(|| {
         let message = format!("{missing} runs lack a score and are left out");
         Warning::new("runs_without_score", missing, message)
@@ -129,6 +130,30 @@ pub fn compare_rankings(
 pub(super) const READING: &str = "tau weighs all pairs alike, RBO the top of the ranking: a high tau \
     with a low RBO means that the order is kept overall and lost at the top. rbo_chance: rbo where the \
     second ranking is shuffled, with the middle 95 %; p_permutation:rbo: the share of shuffles as high.";
+
+/// How alike the rankings are, in one sentence.
+pub(super) fn answer(table: &Table) -> String {
+    let tau = |row: &[Cell]| match (&row[0], &row[3], &row[4]) {
+        (Cell::Text(group), Cell::Text(metric), Cell::Number(tau)) if metric == METRICS[0] => {
+            Some((*tau, group.clone()))
+        }
+        _ => None,
+    };
+    let mut each: Vec<(f64, String)> = table.rows().iter().filter_map(|row| tau(row)).collect();
+    each.sort_by(|a, b| a.0.total_cmp(&b.0));
+    match &each[..] {
+        [] => "How far the two orders agree cannot be said: no tau is defined.".into(),
+        [(tau, group)] => {
+            format!(
+                "The two orders of {group} agree by tau-b {tau:.3}: 1 is the same order, 0 chance."
+            )
+        }
+        [(low, first), .., (high, last)] => format!(
+            "The two orders agree by tau-b {low:.3} ({first}) to {high:.3} ({last}): 1 is the same order, 0 \
+             chance."
+        ),
+    }
+}
 
 impl RankingSettings {
     /// # Errors

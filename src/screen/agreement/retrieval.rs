@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::rankings::{COLUMNS, Group, READING, RankingError, RankingSettings, push_rows};
+use super::rankings::{COLUMNS, Group, READING, RankingError, RankingSettings, answer, push_rows};
 use crate::data::observer::Observer;
 use crate::data::problem::Problems;
 use crate::data::rows::{Column, FileProblems, read_rows};
@@ -116,6 +116,7 @@ pub(crate) fn compare_by_runs(
             }
         }
     }
+    table.set_headline(answer(&table));
     scored.rows().iter().for_each(|row| table.push(row.clone()));
     Ok(Report {
         command: "agree",

@@ -258,7 +258,11 @@ pub(super) fn warnings(
     if settings.outside == Outside::Refuse {
         return Err(AgreementError::OutsideScale { rows, labels: names });
     }
-    let message = format!("{rows} labels are outside the scale and count as missing: {names}");
+    let message = if rows == 1 {
+        format!("a label is outside the scale and counts as missing: {names}")
+    } else {
+        format!("{rows} labels are outside the scale and count as missing: {names}")
+    };
     warnings.push(Warning::new("labels_outside_scale", rows, message));
     Ok(warnings)
 }

@@ -166,6 +166,8 @@ fn runs_and_topics_are_ranked_by_hand() {
     // By people t is the harder topic (one run of three finds something, of s two), by the LLM as well.
     assert!((value(&report, "p@10:topics", "people", "tau_b") - 1.0).abs() < 1e-12);
     assert!((value(&report, "p@10:topics", "people", "score:t") - 0.1 / 3.0).abs() < 1e-12);
+    let headline = report.table.headline().unwrap();
+    assert!(headline.contains("tau-b 0.333 (p@10) to 1.000 (map:topics)"), "{headline}");
     // r3 has nothing for t.
     assert_eq!(report.warnings[0].code, "topics_without_documents");
     // Two topics have two orders: whatever the shuffle, one in two is as good.
