@@ -12,13 +12,17 @@ use super::{Cell, Exporter, Report};
 pub struct TextExporter {
     /// Whether to colour flags; only for a terminal, and only with the feature `cli`.
     pub color: bool,
-    /// Columns of the terminal: sentences break between words, ids are cut to their ends, and columns from
-    /// the right, numbers first, are left out until rows fit. `None` leaves lines as long as they are.
+    /// Columns of the terminal: sentences break between words, empty columns are left out, ids are cut to
+    /// their ends, and columns from the right, numbers first, are left out until rows fit. `None` leaves
+    /// lines as long as they are.
     pub width: Option<usize>,
 }
 
 /// Names that are longer than this may be cut to their ends.
 const LONG_NAME: usize = 20;
+
+/// What stands in a cell that holds nothing.
+const MISSING: &str = "-";
 
 /// Columns that are never left out.
 const KEPT_COLUMNS: usize = 3;
@@ -29,20 +33,23 @@ impl Exporter for TextExporter {
         if let Some(headline) = report.table.headline() {
             writeln!(out, "{}\n", whole(&printable(headline)))?;
         }
-        let mut left_out = Vec::new();
+        let (mut left_out, mut empty) = (Vec::new(), Vec::new());
         if let Some(prose) = &report.prose {
             writeln!(out, "{}", whole(&printable_lines(prose.trim_end())))?;
         } else {
             let mut shown = Shown::of(&report.table);
             if let Some(width) = self.width {
+                empty = shown.drop_empty();
                 left_out = shown.fit(width);
             }
             writeln!(out, "{}", self.grid(&shown).trim_fmt())?;
         }
         let narrow = (!left_out.is_empty())
             .then(|| format!("Not shown for want of room: {}.", left_out.join(", ")));
+        let empty =
+            (!empty.is_empty()).then(|| format!("Empty, and not shown: {}.", empty.join(", ")));
         let warnings = report.warnings.iter().map(|warning| format!("Note: {}.", warning.message));
-        let notes = report.footer.iter().cloned().chain(narrow).chain(warnings);
+        let notes = report.footer.iter().cloned().chain(empty).chain(narrow).chain(warnings);
         for (index, note) in notes.enumerate() {
             if index == 0 {
                 writeln!(out)?;
@@ -116,7 +123,7 @@ struct Shown {
 impl Shown {
     fn of(table: &super::Table) -> Self {
         let shown = |cell: &Cell| match cell {
-            Cell::Missing => "-".into(),
+            Cell::Missing => MISSING.into(),
             Cell::Text(text) => printable(text).into_owned(),
             Cell::Integer(number) => number.to_string(),
             Cell::Number(number) => three_decimals(*number),
@@ -143,6 +150,26 @@ impl Shown {
             .saturating_sub(1)
     }
 
+    /// Takes columns away that hold nothing in any row, but for the first, and returns them.
+    fn drop_empty(&mut self) -> Vec<&'static str> {
+        let is_empty = |column: &usize| self.rows.iter().all(|row| row[*column] == MISSING);
+        let empty: Vec<usize> = (1..self.columns.len()).rev().filter(is_empty).collect();
+        if self.rows.is_empty() {
+            return Vec::new();
+        }
+        let mut names: Vec<&'static str> =
+            empty.into_iter().map(|column| self.remove(column)).collect();
+        names.reverse();
+        names
+    }
+
+    /// Takes a column away.
+    fn remove(&mut self, column: usize) -> &'static str {
+        self.is_text.remove(column);
+        self.rows.iter_mut().for_each(|row| drop(row.remove(column)));
+        self.columns.remove(column)
+    }
+
     /// Makes rows fit; returns the columns that had to go.
     fn fit(&mut self, width: usize) -> Vec<&'static str> {
         for column in 0..self.columns.len() {
@@ -165,9 +192,7 @@ impl Shown {
             let last = self.columns.len() - 1;
             let number = (KEPT_COLUMNS..=last).rev().find(|&column| !self.is_text[column]);
             let column = number.filter(|_| numbers_are_enough).unwrap_or(last);
-            left_out.push(self.columns.remove(column));
-            self.is_text.remove(column);
-            self.rows.iter_mut().for_each(|row| drop(row.remove(column)));
+            left_out.push(self.remove(column));
         }
         left_out.reverse();
         left_out
@@ -362,9 +387,25 @@ mod tests {
         );
         assert!(text.contains("Not shown for want of room: note."), "{text}");
         assert!(text.replace('\n', " ").contains(&format!("{long} {long}")), "{text}");
+        assert!(!text.contains("Empty, and not shown"), "{text}");
         // In a file everything stays.
         let whole = written(&TextExporter { color: false, width: None }, &report);
         assert!(whole.contains(&id("13")) && whole.contains(&format!("{long} {long}")));
+    }
+
+    #[test]
+    fn a_terminal_shows_no_empty_columns_and_names_them() {
+        let mut report = example();
+        report.table = super::super::Table::new(&["z", "score", "lambda", "copied", "flag"]);
+        for score in [0.1, 0.2] {
+            let row = [Cell::Missing, score.into(), Cell::Missing, Cell::Missing, "look".into()];
+            report.table.push(row.to_vec());
+        }
+        let text = written(&TextExporter { color: false, width: Some(80) }, &report);
+        assert!(text.starts_with(" z  score  flag"), "{text}");
+        assert!(text.contains("Empty, and not shown: lambda, copied."), "{text}");
+        let whole = written(&TextExporter { color: false, width: None }, &report);
+        assert!(whole.starts_with(" z  score  lambda  copied  flag"), "{whole}");
     }
 
     #[test]
