@@ -66,6 +66,40 @@ fn every_score_and_kind_has_a_row_and_whoever_knows_the_topic_wins() {
 }
 
 #[test]
+fn prior_reporting_and_random_reviewers_have_judgments_of_others_or_of_nobody() {
+    let set = real(2, 4);
+    let judged = vec![Some(0), Some(0), Some(1), Some(2), None];
+    let round = Round { set, rows: Vec::new(), kinds: Vec::new(), judged };
+    // By entry: what the two people say. Whoever is replaced said 9.
+    let people = [[1.0, 0.0, -1.0, 0.5], [-0.5, 0.25, 0.75, -1.0]];
+    let mut dense = DenseVectors::new(4);
+    people.iter().for_each(|row| dense.push(row));
+    (0..3).for_each(|_| dense.push(&[9.0; 4]));
+    let vectors = Vectors::Dense(dense);
+    let (mut first, mut said) = ([0; 4], [0; 3]);
+    for index in 0..400 {
+        let changed = nobody_wrote(&vectors, &round, 1, index);
+        assert_eq!(changed.dense_row(0), people[0]);
+        assert_eq!(changed.dense_row(1), people[1]);
+        assert_eq!(changed.dense_row(4), [9.0; 4], "nobody knows whose it is");
+        for (entry, value) in changed.dense_row(2).into_iter().enumerate() {
+            let says = |who: usize| (value - people[who][entry]).abs() < 1e-12;
+            assert!(says(0) || says(1), "{value}");
+            first[entry] += u32::from(says(0));
+        }
+        for value in changed.dense_row(3) {
+            let place =
+                [-1.0, 0.0, 1.0].iter().position(|known: &f64| (known - value).abs() < 1e-12);
+            said[place.expect("-1, 0 or 1")] += 1;
+        }
+    }
+    // Either person is as likely, every entry by itself (200 of 400, deviation 10), and so are the values (533
+    // of 1,600, deviation 19).
+    assert!(first.iter().all(|&count| (150..=250).contains(&count)), "{first:?}");
+    assert!(said.iter().all(|&count| (440..=630).contains(&count)), "{said:?}");
+}
+
+#[test]
 fn an_embedder_compared_with_itself_cannot_be_told_from_it() {
     let mut settings = settings();
     settings.embedders = vec![EmbedderSpec::Given, EmbedderSpec::Given];
