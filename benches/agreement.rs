@@ -40,8 +40,8 @@ fn files(sources: u32, tasks: u32) -> [Source; 3] {
 }
 
 fn agreeing(criterion: &mut Criterion) {
-    let settings =
-        AgreementSettings { scale: ScaleChoice::Range(0.0, 3.0), ..AgreementSettings::default() };
+    let mut settings = AgreementSettings::default();
+    settings.scale = ScaleChoice::Range(0.0, 3.0);
     for (sources, tasks) in SIZES {
         let [labels, gold, topics] = files(sources, tasks);
         for by_topic in [false, true] {
@@ -51,7 +51,8 @@ fn agreeing(criterion: &mut Criterion) {
             let clusters = if by_topic { TOPICS } else { tasks };
             let id = format!("sources={sources}/tasks={tasks}/clusters={clusters}/B=2000");
             let clusters = by_topic.then_some(ClusterSource::File(&topics));
-            let files = LabellerFiles { labels: &labels, gold: Some(&gold), since: None, clusters };
+            let mut files = LabellerFiles::new(&labels);
+            (files.gold, files.clusters) = (Some(&gold), clusters);
             group.bench_function(BenchmarkId::from_parameter(id), |bencher| {
                 bencher.iter(|| black_box(run(&files, &settings, &Silent)));
             });

@@ -20,7 +20,8 @@
 //!
 //! # What is public
 //!
-//! The names in this list, each once and without a path; what is not in it changes without notice.
+//! The names in this list, each once and without a path; what is not in it changes without notice. Settings and
+//! rows may get further fields: begin with `default()` or `new()` and set what you need.
 //!
 //! # Layers
 //!

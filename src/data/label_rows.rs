@@ -20,6 +20,7 @@ use super::z::ZLabels;
 
 /// Labels of a crowd and of LLMs, checked together, and where they came from.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Labels {
     /// The reports of the crowd.
     pub table: LabelTable,
@@ -43,6 +44,7 @@ pub struct Labels {
 
 /// One label by a person.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct LabelRow {
     /// Name of the task.
     pub task: String,
@@ -65,6 +67,7 @@ impl LabelRow {
 
 /// One label by an LLM.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ZLabelRow {
     /// Name of the task.
     pub task: String,

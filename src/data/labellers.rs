@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use super::answers::Answered;
 use super::duplicates::Duplicates;
 use super::ids::Ids;
+use super::label_reader::{self, SAMPLE, TASK};
 use super::label_spelling::clicked;
 use super::near::quotable;
 use super::problem::{DataError, Problems};
@@ -20,20 +21,10 @@ use super::rows::{Column, Field, FileProblems, NamedColumn, read_rows};
 use super::source::Source;
 use crate::error::Remedy;
 
-const TASK: Column = Column {
-    name: "task",
-    synonyms: &["question", "item", "example", "unit", "task_id"],
-    required: true,
-};
 pub(super) const SOURCE: Column =
     Column { name: "source", synonyms: &["model", "judge", "llm"], required: false };
-pub(super) const WORKER: Column = Column {
-    name: "worker",
-    synonyms: &["annotator", "performer", "user", "worker_id"],
-    required: false,
-};
+pub(super) const WORKER: Column = Column { required: false, ..label_reader::WORKER };
 pub(super) const PROMPT: Column = Column { name: "prompt", synonyms: &[], required: false };
-const SAMPLE: Column = Column { name: "sample", synonyms: &[], required: false };
 pub(super) const LABEL: Column = Column {
     name: "label",
     synonyms: &[
@@ -61,6 +52,7 @@ pub enum ClusterSource<'a> {
 
 /// The files of a run.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct LabellerFiles<'a> {
     /// `task`, `label`, optional `source` or `worker`, `prompt`, `sample`.
     pub labels: &'a Source,
@@ -73,6 +65,11 @@ pub struct LabellerFiles<'a> {
 }
 
 impl<'a> LabellerFiles<'a> {
+    /// One file and nothing beside it.
+    pub fn new(labels: &'a Source) -> Self {
+        Self { labels, gold: None, since: None, clusters: None }
+    }
+
     /// All files, in the order of `Labellings::rows`.
     pub fn sources(&self) -> impl Iterator<Item = &'a Source> + use<'a> {
         let clusters = match self.clusters {

@@ -21,6 +21,7 @@ use super::warning::Warning;
 
 /// Reviews and Z, checked together, and where they came from.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Reviews {
     /// The reviews and Z.
     pub set: ReviewSet,
@@ -50,6 +51,7 @@ pub struct ReviewFiles {
 
 /// A review by a person. One of `text`, `vector` and `judgments` is needed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ReviewRow {
     /// Name of the paper.
     pub paper: String,
@@ -66,8 +68,16 @@ pub struct ReviewRow {
     pub judgments: Option<BTreeMap<String, f64>>,
 }
 
+impl ReviewRow {
+    /// `reviewer` has reviewed `paper`; what was written is to be set.
+    pub fn new(paper: impl Into<String>, reviewer: impl Into<String>) -> Self {
+        Self { paper: paper.into(), reviewer: reviewer.into(), ..Self::default() }
+    }
+}
+
 /// A review of a paper by an LLM, with the same content as a [`ReviewRow`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ZRow {
     /// Name of the paper.
     pub paper: String,
@@ -86,6 +96,13 @@ pub struct ZRow {
     /// What the text says by category.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judgments: Option<BTreeMap<String, f64>>,
+}
+
+impl ZRow {
+    /// The LLM has reviewed `paper`; what was written is to be set.
+    pub fn new(paper: impl Into<String>) -> Self {
+        Self { paper: paper.into(), ..Self::default() }
+    }
 }
 
 impl Reviews {

@@ -183,6 +183,7 @@ pub enum Pooling {
 /// Everything that decides the vectors of given texts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct EmbedderSettings {
     /// The embedder; `None` for `given` where vectors or judgments are all there is, else `static`.
     pub embedder: Option<EmbedderSpec>,

@@ -73,6 +73,7 @@ impl JudgeStrategy for Strategy {
 /// How a judge is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct JudgeSettings {
     /// The form of its answers.
     pub judge: JudgeKind,

@@ -43,13 +43,12 @@ fn relevance(binarize: Option<f64>, by_topic: bool) -> Vec<Row> {
     });
     let topics = source("topics.csv", &format!("task,topic\n{}", topics.collect::<String>()));
     let clusters = by_topic.then_some(ClusterSource::File(&topics));
-    let files = LabellerFiles { labels: &labels, gold: Some(&gold), since: None, clusters };
-    let settings = AgreementSettings {
-        scale: ScaleChoice::Range(0.0, 3.0),
-        binarize: binarize.map(Cut::Number),
-        draws: 500,
-        ..AgreementSettings::default()
-    };
+    let mut files = LabellerFiles::new(&labels);
+    (files.gold, files.clusters) = (Some(&gold), clusters);
+    let mut settings = AgreementSettings::default();
+    settings.scale = ScaleChoice::Range(0.0, 3.0);
+    settings.binarize = binarize.map(Cut::Number);
+    settings.draws = 500;
     run(&files, &settings, &Silent).unwrap().rows()
 }
 
@@ -122,7 +121,8 @@ fn preferences(ties: bool) -> Vec<Row> {
         }
     }
     let (labels, gold) = (source("gpt.csv", &gpt), source("gold.csv", &gold));
-    let files = LabellerFiles { labels: &labels, gold: Some(&gold), since: None, clusters: None };
+    let mut files = LabellerFiles::new(&labels);
+    files.gold = Some(&gold);
     run(&files, &AgreementSettings::default(), &Silent).unwrap().rows()
 }
 
@@ -147,10 +147,11 @@ fn preferences_of_gpt_4_and_of_people() {
 fn who_may_replace_the_crowd_of_cebab() {
     let labels = Source::read(&data("labels-cebab/z.csv")).unwrap();
     let gold = Source::read(&data("labels-cebab/labels.csv")).unwrap();
-    let files = LabellerFiles { labels: &labels, gold: Some(&gold), since: None, clusters: None };
+    let mut files = LabellerFiles::new(&labels);
+    files.gold = Some(&gold);
     let test = AltTestSettings { epsilon: 0.1, ..AltTestSettings::default() };
-    let settings =
-        AgreementSettings { alt_test: Some(test), draws: 2, ..AgreementSettings::default() };
+    let mut settings = AgreementSettings::default();
+    (settings.alt_test, settings.draws) = (Some(test), 2);
     let rows = run(&files, &settings, &Silent).unwrap().rows();
     // By another implementation (numpy, scipy) on these labels of aspects.
     for (model, omega, rho) in [

@@ -118,26 +118,23 @@ fn venue(draws: &mut Draws) -> ReviewsRun {
         let (paper, place) = (review / PER_PAPER, review % PER_PAPER);
         // Reviewers of one paper are strangers on the next.
         let reviewer = (paper + place * (1_249 + paper % 7)) % REVIEWERS;
-        reviews.push(ReviewRow {
-            paper: format!("submission-{paper}"),
-            reviewer: format!("~First_Lastname{reviewer}"),
-            vector: Some(draws.vector()),
-            ..ReviewRow::default()
-        });
+        let reviewer = format!("~First_Lastname{reviewer}");
+        let mut row = ReviewRow::new(format!("submission-{paper}"), reviewer);
+        row.vector = Some(draws.vector());
+        reviews.push(row);
     }
     for paper in 0..REVIEWS / PER_PAPER {
-        let paper = format!("submission-{paper}");
-        z.push(ZRow { paper, vector: Some(draws.vector()), ..ZRow::default() });
+        let mut row = ZRow::new(format!("submission-{paper}"));
+        row.vector = Some(draws.vector());
+        z.push(row);
     }
-    let settings = ReviewsSettings {
-        score: Some(vec![
-            ScoreName::Projected,
-            ScoreName::Cosine,
-            ScoreName::Negative,
-            ScoreName::Combined,
-        ]),
-        ..ReviewsSettings::default()
-    };
+    let mut settings = ReviewsSettings::default();
+    settings.score = Some(vec![
+        ScoreName::Projected,
+        ScoreName::Cosine,
+        ScoreName::Negative,
+        ScoreName::Combined,
+    ]);
     reviews_of(Reviews::from_rows(reviews, z).unwrap(), &settings, &Silent).unwrap()
 }
 

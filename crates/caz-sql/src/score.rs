@@ -94,16 +94,14 @@ pub(super) fn run(args: &ScoreArgs, common: &Common) -> Result<ExitStatus> {
         return Err(UsageError("an engine reads files, not standard input".into()).into());
     }
     let fits = args.scheduler.is_none() || args.shared_folder.is_some();
-    let settings = LabelsSettings {
-        mechanism: plan.mechanisms(fits)?,
-        min_tasks: args.min_tasks,
-        fdr: args.fdr,
-        margin: args.margin,
-        learn_from: LearnFrom::All,
-        max_iterations: plan.max_iterations,
-        seed: common.seed,
-        ..LabelsSettings::default()
-    };
+    let mut settings = LabelsSettings::default();
+    settings.mechanism = plan.mechanisms(fits)?;
+    settings.min_tasks = args.min_tasks;
+    settings.fdr = args.fdr;
+    settings.margin = args.margin;
+    settings.learn_from = LearnFrom::All;
+    settings.max_iterations = plan.max_iterations;
+    settings.seed = common.seed;
     let (place, engine) = match &args.scheduler {
         Some(_) if common.offline => {
             let message = "--offline forbids the connection to a cluster";

@@ -35,9 +35,10 @@ struct BothWays {
 impl BothWays {
     fn new(labels: Vec<(String, String, String)>, z: Vec<(String, String, String)>) -> Self {
         let rows = labels.iter().map(|(task, worker, label)| LabelRow::new(task, worker, label));
-        let of_llm = z.iter().map(|(source, task, label)| ZLabelRow {
-            source: Some(source.clone()),
-            ..ZLabelRow::new(task, label)
+        let of_llm = z.iter().map(|(source, task, label)| {
+            let mut row = ZLabelRow::new(task, label);
+            row.source = Some(source.clone());
+            row
         });
         let local = Labels::from_rows(rows, of_llm).unwrap();
         Self { labels, z, local }

@@ -73,11 +73,9 @@ mod engine {
         let file = |name| format!("{data}{name}");
         let set = Labels::from_files(file("labels.csv"), &[file("llm-labels.csv")]).unwrap();
         let names = [MechanismName::CaZ, MechanismName::NegZ];
-        let settings = LabelsSettings {
-            mechanism: names.to_vec(),
-            learn_from: LearnFrom::All,
-            ..LabelsSettings::default()
-        };
+        let mut settings = LabelsSettings::default();
+        settings.mechanism = names.to_vec();
+        settings.learn_from = LearnFrom::All;
         let local = labels(set, &settings, &Silent).unwrap();
         let scored = names.iter().filter_map(|name| local.scores(*name));
         let local: Vec<_> = scored.flat_map(|scores| &scores.rows).collect();

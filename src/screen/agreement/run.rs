@@ -55,6 +55,7 @@ pub(crate) struct Disagreement {
 
 /// Everything that a run found.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct AgreementRun {
     /// The settings.
     pub settings: AgreementSettings,

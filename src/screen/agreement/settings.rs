@@ -10,6 +10,7 @@ use crate::metrics::alternative_annotator::{FALSE_DISCOVERY_RATE, LEAST_ITEMS, L
 
 /// Settings of a run; all of them, and the provenance of its result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct AgreementSettings {
     /// Which labels there are.
     pub scale: ScaleChoice,

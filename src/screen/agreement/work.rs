@@ -14,6 +14,7 @@ use crate::metrics::agreement::bootstrap::{ClusterCounts, over_draws};
 
 /// A row of the result.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Row {
     /// Who is measured.
     pub source: String,

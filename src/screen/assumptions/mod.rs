@@ -21,6 +21,7 @@ use crate::experiment::assumptions::{
 /// Every setting that can change the result; what is serialised is its provenance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct AssumptionsSettings {
     /// Permutations behind each null, at least 1.
     pub permutations: u32,

@@ -17,6 +17,7 @@ use crate::stats::rank::{descending_ranks, worst_first};
 
 /// What one mechanism says.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct MechanismScores {
     /// The mechanism.
     pub mechanism: MechanismName,
@@ -36,6 +37,7 @@ pub struct MechanismScores {
 
 /// What one mechanism says about one worker.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct WorkerRow {
     /// Name of the worker.
     pub worker: String,

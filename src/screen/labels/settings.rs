@@ -20,6 +20,7 @@ pub const MIN_TASKS: usize = 10;
 /// How second labels are treated is a property of the [`Labels`](crate::data::Labels).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct LabelsSettings {
     /// Mechanisms to score with, in the order of the result; none: those that fit the crowd.
     pub mechanism: Vec<MechanismName>,

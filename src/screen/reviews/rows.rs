@@ -13,6 +13,7 @@ use crate::text::scorer::{ScoreDetail, Scored};
 
 /// The score of one reviewer by one name.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ReviewerRow {
     /// Name of the reviewer.
     pub reviewer: String,

@@ -50,6 +50,7 @@ pub enum By {
 /// Everything that decides the scores and flags of given reviews.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct ReviewsSettings {
     /// Which scores, in the order of the table; one named twice counts once. `None` for the one
     /// that fits the venue: own work where it is large enough, else projected.
