@@ -42,6 +42,7 @@ use crate::metrics::auc::ClusteredAuc;
 use crate::report::html::Page;
 use crate::report::{Input, Report, settings_map};
 use crate::simulate::reviews::ReviewerKind;
+use crate::stats::rank::whole;
 use crate::stats::seed::stream;
 use crate::text::scorer::Scorer;
 use crate::text::space::Space;
@@ -286,12 +287,7 @@ fn planted(trials: &ReviewTrials, real: &ReviewSet) -> Result<(Vec<String>, Vec<
         let mut people: Vec<usize> = (0..kinds.len()).filter(|&i| kinds[i] == Some(0)).collect();
         people.shuffle(&mut id.stream(settings.seed, "judgments that nobody wrote"));
         let mut judged = vec![None; kinds.len()];
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a share of a count is between 0 and the count"
-        )]
-        let each = ((SHARE * people.len() as f64) as usize).max(1);
+        let each = whole(SHARE * people.len() as f64).max(1);
         for (place, &review) in people.iter().enumerate() {
             judged[review] =
                 Some(u32::try_from(place / each + 1).ok().filter(|&n| n < 3).unwrap_or(0));

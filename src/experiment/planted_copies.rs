@@ -14,6 +14,7 @@ use crate::mechanism::{
     Conditioning, CorrelatedAgreement, CorrelatedAgreementOptions, Mechanism, MechanismError,
 };
 use crate::stats::interval::Estimate;
+use crate::stats::rank::whole;
 
 /// One in so many workers copies at a time: few, and many.
 const ONE_IN: [usize; 2] = [20, 5];
@@ -64,12 +65,7 @@ fn auc_of(
     let step = workers.len() as f64 / crowds.max(1) as f64;
     // Copiers of one crowd are as far apart as may be, so that they seldom meet.
     let copiers = |crowd: usize| -> Vec<u32> {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a place in a list"
-        )]
-        let first = (crowd as f64 * step) as usize;
+        let first = whole(crowd as f64 * step);
         let all = (0..at_once).map(|k| first + k * workers.len() / at_once);
         let mut chosen: Vec<u32> = all.map(|k| workers[k % workers.len()]).collect();
         chosen.sort_unstable();

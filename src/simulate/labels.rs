@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::{SimulateError, check_share};
 use crate::data::ids::Ids;
 use crate::data::labels::{Label, LabelNames, LabelReport, LabelTable};
+use crate::stats::rank::whole;
 
 /// How often a biased worker gives the most common label without looking.
 const BIAS: f64 = 0.9;
@@ -80,13 +81,8 @@ impl Shares {
 }
 
 /// The number of workers that a share is, rounded down.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a share of a count is between 0 and the count"
-)]
 pub(crate) fn count_of(share: f64, workers: usize) -> usize {
-    (share * workers as f64 + ROUNDING).floor() as usize
+    whole(share * workers as f64 + ROUNDING)
 }
 
 /// One answer of an LLM per task, `None` where it gave none.

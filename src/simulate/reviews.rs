@@ -10,6 +10,7 @@ use super::rewording::Rewriting;
 use crate::data::content::Content;
 use crate::data::ids::Ids;
 use crate::data::reviews::{Review, ReviewSet, ZReview};
+use crate::stats::rank::whole;
 use crate::text::pairs::{Paper, papers_of};
 
 /// What a simulated reviewer hands in.
@@ -214,13 +215,8 @@ impl ReviewerOptions {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a share of a count is between 0 and the count"
-)]
 fn count_of(share: f64, total: usize) -> usize {
-    (share * total as f64).floor() as usize
+    whole(share * total as f64)
 }
 
 /// The papers of each reviewer.

@@ -58,14 +58,19 @@ pub(crate) fn quantile(ascending: &[f64], probability: f64) -> Option<f64> {
     assert!((0.0..=1.0).contains(&probability), "a probability");
     let last = ascending.len().checked_sub(1)?;
     let position = probability * last as f64;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a count is between 0 and the count"
-    )]
-    let below = position.floor() as usize;
+    let below = whole(position);
     let above = (below + 1).min(last);
     Some(ascending[below] + (position - below as f64) * (ascending[above] - ascending[below]))
+}
+
+/// A count or a place that was computed as a float, rounded down.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts are at least 0 and below 2^53"
+)]
+pub(crate) fn whole(count: f64) -> usize {
+    count as usize
 }
 
 /// Positions by ascending score, missing ones last, ties by name.

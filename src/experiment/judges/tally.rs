@@ -7,6 +7,7 @@ use super::verdicts::{COSTS, Judge, Judged, Pair, Verdicts};
 use crate::data::side::Side;
 use crate::metrics::agreement::Confusion;
 use crate::metrics::agreement::kappa::{Distance, kappa};
+use crate::stats::rank::whole;
 
 const POOLED: usize = 0;
 const COMBINED: usize = 9;
@@ -154,11 +155,6 @@ impl Measure {
     }
 
     /// Pairs behind it; for ties, first place and costs the readable verdicts.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "sums of counts are whole numbers of at least 0"
-    )]
     pub(crate) fn items(self, sums: &Sums) -> u64 {
         let count = match self {
             Self::Accuracy | Self::AccuracyLowerBound | Self::Kappa => sums[PAIRS],
@@ -174,18 +170,13 @@ impl Measure {
             Self::OwnFamily | Self::OwnFamilyExcess => sums[FAMILY + 2],
             Self::Cost(index) => sums[COST + 2 * index + 1],
         };
-        count as u64
+        whole(count) as u64
     }
 }
 
 /// Verdicts of the judge that are missing.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a sum of counts is a whole number of at least 0"
-)]
 pub(crate) fn missing(sums: &Sums) -> u64 {
-    sums[MISSING] as u64
+    whole(sums[MISSING]) as u64
 }
 
 fn side(index: usize) -> Side {
@@ -201,14 +192,9 @@ fn index(side: Side) -> usize {
 }
 
 /// The first `size` rows and columns of a matrix of three.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "sums of counts are whole numbers of at least 0"
-)]
 fn matrix(sums: &Sums, at: usize, size: usize) -> Confusion {
     let cells = (0..size).flat_map(|gold| (0..size).map(move |verdict| 3 * gold + verdict));
-    Confusion::of_counts(size, cells.map(|cell| sums[at + cell] as u64).collect())
+    Confusion::of_counts(size, cells.map(|cell| whole(sums[at + cell]) as u64).collect())
 }
 
 fn accuracy(sums: &Sums, at: usize, size: usize) -> Option<f64> {

@@ -2,7 +2,7 @@
 
 use super::venues::{BINS, Calibration, FlagRates, Handed, KindRates, OfReview, Outcome, Trial};
 use crate::metrics::auc::auc;
-use crate::stats::rank::{mean, quantile};
+use crate::stats::rank::{mean, quantile, whole};
 
 /// Rates of false positives of [`Calibration::found_at`].
 const FALSE_RATES: [f64; 2] = [0.01, 0.001];
@@ -122,12 +122,7 @@ fn calibration_error(all: &[&Outcome]) -> Option<f64> {
     const BINS: usize = 10;
     let mut bins = [(0.0, 0.0); BINS];
     for outcome in all {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a probability times ten"
-        )]
-        let bin = ((outcome.own * BINS as f64) as usize).min(BINS - 1);
+        let bin = whole(outcome.own * BINS as f64).min(BINS - 1);
         bins[bin].0 += outcome.own;
         bins[bin].1 += f64::from(u8::from(outcome.handed.is_own()));
     }

@@ -11,6 +11,7 @@ use crate::data::content::Content;
 use crate::data::reviews::{Review, ReviewSet, ZReview};
 use crate::embed::sentences::sentences;
 use crate::simulate::rewording::Rewriting;
+use crate::stats::rank::whole;
 use crate::stats::seed::stream;
 use crate::text::pairs::papers_of;
 
@@ -36,12 +37,7 @@ pub(super) fn make_venue(
     order.shuffle(&mut random);
     let mut order = order.into_iter();
     for &(kind, share) in &settings.shares {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a share of a count is between 0 and the count"
-        )]
-        let count = (share * assigned.len() as f64).round() as usize;
+        let count = whole((share * assigned.len() as f64).round());
         order.by_ref().take(count).for_each(|reviewer| handed[reviewer] = kind);
     }
     let papers = papers_of(real);
@@ -132,12 +128,7 @@ fn put_z(
 ) {
     let mut known = settings.papers.clone();
     known.shuffle(random);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a count is between 0 and the count"
-    )]
-    known.truncate((settings.z_coverage * known.len() as f64).round() as usize);
+    known.truncate(whole((settings.z_coverage * known.len() as f64).round()));
     for (at, z) in real.z.iter().enumerate() {
         let left_out = settings.leave_out && used_z.contains(&at);
         if settings.z_sources.contains(&z.source) && known.contains(&z.paper) && !left_out {

@@ -2,7 +2,7 @@
 
 use super::axis::{Scale, horizontal_axis, range, vertical_axis};
 use super::canvas::{Canvas, Frame};
-use crate::stats::rank::median;
+use crate::stats::rank::{median, whole};
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 300.0;
@@ -46,17 +46,12 @@ impl Histogram {
     }
 
     /// Counts in bins of one width, about as many as the square root of the number of values.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of a count is between 0 and the count"
-    )]
     fn bins(&self, (low, high): (f64, f64)) -> Vec<usize> {
-        let count = ((self.values.len() as f64).sqrt().ceil() as usize).clamp(12, 60);
+        let count = whole((self.values.len() as f64).sqrt().ceil()).clamp(12, 60);
         let mut bins = vec![0; count];
         for value in &self.values {
             let share = (value - low) / (high - low);
-            bins[((share * count as f64) as usize).min(count - 1)] += 1;
+            bins[whole(share * count as f64).min(count - 1)] += 1;
         }
         bins
     }

@@ -21,6 +21,7 @@ use crate::error::Result;
 use crate::metrics::agreement::{Confusion, Metric};
 use crate::report::{Input, Report, Table, settings_map};
 use crate::stats::interval::normal_quantile;
+use crate::stats::rank::whole;
 use crate::stats::seed::stream;
 
 /// Columns of a plan.
@@ -79,8 +80,7 @@ pub(crate) fn plan_monitoring(
         return Err(AgreementError::NoKappa.into());
     };
     let z = normal_quantile();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 0")]
-    let needed = ((z * z * spread / (half_width * half_width)).ceil() as usize).max(2);
+    let needed = whole((z * z * spread / (half_width * half_width)).ceil()).max(2);
     let (sample, short) = sample(reference, scale.len(), needed, settings.seed);
     let sizes: Vec<String> = (0..scale.len())
         .filter_map(|stratum| {
