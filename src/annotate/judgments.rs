@@ -11,8 +11,10 @@ use super::job::{Annotation, Answered, Asked, Job, all_settings, suspicious};
 use super::row::{Row, named};
 use crate::data::import::ImportSettings;
 use crate::data::items::{ItemRow, read_items};
+use crate::data::label_reader::{SAMPLE, SOURCE};
 use crate::data::observer::Observer;
 use crate::data::problem::{DataError, Problems};
+use crate::data::reviews::REVIEWER;
 use crate::data::rows::{Column, Field, FileProblems, read_rows};
 use crate::data::source::Source;
 use crate::error::{Error, Remedy, Result};
@@ -35,13 +37,9 @@ const IDS: [Column; 6] = [
         synonyms: &["item", "submission", "forum", "paper_id"],
         required: false,
     },
-    Column {
-        name: "reviewer",
-        synonyms: &["worker", "signature", "annotator", "reviewer_id"],
-        required: false,
-    },
-    Column { name: "source", synonyms: &["model"], required: false },
-    Column { name: "sample", synonyms: &[], required: false },
+    Column { required: false, ..REVIEWER },
+    SOURCE,
+    SAMPLE,
     Column { name: "task", synonyms: &["question_id"], required: false },
     Column { name: "id", synonyms: &[], required: false },
 ];

@@ -100,20 +100,26 @@ pub(crate) struct ReviewsSettings {
     pub import: ImportSettings,
 }
 
+/// What names the paper in a PDF file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum PaperFrom {
+    /// The name of the file.
+    #[default]
+    Name,
+    /// The title on its first page.
+    Title,
+}
+
 /// What is made of papers in PDF files.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct PdfSettings {
     /// What names a paper: `name` of the file, or `title`.
-    pub paper_from: String,
+    pub paper_from: PaperFrom,
     /// Whether references and appendix are kept.
     pub keep: bool,
-}
-
-impl Default for PdfSettings {
-    fn default() -> Self {
-        Self { paper_from: "name".into(), keep: false }
-    }
 }
 
 /// Papers ready to be reviewed, or tasks ready to be answered.

@@ -6,6 +6,15 @@ use super::problem::{DataError, Problems};
 use super::rows::{Column, Field, FileProblems, NamedColumn, read_rows};
 use super::source::Source;
 
+/// A column, for lists of them.
+pub(crate) const fn column(
+    name: &'static str,
+    synonyms: &'static [&'static str],
+    required: bool,
+) -> Column {
+    Column { name, synonyms, required }
+}
+
 /// The name of what a row of items is about.
 pub(crate) const TASK: Column = Column {
     name: "task",

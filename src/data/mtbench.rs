@@ -13,14 +13,11 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::items::column;
 use super::problem::{DataError, Problems};
 use super::rows::{Column, Field, FileProblems, Row, header, read_rows};
 use super::side::Side;
 use super::source::Source;
-
-const fn column(name: &'static str, synonyms: &'static [&'static str], required: bool) -> Column {
-    Column { name, synonyms, required }
-}
 
 const SCHEMA: [Column; 9] = [
     column("question_id", &[], true),

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::content::{CONTENT_COLUMNS, Content, ContentReader, ContentShape};
 use super::duplicates::{Duplicates, second};
 use super::ids::Ids;
+use super::label_reader::{SAMPLE, SOURCE};
 use super::near::quotable;
 use super::nouns::Nouns;
 use super::people::People;
@@ -24,13 +25,11 @@ pub(super) const PAPER: Column = Column {
     synonyms: &["item", "task", "submission", "forum", "paper_id"],
     required: true,
 };
-pub(super) const REVIEWER: Column = Column {
+pub(crate) const REVIEWER: Column = Column {
     name: "reviewer",
     synonyms: &["worker", "signature", "annotator", "reviewer_id"],
     required: true,
 };
-const SOURCE: Column = Column { name: "source", synonyms: &["model"], required: false };
-const SAMPLE: Column = Column { name: "sample", synonyms: &[], required: false };
 
 /// A review of one paper by one reviewer.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::super::files::OutputFile;
 use super::output::row_format_of;
-use crate::annotate::reviews::PdfSettings;
+use crate::annotate::reviews::{PaperFrom, PdfSettings};
 use crate::annotate::{Failed, Row, RowFormat};
 use crate::cli::common::{Common, ending_of, pdfs_of};
 use crate::cli::exit::UsageError;
@@ -43,15 +43,6 @@ pub(super) struct PaperArgs {
     tasks_out: Option<OutputFile>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum PaperFrom {
-    /// The name of the file
-    #[default]
-    Name,
-    /// The title on its first page
-    Title,
-}
-
 /// Papers that were read, and those that were not.
 pub(super) struct Papers {
     /// One row a paper.
@@ -76,8 +67,7 @@ const SHOWN: usize = 10;
 
 impl PaperArgs {
     pub(super) fn settings(&self) -> PdfSettings {
-        let paper_from = if self.paper_from == PaperFrom::Title { "title" } else { "name" };
-        PdfSettings { paper_from: paper_from.into(), keep: self.keep }
+        PdfSettings { paper_from: self.paper_from, keep: self.keep }
     }
 
     /// Reads the papers; what cannot be read is listed, and the rest goes on.

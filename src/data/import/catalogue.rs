@@ -18,7 +18,7 @@ use super::peerread::PeerRead;
 use super::potato::Potato;
 use super::prodigy::Prodigy;
 use super::surveys;
-use super::table::{AnyJson, AnyTable};
+use super::table::Any;
 use super::toloka::Toloka;
 use super::wide::WideTable;
 use super::zooniverse::Zooniverse;
@@ -49,8 +49,8 @@ pub(super) const IMPORTERS: [&dyn Importer; 26] = [
     &surveys::GOOGLE_FORMS,
     &PeerRead,
     &WideTable,
-    &AnyTable,
-    &AnyJson,
+    &Any::Table,
+    &Any::Json,
 ];
 
 /// The formats that are any table or JSON, by the names of columns.

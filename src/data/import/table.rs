@@ -140,37 +140,28 @@ fn is_label(known: &Known) -> bool {
     known.key() == "label"
 }
 
-/// Any table with a header.
-pub(super) struct AnyTable;
-
-impl Importer for AnyTable {
-    fn name(&self) -> &'static str {
-        "table"
-    }
-
-    fn detect(&self, peek: &Peek<'_>) -> bool {
-        matches!(peek.root, Root::Table { .. })
-    }
-
-    fn gives(&self, _wanted: Wanted) -> bool {
-        true
-    }
-
-    fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
-        read_flat(request, output)
-    }
+/// Any table with a header, or any JSON whose objects are rows.
+pub(super) enum Any {
+    Table,
+    Json,
 }
 
-/// Any JSON whose objects are rows.
-pub(super) struct AnyJson;
-
-impl Importer for AnyJson {
+impl Importer for Any {
     fn name(&self) -> &'static str {
-        "json"
+        match self {
+            Self::Table => "table",
+            Self::Json => "json",
+        }
     }
 
     fn detect(&self, peek: &Peek<'_>) -> bool {
-        matches!(&peek.root, Root::Json { first, wrapping, .. } if !first.is_empty() || wrapping.is_none())
+        match (self, &peek.root) {
+            (Self::Table, Root::Table { .. }) => true,
+            (Self::Json, Root::Json { first, wrapping, .. }) => {
+                !first.is_empty() || wrapping.is_none()
+            }
+            _ => false,
+        }
     }
 
     fn gives(&self, _wanted: Wanted) -> bool {

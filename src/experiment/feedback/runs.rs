@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::data::items::column;
 use crate::data::problem::{DataError, Problems};
 use crate::data::rows::{Column, FileProblems, Row, read_rows};
 use crate::data::source::Source;
@@ -102,10 +103,6 @@ impl Runs {
             rows: self.rows.clone(),
         }
     }
-}
-
-const fn column(name: &'static str, synonyms: &'static [&'static str], required: bool) -> Column {
-    Column { name, synonyms, required }
 }
 
 const SCHEMA: [Column; 9] = [

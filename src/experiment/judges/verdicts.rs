@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::family::family;
 use super::{Cluster, JudgesSettings};
+use crate::data::items::column;
 use crate::data::mtbench::{self, Judgment, is_mtbench, pair_name};
 use crate::data::problem::{DataError, Problems};
 use crate::data::rows::{Column, Field, FileProblems, header, read_rows};
@@ -107,10 +108,6 @@ pub(crate) struct Verdicts {
     pub gold_of_others: bool,
     /// What was read.
     pub inputs: Vec<Input>,
-}
-
-const fn column(name: &'static str, synonyms: &'static [&'static str], required: bool) -> Column {
-    Column { name, synonyms, required }
 }
 
 const ITEM: Column = column("item", &["task", "question"], true);

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::rankings::{COLUMNS, Group, READING, RankingError, RankingSettings, answer, push_rows};
+use crate::data::items::column;
 use crate::data::observer::Observer;
 use crate::data::problem::Problems;
 use crate::data::rows::{Column, FileProblems, read_rows};
@@ -254,10 +255,6 @@ struct Kind {
     /// Words of a line of TREC, and which of them are the columns of the schema.
     words: usize,
     places: [Option<usize>; 4],
-}
-
-const fn column(name: &'static str, synonyms: &'static [&'static str], required: bool) -> Column {
-    Column { name, synonyms, required }
 }
 
 const TOPIC: Column = column("topic", &["query", "qid", "query_id"], true);
