@@ -20,8 +20,6 @@ mod task;
 
 pub(crate) use self::failure::{Failed, Failure};
 pub(crate) use self::job::{Annotation, Asked, Estimate, Prices, Stop};
-#[cfg(test)]
-pub(crate) use self::labels::{Labels, LabelsSettings};
 pub(crate) use self::row::{Row, RowFormat, write_csv, write_json_lines};
 pub(crate) use self::samples::SamplingSettings;
 pub(crate) use self::task::read_task;

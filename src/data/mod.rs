@@ -57,5 +57,3 @@ pub(crate) mod z;
 pub(crate) use self::label_rows::LabelRow;
 pub(crate) use self::label_rows::{Labels, ZLabelRow};
 pub(crate) use self::review_rows::{ReviewFiles, Reviews};
-#[cfg(test)]
-pub(crate) use self::review_rows::{ReviewRow, ZRow};

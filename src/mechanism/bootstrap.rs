@@ -93,8 +93,9 @@ impl Bootstrap {
 
 #[cfg(test)]
 mod tests {
+    use super::super::WorkerScore;
+    use super::super::negative_agreement::NegativeAgreement;
     use super::super::tests::{seeded_crowd, values};
-    use super::super::{NegativeAgreement, WorkerScore};
     use super::*;
     use crate::data::progress::NoProgress;
 

@@ -70,7 +70,7 @@ pub fn keep_lowest(least: &mut Scores, other: Scores) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::NegativeAgreement;
+    use super::super::negative_agreement::NegativeAgreement;
     use super::super::tests::{assert_close, values};
     use super::*;
     use crate::data::labels::tests::table;

@@ -40,8 +40,6 @@ pub(crate) use self::correlated_agreement::CorrelatedAgreement;
 pub(crate) use self::dawid_skene::DawidSkene;
 pub(crate) use self::latent_class::MAX_STATE_BYTES;
 pub(crate) use self::minimum::MinimumOverSources;
-#[cfg(test)]
-pub(crate) use self::negative_agreement::NegativeAgreement;
 pub(crate) use self::options::{
     CorrelatedAgreementOptions, EmSettings, LearnFrom, MAX_ITERATIONS, MechanismOptions,
     OwnSettings, SeveralSources, TOLERANCE,

@@ -1,7 +1,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::super::{Labels, LabelsSettings, SamplingSettings};
+use super::super::SamplingSettings;
+use super::super::labels::{Labels, LabelsSettings};
 use super::*;
 use crate::data::interruption::Interruption;
 use crate::data::observer::Silent;

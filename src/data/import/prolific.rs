@@ -11,12 +11,10 @@ use serde_json::Value;
 use super::charset::decoded;
 use super::peek::{Peek, Root};
 use super::reading::Imported;
+use super::refused::PROLIFIC_COLUMNS;
 use super::settings::ImportSettings;
 use crate::data::source::Source;
 use crate::data::warning::{Warning, first_names};
-
-/// Columns that Prolific's list has.
-pub(super) const COLUMNS: [&str; 3] = ["Submission id", "Participant id", "Status"];
 
 /// States of a submission that was not handed in, or not accepted.
 const NOT_KEPT: [&str; 6] =
@@ -36,7 +34,7 @@ impl Submissions {
         let peek = Peek::new(&bytes);
         let Root::Table { header, delimiter } = &peek.root else { return None };
         let column = |name: &str| header.iter().position(|other| other == name);
-        let [Some(_), Some(who), Some(state)] = COLUMNS.map(column) else { return None };
+        let [Some(_), Some(who), Some(state)] = PROLIFIC_COLUMNS.map(column) else { return None };
         let mut reader =
             csv::ReaderBuilder::new().delimiter(*delimiter).flexible(true).from_reader(peek.bytes);
         let mut counts = BTreeMap::new();

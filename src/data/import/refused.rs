@@ -5,9 +5,11 @@ use serde_json::Value;
 use super::elements::Object;
 use super::error::ImportError;
 use super::peek::{Peek, Root};
-use super::prolific::COLUMNS;
 use super::wrapping::Wrapping;
 use crate::data::near::listed;
+
+/// Columns that Prolific's list has.
+pub(super) const PROLIFIC_COLUMNS: [&str; 3] = ["Submission id", "Participant id", "Status"];
 
 /// # Errors
 ///
@@ -33,7 +35,7 @@ pub(super) fn check(file: &str, peek: &Peek<'_>) -> Result<(), ImportError> {
             "an output manifest of SageMaker Ground Truth, which does not say who answered",
             "make a table (task, worker, label) of the files under annotations/worker-response",
         ),
-        Root::Table { .. } if peek.has_columns(&COLUMNS) => refused(
+        Root::Table { .. } if peek.has_columns(&PROLIFIC_COLUMNS) => refused(
             "the list of participants of Prolific, which has no answers",
             "export the answers from the survey or labelling tool that it points to; the command that \
                  reads exports takes both files and leaves out who was rejected",

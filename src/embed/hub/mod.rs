@@ -28,8 +28,6 @@ pub(crate) use gguf::{GgufReference, cached_gguf, locate_gguf};
 pub(crate) use language::cached_language_models;
 pub(crate) use pull::{ModelKind, Planned, pull};
 pub(crate) use settings::HubSettings;
-#[cfg(test)]
-pub(crate) use settings::{Token, Waits};
 
 use cache::ModelCache;
 

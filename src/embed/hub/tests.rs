@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::download::sha256_of_bytes as sha256;
 use super::repository::licence;
+use super::settings::{Token, Waits};
 use super::*;
 use crate::data::progress::NoProgress;
 use crate::embed::Embedder;

@@ -18,8 +18,6 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::study::study;
-#[cfg(test)]
-pub(crate) use self::study::{FeedbackRun, Row};
 use crate::metrics::agreement::bootstrap::DRAWS;
 
 /// The feedback that holds no information.

@@ -1,8 +1,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::study::fit;
-use super::{By, FeedbackRun, FeedbackSettings, study};
+use super::study::{FeedbackRun, fit};
+use super::{By, FeedbackSettings, study};
 use crate::data::observer::Silent;
 use crate::data::source::Source;
 

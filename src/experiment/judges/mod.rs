@@ -27,8 +27,6 @@ pub(crate) mod verdicts;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::error::JudgesError;
-#[cfg(test)]
-pub(crate) use self::study::JudgesRun;
 pub(crate) use self::study::study;
 pub(crate) use self::verdicts::Files;
 use crate::metrics::agreement::bootstrap::DRAWS;

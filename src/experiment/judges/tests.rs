@@ -6,7 +6,8 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::bias::{Observation, length_slope};
-use super::{Cluster, Files, JudgesRun, JudgesSettings, study};
+use super::study::JudgesRun;
+use super::{Cluster, Files, JudgesSettings, study};
 use crate::data::observer::Silent;
 use crate::data::source::Source;
 

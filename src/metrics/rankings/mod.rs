@@ -9,8 +9,6 @@ pub(crate) mod tau;
 pub(crate) mod tau_ap;
 
 pub(crate) use self::ranking::Ranking;
-#[cfg(test)]
-pub(crate) use self::rbo::truncated;
 pub(crate) use self::rbo::{Ties, extrapolated, normalised};
 pub(crate) use self::tau::tau_b;
 pub(crate) use self::tau_ap::{tau_ap, tau_ap_b};

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::rbo::truncated;
 use super::*;
 
 fn close(got: Option<f64>, want: f64, within: f64) -> bool {

@@ -26,8 +26,6 @@ pub(crate) mod settings;
 pub(crate) mod work;
 
 pub(crate) use self::as_z::AsZSettings;
-#[cfg(test)]
-pub(crate) use self::run::AgreementRun;
 pub(crate) use self::run::run;
 pub(crate) use self::settings::{
     AgreementSettings, AltTestSettings, Closeness, Compare, Cut, GoldBy, Outside, Requirement,

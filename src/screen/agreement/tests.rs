@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use super::run::AgreementRun;
 use super::*;
 use crate::data::labellers::LabellerFiles;
 use crate::data::observer::{Observer, Silent};

@@ -15,8 +15,6 @@ pub(crate) mod settings;
 use std::sync::OnceLock;
 
 use self::choice::choose;
-#[cfg(test)]
-pub(crate) use self::evidence::SourceAgreement;
 pub(crate) use self::evidence::WorkerEvidence;
 pub(crate) use self::rows::{MechanismScores, WorkerRow};
 pub(crate) use self::settings::{LabelsError, LabelsSettings, MIN_TASKS};

@@ -1,3 +1,4 @@
+use super::evidence::SourceAgreement;
 use super::*;
 use crate::data::observer::Silent;
 use crate::data::progress::{NoProgress, Progress};

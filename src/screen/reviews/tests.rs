@@ -1,6 +1,6 @@
 use super::*;
 use crate::data::observer::Silent;
-use crate::data::{ReviewRow, ZRow};
+use crate::data::review_rows::{ReviewRow, ZRow};
 use crate::embed::settings::EmbedderSettings;
 use crate::text::score::ScoreName;
 

@@ -26,13 +26,7 @@ mod tests;
 
 pub(crate) use self::check::{Checked, ReviewFindings, check};
 pub(crate) use self::dictionary::Dictionary;
-#[cfg(test)]
-pub(crate) use self::find::{Finder, Found};
-#[cfg(test)]
-pub(crate) use self::hypergeometric::{at_least, exactly};
 #[cfg(feature = "pdf")]
 pub(crate) use self::pdf::hidden_in_pdf;
-#[cfg(test)]
-pub(crate) use self::plan::CanaryError;
 pub(crate) use self::plan::{Instruction, MOST_PHRASES, Plan, PlannedPaper, instruction};
 pub(crate) use self::task::hidden_in_text;

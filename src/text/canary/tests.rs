@@ -3,6 +3,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use rand::seq::index::sample;
 
 use super::find::words;
+use super::find::{Finder, Found};
+use super::hypergeometric::{at_least, exactly};
+use super::plan::CanaryError;
 use super::*;
 use crate::stats::seed::stream;
 

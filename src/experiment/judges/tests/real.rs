@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::data::observer::Silent;
 use crate::data::source::Source;
-use crate::experiment::feedback::{self, By, FeedbackRun, FeedbackSettings};
-use crate::experiment::judges::{Files, JudgesRun, JudgesSettings, study};
+use crate::experiment::feedback::study::FeedbackRun;
+use crate::experiment::feedback::{self, By, FeedbackSettings};
+use crate::experiment::judges::study::JudgesRun;
+use crate::experiment::judges::{Files, JudgesSettings, study};
 
 fn data(path: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(path);
@@ -209,7 +211,7 @@ fn feedback_with_the_solution_by_kind_of_task() {
     let settings = FeedbackSettings { by: By::Task, draws: 300, seed: 0 };
     let run = feedback::study(&[source], &settings, &Silent).unwrap();
     let row = |task: &str, provider: &str, feedback: &str, metric: &str| {
-        let is = |row: &&feedback::Row| {
+        let is = |row: &&feedback::study::Row| {
             row.task.as_deref() == Some(task)
                 && (row.provider.as_str(), row.feedback.as_str()) == (provider, feedback)
                 && row.metric == metric
