@@ -19,6 +19,9 @@ pub(super) trait Keys: Args {
     const RARE: bool = false;
 }
 
+/// What a flag of four commands is about.
+pub(super) const OF_A_CROWD: &str = "What becomes of the crowd";
+
 /// The keys of a flag.
 #[derive(Debug, Clone)]
 pub(super) struct Keyed<T>(T);

@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::super::common::Common;
 use super::super::exit::ExitStatus;
-use super::super::keyed::Keys;
+use super::super::keyed::{Keys, OF_A_CROWD};
 use super::super::label_input::{LabelInput, RoleArgs};
 use super::super::mechanism_choice::{MechanismChoice, chosen};
 use super::super::progress::Terminal;
@@ -48,11 +48,8 @@ pub(in crate::cli) struct Crowds {
 
 impl Keys for Crowds {
     const FLAG: &'static str = "crowd";
-    const ABOUT: &'static str = ABOUT;
+    const ABOUT: &'static str = OF_A_CROWD;
 }
-
-/// What the flag is about.
-pub(super) const ABOUT: &str = "What becomes of the crowd";
 
 impl CrowdArgs {
     /// Runs the experiment and writes what is wanted of it.

@@ -7,7 +7,7 @@ use clap::Args;
 use super::super::common::Common;
 use super::super::exit::ExitStatus;
 use super::super::exports::ExportArgs;
-use super::super::keyed::{Keyed, Keys};
+use super::super::keyed::{Keyed, Keys, OF_A_CROWD};
 use super::super::label_input::{ReadingArgs, read_label_files};
 use super::super::output::{check_output, emit};
 use super::super::progress::Terminal;
@@ -57,7 +57,7 @@ pub(in crate::cli) struct Planted {
 
 impl Keys for Planted {
     const FLAG: &'static str = "crowd";
-    const ABOUT: &'static str = "What becomes of the crowd";
+    const ABOUT: &'static str = OF_A_CROWD;
 }
 
 /// Runs the command.

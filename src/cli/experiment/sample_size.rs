@@ -5,8 +5,8 @@ use clap::Args;
 
 use super::super::common::Common;
 use super::super::exit::ExitStatus;
-use super::super::keyed::{Keyed, Keys};
-use super::crowd::{ABOUT, CrowdArgs, Others};
+use super::super::keyed::{Keyed, Keys, OF_A_CROWD};
+use super::crowd::{CrowdArgs, Others};
 use crate::experiment::crowd::CrowdExperiment;
 use crate::experiment::sample_size::{COVERAGES, LLM_SHARE};
 
@@ -39,7 +39,7 @@ pub(in crate::cli) struct Covered {
 
 impl Keys for Covered {
     const FLAG: &'static str = "crowd";
-    const ABOUT: &'static str = ABOUT;
+    const ABOUT: &'static str = OF_A_CROWD;
 }
 
 /// Runs the command.

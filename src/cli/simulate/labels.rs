@@ -4,7 +4,7 @@ use crate::error::Result;
 use clap::Args;
 
 use super::super::common::Common;
-use super::super::keyed::{Keyed, Keys};
+use super::super::keyed::{Keyed, Keys, OF_A_CROWD};
 use super::super::label_input::{LabelInput, RoleArgs};
 use super::files;
 use crate::report::Report;
@@ -45,7 +45,7 @@ pub(in crate::cli) struct Contaminated {
 
 impl Keys for Contaminated {
     const FLAG: &'static str = "crowd";
-    const ABOUT: &'static str = "What becomes of the crowd";
+    const ABOUT: &'static str = OF_A_CROWD;
 }
 
 /// Runs the command.
