@@ -5,7 +5,6 @@
     reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
 )]
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use rayon::prelude::*;
@@ -16,9 +15,9 @@ use super::ids::{Ids, Place};
 use super::label_spelling::Spelling;
 use super::labels::{Label, LabelNames, LabelReport, LabelTable, MAX_LABELS};
 use super::near::quotable;
-use super::plain::read_plain_reports;
+use super::plain::{Given, read_plain_given, read_plain_reports};
 use super::problem::{DataError, Problems};
-use super::rows::{Column, FileProblems, Row, read_rows};
+use super::rows::{Column, Field, FileProblems, read_rows};
 use super::source::Source;
 use super::warning::{Warning, first_names, names_alike, names_alike_between, names_rounded};
 use super::z::{ZLabels, ZSample, ZSource, by_name};
@@ -202,7 +201,9 @@ fn read_crowd_by_row(
         if spelling.is_missing(&label) {
             return;
         }
-        let Some(number) = intern_label(&mut names.labels, &label, row, problems) else { return };
+        let Some(number) = intern_label(&mut names.labels, &label, row.line, problems) else {
+            return;
+        };
         let report = LabelReport { task: key.0, worker: key.1, label: number };
         let (position, line) = *seen.entry(key).or_insert((reports.len(), row.line));
         if position == reports.len() {
@@ -246,7 +247,7 @@ fn table_by_name(names: LabelNames, mut parts: Vec<Vec<LabelReport>>) -> LabelTa
 fn intern_label(
     labels: &mut Ids,
     label: &str,
-    row: &Row<'_>,
+    line: u64,
     problems: &mut FileProblems<'_>,
 ) -> Option<Label> {
     if labels.len() == MAX_LABELS && labels.get(label).is_none() {
@@ -255,10 +256,47 @@ fn intern_label(
              labels are categories, not free text",
             MAX_LABELS + 1
         );
-        problems.report(Some(row.line), Some(LABEL.name), message);
+        problems.report(Some(line), Some(LABEL.name), message);
         return None;
     }
     Label::try_from(labels.intern(label)).ok()
+}
+
+/// Reads rows of a task, a label and, unless `schema` ends there, a source and a sample. Returns how many there
+/// are.
+fn read_given<const N: usize>(
+    source: &Source,
+    schema: &[Column; N],
+    tasks: &Ids,
+    problems: &mut FileProblems<'_>,
+    visit: &mut dyn FnMut(Given<'_>, &mut FileProblems<'_>),
+) -> u64 {
+    let plain = read_plain_given(source, schema, tasks, &mut |given| visit(given, problems));
+    plain.unwrap_or_else(|| read_given_by_row(source, schema, tasks, problems, visit))
+}
+
+fn read_given_by_row(
+    source: &Source,
+    schema: &[Column],
+    tasks: &Ids,
+    problems: &mut FileProblems<'_>,
+    visit: &mut dyn FnMut(Given<'_>, &mut FileProblems<'_>),
+) -> u64 {
+    let mut last = Place::default();
+    read_rows(source, schema, problems, &mut |row, problems| {
+        let Some(task) = row.name(0, &schema[0], problems) else { return };
+        let Some(label) = row.label(1, &schema[1], problems) else { return };
+        let name = |place: usize| row.fields.get(place).and_then(Field::as_name);
+        let (source, sample) = (name(2), name(3));
+        let given = Given {
+            task: tasks.get_after(&task, &mut last).ok_or(&task),
+            label: &label,
+            source: source.as_deref(),
+            sample: sample.as_deref(),
+            line: row.line,
+        };
+        visit(given, problems);
+    })
 }
 
 /// Reads what refers to the tasks of a crowd.
@@ -287,39 +325,36 @@ impl Loader<'_> {
         let mut problems = FileProblems::new(source, problems);
         let stem = source.stem();
         let file = self.sources.iter().map(|source| source.file + 1).max().unwrap_or(0);
-        let schema = [TASK, LABEL, SOURCE, SAMPLE];
-        let mut last = Place::default();
-        read_rows(source, &schema, &mut problems, &mut |row, problems| {
-            let Some(task) = row.name(0, &TASK, problems) else { return };
-            let Some(label) = row.label(1, &LABEL, problems) else { return };
-            let origin = row.fields[2].as_name().unwrap_or(Cow::Borrowed(&stem));
-            let sample = row.fields[3].as_name().unwrap_or_default();
+        let (table, schema) = (self.table, [TASK, LABEL, SOURCE, SAMPLE]);
+        read_given(source, &schema, table.tasks(), &mut problems, &mut |given, problems| {
+            let Given { label, line, .. } = given;
+            let origin = given.source.unwrap_or(&stem);
             // Before the task is looked up: a source without any known task is a source, too.
-            let (index, sample_index) = self.position(&origin, &sample, file);
-            let Some(task_id) = self.table.tasks().get_after(&task, &mut last) else {
-                self.unknown_tasks.intern(&task);
-                self.unknown_rows += 1;
-                return;
+            let (index, sample) = self.position(origin, given.sample.unwrap_or_default(), file);
+            let task = match given.task {
+                Ok(task) => task,
+                Err(name) => return self.count_unknown(name),
             };
-            if self.spelling.is_missing(&label) {
+            if self.spelling.is_missing(label) {
                 return;
             }
-            let all_labels = &mut self.all_labels;
-            let Some(label) = intern_label(all_labels, &label, row, problems) else { return };
+            let Some(label) = intern_label(&mut self.all_labels, label, line, problems) else {
+                return;
+            };
             let source = &mut self.sources[index];
             if source.file != file {
                 let message = format!(
                     "`{}` is the name of a source in an earlier file of Z; \
                      give the files different names, or their rows a `source`",
-                    quotable(&origin)
+                    quotable(origin)
                 );
-                problems.report(Some(row.line), Some("source"), message);
+                problems.report(Some(line), Some("source"), message);
                 return;
             }
-            let line = &mut source.lines[sample_index][task_id as usize];
-            let slot = &mut source.z.samples[sample_index].labels[task_id as usize];
+            let first = &mut source.lines[sample][task as usize];
+            let slot = &mut source.z.samples[sample].labels[task as usize];
             if slot.is_none() {
-                (*slot, *line) = (Some(label), row.line);
+                (*slot, *first) = (Some(label), line);
                 return;
             }
             self.dropped += 1;
@@ -327,13 +362,18 @@ impl Loader<'_> {
                 let who = format!(
                     "`{}` has a second label for `{}`; \
                      number independent ones in a column `sample`",
-                    quotable(&origin),
-                    quotable(&task)
+                    quotable(origin),
+                    quotable(table.tasks().name(task))
                 );
-                let message = second(&who, *line);
-                problems.report_solvable(row.line, message, Remedy::ChooseDuplicates);
+                let message = second(&who, *first);
+                problems.report_solvable(line, message, Remedy::ChooseDuplicates);
             });
         })
+    }
+
+    fn count_unknown(&mut self, task: &str) {
+        self.unknown_tasks.intern(task);
+        self.unknown_rows += 1;
     }
 
     /// Where the labels of a source and sample go, new if they were not seen before.
@@ -363,31 +403,32 @@ impl Loader<'_> {
         let mut truth = vec![None; self.table.task_count()];
         let mut lines = vec![0; truth.len()];
         let mut problems = FileProblems::new(source, problems);
-        let rows = read_rows(source, &[TASK, TRUTH], &mut problems, &mut |row, problems| {
-            let Some(task) = row.name(0, &TASK, problems) else { return };
-            let Some(label) = row.label(1, &TRUTH, problems) else { return };
-            let Some(id) = self.table.tasks().get(&task) else {
-                self.unknown_tasks.intern(&task);
-                self.unknown_rows += 1;
-                return;
-            };
-            if self.spelling.is_missing(&label) {
-                return;
-            }
-            let labels = &mut self.all_labels;
-            let Some(label) = intern_label(labels, &label, row, problems) else { return };
-            let (slot, line) = (&mut truth[id as usize], &mut lines[id as usize]);
-            if slot.is_none() {
-                (*slot, *line) = (Some(label), row.line);
-                return;
-            }
-            self.dropped += 1;
-            self.duplicates.settle(slot, Some(label), || {
-                let who = format!("task `{}` has a second truth", quotable(&task));
-                let message = second(&who, *line);
-                problems.report_solvable(row.line, message, Remedy::ChooseDuplicates);
+        let tasks = self.table.tasks();
+        let rows =
+            read_given(source, &[TASK, TRUTH], tasks, &mut problems, &mut |given, problems| {
+                let Given { label, line, .. } = given;
+                let task = match given.task {
+                    Ok(task) => task,
+                    Err(name) => return self.count_unknown(name),
+                };
+                if self.spelling.is_missing(label) {
+                    return;
+                }
+                let Some(label) = intern_label(&mut self.all_labels, label, line, problems) else {
+                    return;
+                };
+                let (slot, first) = (&mut truth[task as usize], &mut lines[task as usize]);
+                if slot.is_none() {
+                    (*slot, *first) = (Some(label), line);
+                    return;
+                }
+                self.dropped += 1;
+                self.duplicates.settle(slot, Some(label), || {
+                    let who = format!("task `{}` has a second truth", quotable(tasks.name(task)));
+                    let message = second(&who, *first);
+                    problems.report_solvable(line, message, Remedy::ChooseDuplicates);
+                });
             });
-        });
         (truth, rows)
     }
 

@@ -300,7 +300,8 @@ fn by_task<P: AsRef<[LabelReport]> + Sync>(names: &LabelNames, parts: &[P]) -> R
             && (report.worker as usize) < names.workers.len()
             && usize::from(report.label) < names.labels.len()
     };
-    assert!(all().all(has_names), "every number has a name");
+    let all_have = parts.par_iter().all(|part| part.as_ref().par_iter().all(has_names));
+    assert!(all_have, "every number has a name");
     let mut rows = sorted(|| all().map(|r| (r.task, r.worker, r.label)), (tasks, count));
     let size = rows_per_thread(tasks, count);
     rows.split(size).into_par_iter().for_each(|(offsets, others, labels)| {
@@ -379,6 +380,7 @@ fn transposed(rows: &Rows, others: usize) -> Rows {
 /// Keeps the last of equal neighbours of each row.
 fn without_repeats(mut rows: Rows) -> Rows {
     let repeats = (0..rows.offsets.len() as u32 - 1)
+        .into_par_iter()
         .any(|row| rows.row(row).others.windows(2).any(|pair| pair[0] == pair[1]));
     if !repeats {
         return rows;

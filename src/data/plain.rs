@@ -11,7 +11,10 @@
     reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
 )]
 
+mod given;
 mod json_lines;
+
+pub(super) use given::{Given, read_plain_given};
 
 use std::hash::BuildHasher;
 
@@ -30,78 +33,86 @@ use super::source::{Format, Source};
 /// Fewest bytes that are worth a thread.
 pub(super) const LEAST_PART_BYTES: usize = 1 << 18;
 
-/// Columns of a report, in this order: task, worker, label.
-const COLUMNS: usize = 3;
+/// Takes the fields of the rows of one part of a file, one after another.
+trait Take<'a, const N: usize>: Sized + Send {
+    /// What the columns of a row hold, without white space around it, and its line within the part, from 0.
+    /// `None` where it cannot go on this way.
+    fn take(&mut self, fields: [Option<&'a [u8]>; N], line: u32) -> Option<()>;
+
+    /// After the last row of the part, which has so many lines.
+    fn finish(self, lines: u32) -> Option<Self>;
+}
 
 /// Reads reports, in the order of the file, in parts; tasks, workers and labels are numbered in the order
 /// of their names. `None` if the file is not plain.
 pub(super) fn read_plain_reports(
     source: &Source,
-    schema: &[Column; COLUMNS],
+    schema: &[Column; 3],
 ) -> Option<(LabelNames, Vec<Vec<LabelReport>>)> {
-    read_in_parts(source, schema, (rayon::current_num_threads(), LEAST_PART_BYTES))
+    merge(read_in_parts(source, schema, &Part::default, usual_parts())?)
 }
 
-fn read_in_parts(
-    source: &Source,
-    schema: &[Column; COLUMNS],
+/// How many parts, and how large they are at least.
+fn usual_parts() -> (usize, usize) {
+    (rayon::current_num_threads(), LEAST_PART_BYTES)
+}
+
+fn read_in_parts<'a, const N: usize, T: Take<'a, N>>(
+    source: &'a Source,
+    schema: &[Column; N],
+    new: &(impl Fn() -> T + Sync),
     (count, least_bytes): (usize, usize),
-) -> Option<(LabelNames, Vec<Vec<LabelReport>>)> {
+) -> Option<Vec<T>> {
+    let progress = source.listener.reading(source.bytes.len());
+    let in_parts = |bytes: &'a [u8], read: &(dyn Fn(&'a [u8]) -> Option<T> + Sync)| {
+        let parts = split_at_lines(bytes, count, least_bytes).into_par_iter();
+        parts.map(|part| std::str::from_utf8(part).ok().and_then(|_| read(part))).collect()
+    };
     let delimiter = match source.format {
         Format::Csv => b',',
         Format::Tsv => b'\t',
         Format::JsonLines => {
-            let read = |part, progress: &dyn Progress| {
-                std::str::from_utf8(part).ok()?;
-                json_lines::read(part, schema, progress)
-            };
-            return in_parts(&source.bytes, source, read, (count, least_bytes));
+            return in_parts(&source.bytes, &|part| {
+                json_lines::read(part, schema, new(), &*progress)
+            });
         }
     };
     let (header, body) = source.bytes.split_at(memchr(b'\n', &source.bytes)? + 1);
     let layout = Layout::of_header(header, delimiter, schema)?;
-    in_parts(body, source, |part, progress| layout.read(part, progress), (count, least_bytes))
-}
-
-fn in_parts<'a>(
-    bytes: &'a [u8],
-    source: &Source,
-    read: impl Fn(&'a [u8], &dyn Progress) -> Option<Part<'a>> + Sync,
-    (count, least_bytes): (usize, usize),
-) -> Option<(LabelNames, Vec<Vec<LabelReport>>)> {
-    let parts = split_at_lines(bytes, count, least_bytes);
-    let progress = source.listener.reading(source.bytes.len());
-    let parts: Vec<Part> =
-        parts.into_par_iter().map(|part| read(part, &*progress)).collect::<Option<_>>()?;
-    merge(parts)
+    in_parts(body, &|part| layout.read(part, new(), &*progress))
 }
 
 /// Where the columns are.
-struct Layout {
+struct Layout<'s, const N: usize> {
     delimiter: u8,
     width: usize,
-    positions: [usize; COLUMNS],
+    schema: &'s [Column; N],
+    positions: [Option<usize>; N],
 }
 
-impl Layout {
+impl<'s, const N: usize> Layout<'s, N> {
     /// `None` if a column is missing or named twice, which is for the slow reader to explain.
-    fn of_header(header: &[u8], delimiter: u8, schema: &[Column; COLUMNS]) -> Option<Self> {
+    fn of_header(header: &[u8], delimiter: u8, schema: &'s [Column; N]) -> Option<Self> {
         let header = std::str::from_utf8(header).ok()?.trim_end_matches(['\r', '\n']);
         if header.contains('\r') {
             return None;
         }
         let names = quoted_fields(header.as_bytes(), delimiter).map(|field| Some(field?.0));
         let names: Vec<&[u8]> = names.collect::<Option<_>>()?;
-        Some(Self { delimiter, width: names.len(), positions: positions(&names, schema)? })
+        let positions = positions(&names, schema)?;
+        Some(Self { delimiter, width: names.len(), schema, positions })
     }
 
-    /// Reads whole lines.
-    fn read<'a>(&self, bytes: &'a [u8], progress: &dyn Progress) -> Option<Part<'a>> {
-        if std::str::from_utf8(bytes).is_err() {
-            return None;
-        }
+    /// Reads whole lines of UTF-8.
+    fn read<'a, T: Take<'a, N>>(
+        &self,
+        bytes: &'a [u8],
+        part: T,
+        progress: &dyn Progress,
+    ) -> Option<T> {
         if memchr(b'"', bytes).is_some() {
-            return self.read_fields(bytes, quoted_fields(bytes, self.delimiter), progress);
+            let fields = quoted_fields(bytes, self.delimiter);
+            return self.read_fields((bytes, fields), part, progress);
         }
         // The last line may lack its line end.
         let last = (!bytes.ends_with(b"\n")).then_some(bytes.len());
@@ -111,21 +122,20 @@ impl Layout {
             start = end + 1;
             Some((field, end))
         });
-        self.read_fields(bytes, fields, progress)
+        self.read_fields((bytes, fields), part, progress)
     }
 
     /// Reads fields of whole lines, each with the place where it ends.
-    fn read_fields<'a>(
+    fn read_fields<'a, T: Take<'a, N>>(
         &self,
-        bytes: &'a [u8],
-        all: impl Iterator<Item = Option<(&'a [u8], usize)>>,
+        (bytes, all): (&'a [u8], impl Iterator<Item = Option<(&'a [u8], usize)>>),
+        mut part: T,
         progress: &dyn Progress,
-    ) -> Option<Part<'a>> {
+    ) -> Option<T> {
         let carriage_returns = memchr(b'\r', bytes).is_some();
-        let mut part = Part::default();
         let mut reading = Reader::new(progress);
         let mut fields = vec![&bytes[..0]; self.width];
-        let (mut line_start, mut field) = (0, 0);
+        let (mut line_start, mut field, mut line) = (0, 0, 0);
         for found in all {
             let (text, end) = found?;
             *fields.get_mut(field)? = text;
@@ -144,27 +154,35 @@ impl Layout {
                 if field + 1 != self.width {
                     return None;
                 }
-                let [task, worker, label] =
-                    self.positions.map(|position| trimmed(fields[position]));
-                part.push(task?, worker?, label?)?;
+                let cells = self.positions.map(|position| trimmed(fields[position?]));
+                part.take(complete(cells, self.schema)?, line)?;
             }
-            (line_start, field) = (end + 1, 0);
+            (line_start, field, line) = (end + 1, 0, line + 1);
             reading.at(line_start);
         }
-        Some(part)
+        part.finish(line)
     }
 }
 
-/// Where among `names` the columns are; `None` if one is missing or named twice.
-fn positions(names: &[&[u8]], schema: &[Column; COLUMNS]) -> Option<[usize; COLUMNS]> {
-    let mut positions = [0; COLUMNS];
+/// The fields; `None` if one is missing that must be there.
+fn complete<'a, const N: usize>(
+    fields: [Option<&'a [u8]>; N],
+    schema: &[Column; N],
+) -> Option<[Option<&'a [u8]>; N]> {
+    let is_complete = fields.iter().zip(schema).all(|(field, c)| field.is_some() || !c.required);
+    is_complete.then_some(fields)
+}
+
+/// Where among `names` the columns are; `None` if one is named twice, or missing that must be there.
+fn positions<const N: usize>(names: &[&[u8]], schema: &[Column; N]) -> Option<[Option<usize>; N]> {
+    let mut positions = [None; N];
     for (position, column) in positions.iter_mut().zip(schema) {
         let is_column = |&place: &usize| {
             std::str::from_utf8(names[place]).is_ok_and(|name| column.matches(name))
         };
         let mut found = (0..names.len()).filter(is_column);
-        *position = found.next()?;
-        if found.next().is_some() {
+        *position = found.next();
+        if found.next().is_some() || (position.is_none() && column.required) {
             return None;
         }
     }
@@ -229,17 +247,41 @@ struct Part<'a> {
     tasks: Numbers<'a>,
     workers: Numbers<'a>,
     labels: Numbers<'a>,
+    waiting: Vec<[&'a [u8]; 3]>,
     reports: Vec<LabelReport>,
 }
 
-impl<'a> Part<'a> {
+/// Rows whose names are looked up together, column by column: where they come in any order, the processor
+/// then waits for the memory of several at a time.
+const TOGETHER: usize = 64;
+
+impl<'a> Take<'a, 3> for Part<'a> {
+    fn take(&mut self, fields: [Option<&'a [u8]>; 3], _: u32) -> Option<()> {
+        let [Some(task), Some(worker), Some(label)] = fields else { return None };
+        self.waiting.push([task, worker, label]);
+        if self.waiting.len() < TOGETHER { Some(()) } else { self.number() }
+    }
+
+    fn finish(mut self, _: u32) -> Option<Self> {
+        self.number()?;
+        Some(self)
+    }
+}
+
+impl Part<'_> {
     /// `None` where there are too many labels.
-    fn push(&mut self, task: &'a [u8], worker: &'a [u8], label: &'a [u8]) -> Option<()> {
-        self.reports.push(LabelReport {
-            task: self.tasks.number(task),
-            worker: self.workers.number(worker),
-            label: Label::try_from(self.labels.number(label)).ok()?,
-        });
+    fn number(&mut self) -> Option<()> {
+        let mut numbers = [[0; TOGETHER]; 3];
+        let columns = [&mut self.tasks, &mut self.workers, &mut self.labels];
+        for (place, (column, numbers)) in columns.into_iter().zip(&mut numbers).enumerate() {
+            column.number_all(self.waiting.iter().map(|row| row[place]), numbers);
+        }
+        for row in 0..self.waiting.len() {
+            let [task, worker, label] = [0, 1, 2].map(|column| numbers[column][row]);
+            let label = Label::try_from(label).ok()?;
+            self.reports.push(LabelReport { task, worker, label });
+        }
+        self.waiting.clear();
         Some(())
     }
 }
@@ -248,37 +290,57 @@ impl<'a> Part<'a> {
 #[derive(Default)]
 struct Numbers<'a> {
     names: Vec<&'a [u8]>,
-    /// Of each name [`short`], or its hash: most names are compared without a look into the file.
-    keys: Vec<u64>,
-    index: HashTable<u32>,
+    /// Of each name [`short`], or its hash, and its number: most are compared without a look elsewhere.
+    index: HashTable<(u64, u32)>,
     hasher: DefaultHashBuilder,
-    last: u32,
+    last: Option<(u64, u32)>,
 }
 
 /// Keys from here on are hashes of names that are too long for [`short`].
 const LONG: u64 = 0xff << 56;
 
 impl<'a> Numbers<'a> {
-    fn number(&mut self, name: &'a [u8]) -> u32 {
-        let key = short(name).unwrap_or_else(|| self.hasher.hash_one(name) | LONG);
-        let same = |&id: &u32| {
-            self.keys[id as usize] == key && (key < LONG || self.names[id as usize] == name)
-        };
-        // Files are often sorted, so the name is often that of the row before.
-        if (self.last as usize) < self.keys.len() && same(&self.last) {
-            return self.last;
+    /// The numbers of at most [`TOGETHER`] names.
+    fn number_all(&mut self, names: impl Iterator<Item = &'a [u8]> + Clone, numbers: &mut [u32]) {
+        let mut keys = [(0, 0); TOGETHER];
+        for (key, name) in keys.iter_mut().zip(names.clone()) {
+            *key = self.key(name);
         }
-        let hash = self.hasher.hash_one(key);
-        let found = self.index.find(hash, same);
-        self.last = found.copied().unwrap_or_else(|| {
-            let id = u32::try_from(self.names.len()).expect("a part has fewer than 2^32 names");
-            self.names.push(name);
-            self.keys.push(key);
-            let (keys, hasher) = (&self.keys, &self.hasher);
-            self.index.insert_unique(hash, id, |&id| hasher.hash_one(keys[id as usize]));
-            id
-        });
-        self.last
+        for ((number, key), name) in numbers.iter_mut().zip(keys).zip(names) {
+            *number = self.number_of(name, key);
+        }
+    }
+
+    fn number(&mut self, name: &'a [u8]) -> u32 {
+        self.number_of(name, self.key(name))
+    }
+
+    /// A key, and its hash.
+    fn key(&self, name: &[u8]) -> (u64, u64) {
+        let key = short(name).unwrap_or_else(|| self.hasher.hash_one(name) | LONG);
+        (key, self.hasher.hash_one(key))
+    }
+
+    fn number_of(&mut self, name: &'a [u8], (key, hash): (u64, u64)) -> u32 {
+        let names = &self.names;
+        let same =
+            |&(other, id): &(u64, u32)| other == key && (key < LONG || names[id as usize] == name);
+        // Files are often sorted, so the name is often that of the row before.
+        if let Some(last) = self.last.filter(same) {
+            return last.1;
+        }
+        let found = match self.index.find(hash, same) {
+            Some(&found) => found,
+            None => {
+                let id = u32::try_from(names.len()).expect("a part has fewer than 2^32 names");
+                self.names.push(name);
+                let hasher = &self.hasher;
+                self.index.insert_unique(hash, (key, id), |&(key, _)| hasher.hash_one(key));
+                (key, id)
+            }
+        };
+        self.last = Some(found);
+        found.1
     }
 }
 
@@ -300,7 +362,7 @@ fn short(name: &[u8]) -> Option<u64> {
 
 /// Gives the names of all parts numbers in their order.
 fn merge(parts: Vec<Part<'_>>) -> Option<(LabelNames, Vec<Vec<LabelReport>>)> {
-    let (mut names, mut reports) = ([const { Vec::new() }; COLUMNS], Vec::new());
+    let (mut names, mut reports) = ([const { Vec::new() }; 3], Vec::new());
     for part in parts {
         let of_part = [part.tasks, part.workers, part.labels].map(|numbers| numbers.names);
         names.iter_mut().zip(of_part).for_each(|(all, of_part)| all.push(of_part));
@@ -317,19 +379,23 @@ fn merge(parts: Vec<Part<'_>>) -> Option<(LabelNames, Vec<Vec<LabelReport>>)> {
     if labels.len() > MAX_LABELS {
         return None;
     }
-    reports.par_iter_mut().enumerate().for_each(|(part, reports)| {
-        let (tasks, workers, labels) = (&of_tasks[part], &of_workers[part], &of_labels[part]);
-        for report in reports {
-            report.task = tasks[report.task as usize];
-            report.worker = workers[report.worker as usize];
-            report.label = labels[usize::from(report.label)] as Label;
-        }
-    });
+    let renumber = || {
+        reports.par_iter_mut().enumerate().for_each(|(part, reports)| {
+            let (tasks, workers, labels) = (&of_tasks[part], &of_workers[part], &of_labels[part]);
+            for report in reports {
+                report.task = tasks[report.task as usize];
+                report.worker = workers[report.worker as usize];
+                report.label = labels[usize::from(report.label)] as Label;
+            }
+        });
+    };
+    let ids = || [tasks, workers, labels].map(Ids::of_distinct);
+    let ([tasks, workers, labels], ()) = rayon::join(ids, renumber);
     Some((LabelNames { tasks, workers, labels }, reports))
 }
 
 /// All names of all parts in their order, and the new number of each, by part.
-fn joined(parts: Vec<Vec<&[u8]>>) -> (Ids, Vec<Vec<u32>>) {
+fn joined(parts: Vec<Vec<&[u8]>>) -> (Vec<String>, Vec<Vec<u32>>) {
     let names: Vec<&[u8]> = parts.iter().flatten().copied().collect();
     let mut new = vec![0; names.len()];
     let mut distinct: Vec<&[u8]> = Vec::with_capacity(names.len());
@@ -348,8 +414,12 @@ fn joined(parts: Vec<Vec<&[u8]>>) -> (Ids, Vec<Vec<u32>>) {
     });
     let of_parts = of_parts.collect();
     drop((names, parts));
-    let as_text = |name: &&[u8]| std::str::from_utf8(name).expect("the part is UTF-8").to_owned();
-    (Ids::of_distinct(distinct.iter().map(as_text).collect()), of_parts)
+    (distinct.par_iter().map(|name| as_text(name).to_owned()).collect(), of_parts)
+}
+
+/// Bytes of a part as text.
+fn as_text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("the part is UTF-8")
 }
 
 /// Splits a file into about `count` parts of whole lines.
@@ -390,8 +460,9 @@ mod tests {
             let lines = rows.iter().map(|(q, w, l)| format!("{q},{w},{l}\n"));
             let text = format!("task,worker,label\n{}", lines.collect::<String>());
             let source = Source::from_reader(Path::new("l.csv"), text.as_bytes()).unwrap();
-            let (names, reports) =
-                read_in_parts(&source, &[TASK, WORKER, LABEL], (parts, 16)).unwrap();
+            let reports =
+                read_in_parts(&source, &[TASK, WORKER, LABEL], &Part::default, (parts, 16)).unwrap();
+            let (names, reports) = merge(reports).unwrap();
             let distinct: BTreeSet<&String> = rows.iter().map(|row| &row.0).collect();
             prop_assert!(distinct.iter().copied().eq(names.tasks.names()));
             let got = reports.iter().flatten().map(|report| {

@@ -274,6 +274,90 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn what_is_given_of_tasks_is_read_alike_or_left_to_the_slow_way(
+        rows in prop::collection::vec(
+            (
+                "[ab]|a long name [a-c]|\"[ab ,]{1,2}\"|[ab=é\"]{0,2}|'=1",
+                "[x-z]|[ xé\r\n\"]{0,2}",
+                "[gh]?|\"g h\"|'=1| ",
+                "[0-9]?|[0-9]\"",
+            ),
+            1..8,
+        ),
+        header in prop::sample::select(vec![
+            "task,label", "task,label,source", "label,task,sample,model", "task,label,source,model",
+        ]),
+        end in prop::sample::select(vec!["\n", "\r\n", "\n\n", "\n \n"]),
+    ) {
+        let width = header.split(',').count();
+        let rows = rows.iter().map(|(task, label, origin, sample)| {
+            [task.as_str(), label, origin, sample][..width].join(",") + end
+        });
+        given_both_ways(&source("z.csv", &format!("{header}{end}{}", rows.collect::<String>())))?;
+    }
+
+    #[test]
+    fn what_json_gives_of_tasks_is_read_alike_or_left_to_the_slow_way(
+        rows in prop::collection::vec(
+            (
+                prop::array::uniform4("\"[ab é'=]{1,2}\"|-?[0-9]{1,3}|true|\"[a\\nu]{0,2}\"|null|-?[0-9]\\.[0-9]|\\[\\]"),
+                prop::sample::select(vec![
+                    "{\"task\":T,\"label\":L}",
+                    "{\"Task\":T,\"label\":L, \"source\": S}",
+                    "{\"task\":T,\"sample\":N,\"label\":L,\"model\":S,\"x\":1.5} ",
+                    "{\"task\":T,\"source\":S,\"label\":L,\"model\":S}",
+                    "",
+                ]),
+            ),
+            1..6,
+        ),
+    ) {
+        let line = |([t, l, s, n], line): &([String; 4], &str)| {
+            let filled = line.replace(":T", &format!(":{t}")).replace(":L", &format!(":{l}"));
+            filled.replace("S", s).replace("N", n) + "\n"
+        };
+        given_both_ways(&source("z.jsonl", &rows.iter().map(line).collect::<String>()))?;
+    }
+}
+
+/// What is wrong where the fast way sees anything but what the slow way does.
+fn given_both_ways(of_tasks: &Source) -> Result<(), TestCaseError> {
+    let (tasks, schema) =
+        (["a", "b", "a long name b"].iter().collect(), [TASK, LABEL, SOURCE, SAMPLE]);
+    let (mut slow, mut fast) = (Vec::new(), Vec::new());
+    let mut problems = Problems::new();
+    let mut of_file = FileProblems::new(of_tasks, &mut problems);
+    let rows = read_given_by_row(of_tasks, &schema, &tasks, &mut of_file, &mut |given, _| {
+        slow.push(format!("{given:?}"));
+    });
+    let plain =
+        read_plain_given(of_tasks, &schema, &tasks, &mut |given| fast.push(format!("{given:?}")));
+    if let Some(of_plain) = plain {
+        prop_assert!(problems.is_empty());
+        prop_assert_eq!(of_plain, rows);
+        prop_assert_eq!(fast, slow);
+    } else {
+        prop_assert!(fast.is_empty());
+    }
+    Ok(())
+}
+
+#[test]
+fn plain_files_of_z_go_the_fast_way() {
+    for (name, text) in [
+        ("z.csv", "task,label\nq,x\n\nr,y"),
+        ("z.csv", "label,source,task,sample\r\nx,,\"q, 1\",1\r\ny,gpt,r,\r\n"),
+        ("z.jsonl", "{\"task\": 7, \"label\": true, \"source\": null, \"p\": 0.5}\n"),
+    ] {
+        let z = source(name, text);
+        let schema = [TASK, LABEL, SOURCE, SAMPLE];
+        assert!(read_plain_given(&z, &schema, &Ids::new(), &mut |_| {}).is_some(), "{text}");
+        given_both_ways(&z).unwrap();
+    }
+}
+
 /// What is wrong where the fast way reads anything but what the slow way does, or nothing of what is `plain`.
 fn both_ways(labels: &Source, plain: bool) -> Result<(), TestCaseError> {
     let mut problems = Problems::new();

@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use super::{COLUMNS, Part, positions};
+use super::{Take, complete, positions};
 use crate::data::progress::Progress;
 use crate::data::reading::Reader;
 use crate::data::rows::{Column, MAX_RECORD_BYTES};
@@ -11,21 +11,23 @@ use crate::data::rows::{Column, MAX_RECORD_BYTES};
 const EXACT_DIGITS: usize = 15;
 
 /// Reads whole lines of UTF-8. `None` where a line is anything else.
-pub(super) fn read<'a>(
+pub(super) fn read<'a, const N: usize, T: Take<'a, N>>(
     bytes: &'a [u8],
-    schema: &[Column; COLUMNS],
+    schema: &[Column; N],
+    mut part: T,
     progress: &dyn Progress,
-) -> Option<Part<'a>> {
-    let (mut part, mut reading) = (Part::default(), Reader::new(progress));
+) -> Option<T> {
+    let mut reading = Reader::new(progress);
     let mut pairs: Vec<(&[u8], Value)> = Vec::new();
     // The keys of the row before, and where among them the columns are.
     let mut keys: Vec<&[u8]> = Vec::new();
-    let mut places = [0; COLUMNS];
-    let mut start = 0;
+    let mut places = [None; N];
+    let (mut start, mut lines) = (0, 0);
     while start < bytes.len() {
         let rest = &bytes[start..];
         let line = &rest[..memchr(b'\n', rest).unwrap_or(rest.len())];
         start += line.len() + 1;
+        lines += 1;
         if line.len() > MAX_RECORD_BYTES {
             return None;
         }
@@ -42,11 +44,15 @@ pub(super) fn read<'a>(
             }
             places = positions(&keys, schema)?;
         }
-        let [task, worker, label] = places.map(|place| pairs[place].1.name());
-        part.push(task?, worker?, label?)?;
+        let is_other = |place: &usize| matches!(pairs[*place].1, Value::Other);
+        if places.iter().flatten().any(is_other) {
+            return None;
+        }
+        let fields = places.map(|place| pairs[place?].1.name());
+        part.take(complete(fields, schema)?, lines - 1)?;
         reading.at(start);
     }
-    Some(part)
+    part.finish(lines)
 }
 
 #[derive(Clone, Copy)]
@@ -54,7 +60,8 @@ enum Value<'a> {
     Text(&'a [u8]),
     /// A truth value or a whole number, as it is written.
     Word(&'a [u8]),
-    /// Null, or a number that can be written in several ways.
+    Null,
+    /// A number that can be written in several ways.
     Other,
 }
 
@@ -70,7 +77,7 @@ impl<'a> Value<'a> {
                 (!text.is_empty()).then_some(text.as_bytes())
             }
             Self::Text(text) | Self::Word(text) => (!text.is_empty()).then_some(text),
-            Self::Other => None,
+            Self::Null | Self::Other => None,
         }
     }
 }
@@ -99,7 +106,7 @@ fn value(bytes: &[u8]) -> Option<(Value<'_>, &[u8])> {
         }
     }
     if let Some(rest) = bytes.strip_prefix(b"null") {
-        return Some((Value::Other, rest));
+        return Some((Value::Null, rest));
     }
     if let Some(rest) = bytes.strip_prefix(b"\"") {
         let (text, rest) = text(rest)?;
