@@ -293,19 +293,27 @@ struct Numbers<'a> {
     /// Of each name [`short`], or its hash, and its number: most are compared without a look elsewhere.
     index: HashTable<(u64, u32)>,
     hasher: DefaultHashBuilder,
-    last: Option<(u64, u32)>,
+    /// Short names that were met last, by [`recent_place`].
+    recent: [(u64, u32); RECENT],
 }
 
 /// Keys from here on are hashes of names that are too long for [`short`].
 const LONG: u64 = 0xff << 56;
 
+/// Files are often sorted, and labels are few: so many names are at hand without a look into the index.
+const RECENT: usize = 16;
+
+/// Where the key of a short name is among the recent ones.
+fn recent_place(key: u64) -> usize {
+    // Fibonacci hashing: the highest bits of a product depend on all of the key.
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60) as usize
+}
+
 impl<'a> Numbers<'a> {
     /// The numbers of at most [`TOGETHER`] names.
     fn number_all(&mut self, names: impl Iterator<Item = &'a [u8]> + Clone, numbers: &mut [u32]) {
-        let mut keys = [(0, 0); TOGETHER];
-        for (key, name) in keys.iter_mut().zip(names.clone()) {
-            *key = self.key(name);
-        }
+        let mut keys = [0; TOGETHER];
+        keys.iter_mut().zip(names.clone()).for_each(|(key, name)| *key = self.key(name));
         for ((number, key), name) in numbers.iter_mut().zip(keys).zip(names) {
             *number = self.number_of(name, key);
         }
@@ -315,20 +323,21 @@ impl<'a> Numbers<'a> {
         self.number_of(name, self.key(name))
     }
 
-    /// A key, and its hash.
-    fn key(&self, name: &[u8]) -> (u64, u64) {
-        let key = short(name).unwrap_or_else(|| self.hasher.hash_one(name) | LONG);
-        (key, self.hasher.hash_one(key))
+    fn key(&self, name: &[u8]) -> u64 {
+        short(name).unwrap_or_else(|| self.hasher.hash_one(name) | LONG)
     }
 
-    fn number_of(&mut self, name: &'a [u8], (key, hash): (u64, u64)) -> u32 {
+    fn number_of(&mut self, name: &'a [u8], key: u64) -> u32 {
+        let place = recent_place(key);
+        let (recent, id) = self.recent[place];
         let names = &self.names;
-        let same =
-            |&(other, id): &(u64, u32)| other == key && (key < LONG || names[id as usize] == name);
-        // Files are often sorted, so the name is often that of the row before.
-        if let Some(last) = self.last.filter(same) {
-            return last.1;
+        let is_name = |id: u32| names.get(id as usize).is_some_and(|known| *known == name);
+        // No short name but the empty one has the key 0, which no place has at first for it.
+        if recent == key && (key != 0 && key < LONG || is_name(id)) {
+            return id;
         }
+        let hash = self.hasher.hash_one(key);
+        let same = |&(other, id): &(u64, u32)| other == key && (key < LONG || is_name(id));
         let found = match self.index.find(hash, same) {
             Some(&found) => found,
             None => {
@@ -339,7 +348,7 @@ impl<'a> Numbers<'a> {
                 (key, id)
             }
         };
-        self.last = Some(found);
+        self.recent[place] = found;
         found.1
     }
 }
