@@ -271,13 +271,13 @@ impl<'a> Take<'a, 3> for Part<'a> {
 impl Part<'_> {
     /// `None` where there are too many labels.
     fn number(&mut self) -> Option<()> {
-        let mut numbers = [[0; TOGETHER]; 3];
+        let mut numbers = [[0; 3]; TOGETHER];
         let columns = [&mut self.tasks, &mut self.workers, &mut self.labels];
-        for (place, (column, numbers)) in columns.into_iter().zip(&mut numbers).enumerate() {
-            column.number_all(self.waiting.iter().map(|row| row[place]), numbers);
+        for (place, column) in columns.into_iter().enumerate() {
+            let names = self.waiting.iter().map(|row| row[place]);
+            column.number_all(names, numbers.iter_mut().map(|row| &mut row[place]));
         }
-        for row in 0..self.waiting.len() {
-            let [task, worker, label] = [0, 1, 2].map(|column| numbers[column][row]);
+        for &[task, worker, label] in &numbers[..self.waiting.len()] {
             let label = Label::try_from(label).ok()?;
             self.reports.push(LabelReport { task, worker, label });
         }
@@ -311,10 +311,14 @@ fn recent_place(key: u64) -> usize {
 
 impl<'a> Numbers<'a> {
     /// The numbers of at most [`TOGETHER`] names.
-    fn number_all(&mut self, names: impl Iterator<Item = &'a [u8]> + Clone, numbers: &mut [u32]) {
+    fn number_all<'n>(
+        &mut self,
+        names: impl Iterator<Item = &'a [u8]> + Clone,
+        numbers: impl Iterator<Item = &'n mut u32>,
+    ) {
         let mut keys = [0; TOGETHER];
         keys.iter_mut().zip(names.clone()).for_each(|(key, name)| *key = self.key(name));
-        for ((number, key), name) in numbers.iter_mut().zip(keys).zip(names) {
+        for ((number, key), name) in numbers.zip(keys).zip(names) {
             *number = self.number_of(name, key);
         }
     }
@@ -338,15 +342,14 @@ impl<'a> Numbers<'a> {
         }
         let hash = self.hasher.hash_one(key);
         let same = |&(other, id): &(u64, u32)| other == key && (key < LONG || is_name(id));
-        let found = match self.index.find(hash, same) {
-            Some(&found) => found,
-            None => {
-                let id = u32::try_from(names.len()).expect("a part has fewer than 2^32 names");
-                self.names.push(name);
-                let hasher = &self.hasher;
-                self.index.insert_unique(hash, (key, id), |&(key, _)| hasher.hash_one(key));
-                (key, id)
-            }
+        let found = if let Some(&found) = self.index.find(hash, same) {
+            found
+        } else {
+            let id = u32::try_from(names.len()).expect("a part has fewer than 2^32 names");
+            self.names.push(name);
+            let hasher = &self.hasher;
+            self.index.insert_unique(hash, (key, id), |&(key, _)| hasher.hash_one(key));
+            (key, id)
         };
         self.recent[place] = found;
         found.1

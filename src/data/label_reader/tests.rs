@@ -316,7 +316,7 @@ proptest! {
     ) {
         let line = |([t, l, s, n], line): &([String; 4], &str)| {
             let filled = line.replace(":T", &format!(":{t}")).replace(":L", &format!(":{l}"));
-            filled.replace("S", s).replace("N", n) + "\n"
+            filled.replace('S', s).replace('N', n) + "\n"
         };
         given_both_ways(&source("z.jsonl", &rows.iter().map(line).collect::<String>()))?;
     }
