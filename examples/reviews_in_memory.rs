@@ -12,11 +12,12 @@ use caz::{
 fn main() -> caz::Result<()> {
     // Three dimensions: what everybody sees, what this reviewer sees, what the LLM says.
     let (mut rows, mut z) = (Vec::new(), Vec::new());
-    for paper in 0..12 {
+    for paper in 0..24 {
         let shift = 0.1 * f64::from(paper % 4);
         let vectors = [
             ("ada", [1.0, 0.2 + shift, 0.3]),
-            ("bruno", [1.0, 0.4 - shift, 0.2]),
+            ("bruno", [1.0, 0.1 + shift, 0.2]),
+            ("chen", [1.0, 0.3 + shift, 0.25]),
             ("copier", [0.1, -0.1 * shift, 1.0]),
         ];
         for (reviewer, vector) in vectors {
