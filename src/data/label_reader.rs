@@ -327,20 +327,11 @@ impl Loader<'_> {
         let file = self.sources.iter().map(|source| source.file + 1).max().unwrap_or(0);
         let (table, schema) = (self.table, [TASK, LABEL, SOURCE, SAMPLE]);
         read_given(source, &schema, table.tasks(), &mut problems, &mut |given, problems| {
-            let Given { label, line, .. } = given;
+            let line = given.line;
             let origin = given.source.unwrap_or(&stem);
             // Before the task is looked up: a source without any known task is a source, too.
             let (index, sample) = self.position(origin, given.sample.unwrap_or_default(), file);
-            let task = match given.task {
-                Ok(task) => task,
-                Err(name) => return self.count_unknown(name),
-            };
-            if self.spelling.is_missing(label) {
-                return;
-            }
-            let Some(label) = intern_label(&mut self.all_labels, label, line, problems) else {
-                return;
-            };
+            let Some((task, label)) = self.known(&given, problems) else { return };
             let source = &mut self.sources[index];
             if source.file != file {
                 let message = format!(
@@ -371,9 +362,24 @@ impl Loader<'_> {
         })
     }
 
-    fn count_unknown(&mut self, task: &str) {
-        self.unknown_tasks.intern(task);
-        self.unknown_rows += 1;
+    /// The task and the label of a row; `None`, and counted, of a task that the crowd does not have.
+    fn known(
+        &mut self,
+        given: &Given<'_>,
+        problems: &mut FileProblems<'_>,
+    ) -> Option<(u32, Label)> {
+        match given.task {
+            Ok(_) if self.spelling.is_missing(given.label) => None,
+            Ok(task) => {
+                let label = intern_label(&mut self.all_labels, given.label, given.line, problems)?;
+                Some((task, label))
+            }
+            Err(name) => {
+                self.unknown_tasks.intern(name);
+                self.unknown_rows += 1;
+                None
+            }
+        }
     }
 
     /// Where the labels of a source and sample go, new if they were not seen before.
@@ -406,17 +412,8 @@ impl Loader<'_> {
         let tasks = self.table.tasks();
         let rows =
             read_given(source, &[TASK, TRUTH], tasks, &mut problems, &mut |given, problems| {
-                let Given { label, line, .. } = given;
-                let task = match given.task {
-                    Ok(task) => task,
-                    Err(name) => return self.count_unknown(name),
-                };
-                if self.spelling.is_missing(label) {
-                    return;
-                }
-                let Some(label) = intern_label(&mut self.all_labels, label, line, problems) else {
-                    return;
-                };
+                let line = given.line;
+                let Some((task, label)) = self.known(&given, problems) else { return };
                 let (slot, first) = (&mut truth[task as usize], &mut lines[task as usize]);
                 if slot.is_none() {
                     (*slot, *first) = (Some(label), line);

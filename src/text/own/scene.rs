@@ -54,9 +54,9 @@ fn mean_point(points: &[Point]) -> Point {
 /// that of their own: the variance is over n - 1, and the mean is uncertain by an n-th of it. None of one alone.
 fn of_further(points: &[Point], mean: Point) -> impl Iterator<Item = Point> {
     let n = points.len() as f64;
-    let scale = if n > 1.0 { ((n + 1.0) / (n - 1.0)).sqrt() } else { f64::NAN };
-    let known = points.iter().filter(move |_| !scale.is_nan());
-    known.map(move |&point| minus(point, mean).map(|away| away * scale))
+    let scale = ((n + 1.0) / (n - 1.0)).sqrt();
+    let known = if points.len() > 1 { points } else { &[] };
+    known.iter().map(move |&point| minus(point, mean).map(|away| away * scale))
 }
 
 impl Scene {
