@@ -152,13 +152,12 @@ impl Shown {
 
     /// Takes columns away that hold nothing in any row, but for the first, and returns them.
     fn drop_empty(&mut self) -> Vec<&'static str> {
-        let is_empty = |column: &usize| self.rows.iter().all(|row| row[*column] == MISSING);
-        let empty: Vec<usize> = (1..self.columns.len()).rev().filter(is_empty).collect();
         if self.rows.is_empty() {
             return Vec::new();
         }
-        let mut names: Vec<&'static str> =
-            empty.into_iter().map(|column| self.remove(column)).collect();
+        let is_empty = |column: &usize| self.rows.iter().all(|row| row[*column] == MISSING);
+        let empty: Vec<usize> = (1..self.columns.len()).rev().filter(is_empty).collect();
+        let mut names: Vec<_> = empty.into_iter().map(|column| self.remove(column)).collect();
         names.reverse();
         names
     }
