@@ -229,7 +229,7 @@ impl Error {
     }
 
     /// The whole chain, and what would help in the words of `phrase`.
-    pub fn advised(&self, phrase: &dyn Fn(Remedy) -> &'static str) -> String {
+    pub(crate) fn advised(&self, phrase: &dyn Fn(Remedy) -> &'static str) -> String {
         let said = match &self.cause {
             Cause::Own(error) => error.advised(phrase),
             Cause::Foreign(error) => error.to_string(),

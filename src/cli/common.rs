@@ -144,7 +144,7 @@ impl Common {
     /// # Errors
     ///
     /// [`UsageError`] if the ending of `--output` says nothing and no `--format` is given.
-    pub fn resolved_format(&self) -> Result<OutputFormat> {
+    pub(crate) fn resolved_format(&self) -> Result<OutputFormat> {
         if let Some(format) = self.format {
             return Ok(format);
         }
@@ -181,7 +181,7 @@ impl Common {
 
     /// Columns of the terminal that a table is shown on: what `COLUMNS` says, or the terminal itself;
     /// `None` for files and pipes.
-    pub fn width(&self) -> Option<usize> {
+    pub(crate) fn width(&self) -> Option<usize> {
         /// Narrower than this nothing can be read.
         const NARROWEST: usize = 40;
         if self.output.is_some() {

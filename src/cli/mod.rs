@@ -182,7 +182,7 @@ fn typed() -> Vec<String> {
 }
 
 /// What is wrong and what to do about it, on one line or a few.
-pub fn message_of(error: &Error) -> String {
+pub(crate) fn message_of(error: &Error) -> String {
     error.advised(&remedy::phrase)
 }
 
@@ -191,7 +191,7 @@ pub fn message_of(error: &Error) -> String {
 /// # Errors
 ///
 /// What the subcommand reports; [`status_of`] gives the exit code of its kind.
-pub fn run(cli: &Cli) -> Result<ExitStatus> {
+pub(crate) fn run(cli: &Cli) -> Result<ExitStatus> {
     let common = &cli.common;
     common.in_thread_pool(|| match &cli.command {
         Command::Reviews(args) => reviews::run(args, common),

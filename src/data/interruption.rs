@@ -24,7 +24,7 @@ pub(crate) struct InterruptionWatch(Arc<AtomicUsize>);
 impl Interruption {
     /// Asks to stop. Says whether that is news to somebody who looks at the token; if not, waiting
     /// for the work to stop would be in vain.
-    pub fn request(&self) -> bool {
+    pub(crate) fn request(&self) -> bool {
         let news = !self.requested.swap(true, Ordering::SeqCst);
         news && self.heeding.load(Ordering::SeqCst) > 0
     }
@@ -39,7 +39,7 @@ impl Interruption {
     /// # Errors
     ///
     /// [`Interrupted`] if it is asked to stop, also before the wait.
-    pub fn wait(&self, time: Duration) -> Result<(), Interrupted> {
+    pub(crate) fn wait(&self, time: Duration) -> Result<(), Interrupted> {
         let start = Instant::now();
         loop {
             if self.requested() {

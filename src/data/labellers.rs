@@ -71,7 +71,7 @@ impl<'a> LabellerFiles<'a> {
     }
 
     /// All files, in the order of `Labellings::rows`.
-    pub fn sources(&self) -> impl Iterator<Item = &'a Source> + use<'a> {
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &'a Source> + use<'a> {
         let clusters = match self.clusters {
             Some(ClusterSource::File(source)) => Some(source),
             Some(ClusterSource::Column(_)) | None => None,
@@ -80,7 +80,7 @@ impl<'a> LabellerFiles<'a> {
     }
 
     /// The column that has the clusters, if one has.
-    pub fn cluster_column(&self) -> Option<&'a str> {
+    pub(crate) fn cluster_column(&self) -> Option<&'a str> {
         match self.clusters {
             Some(ClusterSource::Column(name)) => Some(name),
             Some(ClusterSource::File(_)) | None => None,

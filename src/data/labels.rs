@@ -84,19 +84,19 @@ pub struct Reports<'a> {
 
 impl<'a> Reports<'a> {
     /// Pairs of worker (or task) and label.
-    pub fn iter(
+    pub(crate) fn iter(
         self,
     ) -> impl ExactSizeIterator<Item = (u32, Label)> + DoubleEndedIterator + Clone + 'a {
         self.others.iter().copied().zip(self.labels.iter().copied())
     }
 
     /// How many reports there are.
-    pub fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         self.others.len()
     }
 
     /// Whether there is no report.
-    pub fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.others.is_empty()
     }
 }
@@ -114,7 +114,7 @@ pub struct LabelNames {
 
 /// Some tasks of a [`LabelTable`], in a table of the workers and labels that they have.
 #[derive(Debug, Clone)]
-pub struct TablePart {
+pub(crate) struct TablePart {
     /// The table; its tasks and workers have no names.
     pub table: LabelTable,
     /// Numbers of its workers in the whole table, ascending.
@@ -149,17 +149,17 @@ impl LabelTable {
     }
 
     /// Names of the tasks.
-    pub fn tasks(&self) -> &Ids {
+    pub(crate) fn tasks(&self) -> &Ids {
         &self.tasks
     }
 
     /// Names of the workers.
-    pub fn workers(&self) -> &Ids {
+    pub(crate) fn workers(&self) -> &Ids {
         &self.workers
     }
 
     /// Names of the labels that people gave, the set S.
-    pub fn labels(&self) -> &Ids {
+    pub(crate) fn labels(&self) -> &Ids {
         &self.labels
     }
 
@@ -216,7 +216,7 @@ impl LabelTable {
     }
 
     /// All reports by task, then by worker.
-    pub fn reports(&self) -> impl Iterator<Item = LabelReport> + '_ {
+    pub(crate) fn reports(&self) -> impl Iterator<Item = LabelReport> + '_ {
         (0..self.task_count() as u32).flat_map(move |task| {
             self.of_task(task).iter().map(move |(worker, label)| LabelReport {
                 task,
@@ -232,7 +232,7 @@ impl LabelTable {
     ///
     /// If there is no such task.
     #[must_use]
-    pub fn part(&self, tasks: &[u32]) -> TablePart {
+    pub(crate) fn part(&self, tasks: &[u32]) -> TablePart {
         let on_tasks = self.on_tasks(tasks);
         let mut workers: Vec<u32> = on_tasks.by_task.others.clone();
         let mut labels: Vec<Label> = on_tasks.by_task.labels.clone();

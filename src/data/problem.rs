@@ -67,12 +67,12 @@ pub struct Problems {
 
 impl Problems {
     /// Nothing wrong so far.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Adds a problem; kept in full while there are fewer than `SHOWN_PROBLEMS`.
-    pub fn push(&mut self, problem: Problem) {
+    pub(crate) fn push(&mut self, problem: Problem) {
         self.total += 1;
         if self.shown.len() < SHOWN_PROBLEMS {
             self.shown.push(problem);
@@ -80,17 +80,18 @@ impl Problems {
     }
 
     /// The first problems, in the order found.
-    pub fn shown(&self) -> &[Problem] {
+    #[cfg(test)]
+    pub(crate) fn shown(&self) -> &[Problem] {
         &self.shown
     }
 
     /// How many problems there were, shown or not.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
     /// Whether nothing is wrong.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.total == 0
     }
 
@@ -117,7 +118,7 @@ impl Problems {
     /// # Errors
     ///
     /// [`DataError::Invalid`] with all that was collected.
-    pub fn into_result(self) -> Result<(), DataError> {
+    pub(crate) fn into_result(self) -> Result<(), DataError> {
         if self.is_empty() { Ok(()) } else { Err(DataError::Invalid(self)) }
     }
 }

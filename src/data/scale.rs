@@ -74,7 +74,7 @@ impl Scale {
     ///
     /// Words that programs write for nothing (`N/A`, `NaN`, `null`) are no labels, unless the scale
     /// lists them.
-    pub fn new(
+    pub(crate) fn new(
         choice: &ScaleChoice,
         texts: &[String],
         deciding: impl IntoIterator<Item = u32>,
@@ -177,17 +177,12 @@ impl Scale {
     }
 
     /// Number of labels.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there is no label.
-    pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
-    }
-
     /// The label of a text; `None` if it is not on the scale.
-    pub fn label(&self, text: u32) -> Option<usize> {
+    pub(crate) fn label(&self, text: u32) -> Option<usize> {
         self.of_text[text as usize]
     }
 

@@ -144,7 +144,7 @@ impl Times {
 
     /// Of the rows of a file in caz's own form, by what its column `who` says. A row without a name or
     /// a time says nothing. Of JSON lines the first tells whether there are times.
-    pub fn read(source: &Source, who: Column) -> Self {
+    pub(crate) fn read(source: &Source, who: Column) -> Self {
         let is_time = |name: &String| TIME_COLUMNS.iter().any(|column| column.matches(name));
         if !header(source).iter().any(is_time) {
             return Self::default();

@@ -45,7 +45,7 @@ impl Warning {
 
     /// The same with what would help inside the message, in the words of `phrase`.
     #[must_use]
-    pub fn advised(mut self, phrase: &dyn Fn(Remedy) -> &'static str) -> Self {
+    pub(crate) fn advised(mut self, phrase: &dyn Fn(Remedy) -> &'static str) -> Self {
         if let Some(remedy) = self.remedy.take() {
             self.message = format!("{}; {}", self.message, phrase(remedy));
         }

@@ -84,7 +84,7 @@ pub struct LocalModels;
 impl ModelSource for LocalModels {}
 
 /// An embedder and what to know about it.
-pub struct Built {
+pub(crate) struct Built {
     /// The embedder.
     pub embedder: Box<dyn Embedder>,
     /// What its answers depend on beyond [`EmbedderSettings`]: server, model, hash of the prompt.
@@ -173,7 +173,7 @@ impl EmbedderSettings {
     ///
     /// What keeps the embedder from being made; a kind of usage error if it needs a feature that
     /// this build does not have, or if it is `given`, which embeds nothing.
-    pub fn build(
+    pub(crate) fn build(
         &self,
         spec: &EmbedderSpec,
         texts: &[&str],

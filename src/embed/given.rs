@@ -14,14 +14,7 @@ pub(crate) enum GivenError {
         "{without} of {total} reviews and Z have no `{part}`; \
          give all of them one, or choose an embedder for their text"
     )]
-    Incomplete {
-        /// `vector` or `judgments`.
-        part: &'static str,
-        /// Contents that lack it.
-        without: usize,
-        /// All contents.
-        total: usize,
-    },
+    Incomplete { part: &'static str, without: usize, total: usize },
 }
 
 impl Kinded for GivenError {

@@ -108,7 +108,7 @@ impl Kinded for EmbedError {
 
 impl EmbedError {
     /// What an embedder reports.
-    pub fn of(error: impl Kinded) -> Self {
+    pub(crate) fn of(error: impl Kinded) -> Self {
         Self::Failed(error.into())
     }
 }

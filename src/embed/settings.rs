@@ -36,7 +36,7 @@ pub enum EmbedderSpec {
 impl EmbedderSpec {
     /// Whether the score own of texts is computed with its vectors: those that are made on this machine,
     /// of any text. With another embedder own weighs words.
-    pub fn is_read_by_own(&self) -> bool {
+    pub(crate) fn is_read_by_own(&self) -> bool {
         matches!(self, Self::Tfidf | Self::Static(_) | Self::Bert(_))
     }
 }
@@ -134,7 +134,7 @@ pub enum Granularity {
 
 impl Granularity {
     /// The word in settings.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Sentence => "sentence",
             Self::Text => "text",

@@ -52,7 +52,7 @@ const TEXTS_PER_JOB: usize = 64;
 
 /// What of a model's configuration decides vectors.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StaticConfig {
+pub(crate) struct StaticConfig {
     /// Whether vectors have unit length; without a word they are means as they come.
     #[serde(default)]
     pub(crate) normalize: bool,
@@ -61,7 +61,7 @@ pub struct StaticConfig {
 /// Why a static model cannot be read or run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StaticModelError {
+pub(crate) enum StaticModelError {
     /// A file of the folder is missing or cannot be read.
     #[error("cannot read `{}`; a static model is a folder with {CONFIG_FILE}, {TOKENIZER_FILE} and {TABLE_FILE}", path.display())]
     Read {
@@ -102,6 +102,7 @@ pub enum StaticModelError {
         source: tokenizers::Error,
     },
     /// This build cuts texts as uncased BERT alone.
+    #[cfg(not(feature = "bert"))]
     #[error(
         "the tokenizer of the static model is not that of uncased BERT; others need a caz built \
          with the feature `bert`"
@@ -119,26 +120,10 @@ pub enum StaticModelError {
     NoRows,
     /// A tensor has a type or shape that is not known.
     #[error("tensor `{tensor}` of the static model is {dtype} {shape:?}, not {wanted}")]
-    Shape {
-        /// Name of the tensor.
-        tensor: &'static str,
-        /// Type in the file.
-        dtype: Dtype,
-        /// Shape in the file.
-        shape: Vec<usize>,
-        /// What it must be.
-        wanted: &'static str,
-    },
+    Shape { tensor: &'static str, dtype: Dtype, shape: Vec<usize>, wanted: &'static str },
     /// The tokenizer and the table have different lengths.
     #[error("the static model has {tokens} tokens and {found} {what}")]
-    Length {
-        /// Tokens of the tokenizer.
-        tokens: usize,
-        /// What of the table there is too little or too much of.
-        what: &'static str,
-        /// How many there are.
-        found: usize,
-    },
+    Length { tokens: usize, what: &'static str, found: usize },
     /// A number is not finite.
     #[error("entry {at} of the tensor `{tensor}` of the static model is not a finite number")]
     NotFinite {
@@ -149,20 +134,14 @@ pub enum StaticModelError {
     },
     /// A token has a row that is not there.
     #[error("token {token} of the static model has row {row}, and there are {rows}")]
-    Mapping {
-        /// The token.
-        token: usize,
-        /// What the mapping says.
-        row: i64,
-        /// Rows of the table.
-        rows: usize,
-    },
+    Mapping { token: usize, row: i64, rows: usize },
 }
 
 impl Kinded for StaticModelError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Read { .. } => ErrorKind::Missing,
+            #[cfg(not(feature = "bert"))]
             Self::TokenizerKind => ErrorKind::Usage,
             _ => ErrorKind::Input,
         }
@@ -170,6 +149,7 @@ impl Kinded for StaticModelError {
 
     fn remedy(&self) -> Option<Remedy> {
         match self {
+            #[cfg(not(feature = "bert"))]
             Self::TokenizerKind => None,
             _ => Some(Remedy::MakeStaticModel),
         }
@@ -247,7 +227,7 @@ impl StaticModel {
     /// # Errors
     ///
     /// `StaticModelError` if they are not understood or do not fit together.
-    pub fn from_bytes(
+    pub(crate) fn from_bytes(
         name: &str,
         config: &[u8],
         tokenizer: &[u8],
@@ -260,13 +240,8 @@ impl StaticModel {
     }
 
     /// Entries per vector.
-    pub fn dims(&self) -> usize {
+    pub(crate) fn dims(&self) -> usize {
         self.table.dims
-    }
-
-    /// What the model's folder says about it.
-    pub fn config(&self) -> &StaticConfig {
-        &self.config
     }
 
     /// The tokenizer, if it is that of uncased BERT.

@@ -111,7 +111,7 @@ impl Tfidf {
     }
 
     /// Number of words, which is the number of dimensions.
-    pub fn dims(&self) -> usize {
+    pub(crate) fn dims(&self) -> usize {
         self.rarity.len()
     }
 

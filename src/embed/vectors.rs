@@ -11,16 +11,11 @@ pub enum Vectors {
 
 impl Vectors {
     /// Number of rows, one per text.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Dense(dense) => dense.len(),
             Self::Sparse(sparse) => sparse.len(),
         }
-    }
-
-    /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// A row with all its entries.
@@ -45,7 +40,7 @@ impl Vectors {
     ///
     /// If a row is not below [`Self::len`].
     #[must_use]
-    pub fn select(&self, rows: &[usize]) -> Self {
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
         match self {
             Self::Dense(dense) => {
                 let values = rows.iter().flat_map(|&row| dense.row(row)).copied().collect();
@@ -103,7 +98,7 @@ impl Vectors {
     }
 
     /// Number of dimensions of every row.
-    pub fn dims(&self) -> usize {
+    pub(crate) fn dims(&self) -> usize {
         match self {
             Self::Dense(dense) => dense.dims(),
             Self::Sparse(sparse) => sparse.dims(),
@@ -125,7 +120,7 @@ impl DenseVectors {
     }
 
     /// No rows yet, with room for `rows`, so that what is there is not copied as they come.
-    pub fn with_capacity(dims: usize, rows: usize) -> Self {
+    pub(crate) fn with_capacity(dims: usize, rows: usize) -> Self {
         Self { dims, values: Vec::with_capacity(dims * rows) }
     }
 
@@ -151,13 +146,8 @@ impl DenseVectors {
     }
 
     /// Number of rows.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.values.len().checked_div(self.dims).unwrap_or(0)
-    }
-
-    /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Entries per row.
@@ -213,7 +203,7 @@ pub struct SparseVectors {
 
 impl SparseVectors {
     /// No rows yet, over `dims` dimensions.
-    pub fn new(dims: usize) -> Self {
+    pub(crate) fn new(dims: usize) -> Self {
         Self { dims, rows: Vec::new() }
     }
 
@@ -222,7 +212,7 @@ impl SparseVectors {
     /// # Panics
     ///
     /// If the dimensions are not strictly ascending and below `dims`: a bug of the caller.
-    pub fn push(&mut self, row: Vec<(u32, f64)>) {
+    pub(crate) fn push(&mut self, row: Vec<(u32, f64)>) {
         assert!(row.is_sorted_by(|a, b| a.0 < b.0), "dimensions of a sparse row must ascend");
         assert!(
             row.last().is_none_or(|&(dim, _)| (dim as usize) < self.dims),
@@ -242,7 +232,7 @@ impl SparseVectors {
     }
 
     /// Number of dimensions.
-    pub fn dims(&self) -> usize {
+    pub(crate) fn dims(&self) -> usize {
         self.dims
     }
 

@@ -141,7 +141,7 @@ impl Measured {
 
 /// What a cheater shares, beside what people share.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// `I(Z_i; X_j | Z)` or `I(Z_i; Z_j | Z)`.
     pub(crate) measured: Measured,
     /// Value of two people minus this value, both plug-in, as in Tables 2-5 of the paper.
@@ -159,7 +159,7 @@ pub struct Comparison {
 
 /// One LLM as the cheater's.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CheaterCheck {
+pub(crate) struct CheaterCheck {
     /// Name of the LLM.
     pub(crate) cheater: String,
     /// A cheater and a human, hypotheses 1 and 3.
@@ -217,7 +217,7 @@ impl SourceCheck {
     ///
     /// What is shared is convex in what a worker does, so one who hands in an LLM with probability `l`
     /// shares at most `(1 - l)` times what two people share plus `l` times this.
-    pub fn epsilon(&self) -> Option<(&CheaterCheck, &Comparison)> {
+    pub(crate) fn epsilon(&self) -> Option<(&CheaterCheck, &Comparison)> {
         let each = self.cheaters.iter();
         let each = each.flat_map(|check| [(check, &check.human), (check, &check.llm)]);
         let each = each.filter(|(_, comparison)| comparison.measured.excess().is_some());

@@ -25,10 +25,7 @@ pub(crate) enum ExperimentError {
     Roles(#[from] RolesError),
     /// A share of the tasks is not one.
     #[error("the coverage {value} is not a number from 0 to 1")]
-    BadCoverage {
-        /// Its value.
-        value: f64,
-    },
+    BadCoverage { value: f64 },
 }
 
 impl Kinded for ExperimentError {

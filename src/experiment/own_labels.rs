@@ -86,18 +86,10 @@ impl Default for OwnLabelsSettings {
 pub(crate) enum OwnLabelsError {
     /// A share or rate that is none.
     #[error("`{setting}` is {value}; it must be from 0 to 1")]
-    OutOfRange {
-        /// The setting.
-        setting: &'static str,
-        /// Its value.
-        value: f64,
-    },
+    OutOfRange { setting: &'static str, value: f64 },
     /// Nobody in whose place a cheater could be planted.
     #[error("own judges nobody in this crowd ({reason})")]
-    NobodyJudged {
-        /// Why not.
-        reason: &'static str,
-    },
+    NobodyJudged { reason: &'static str },
     /// The mechanism failed.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),

@@ -65,7 +65,7 @@ impl ReviewersSettings {
     }
 
     /// Papers per reviewer and sources of Z at a point of the grid.
-    pub fn point(&self, point: u32) -> (usize, &[u32]) {
+    pub(crate) fn point(&self, point: u32) -> (usize, &[u32]) {
         let point = point as usize;
         let sources = self.z_sources.len();
         (self.papers_per_reviewer[point / sources], &self.z_sources[point % sources])
@@ -99,7 +99,7 @@ impl ReviewersSettings {
 
     /// The row of every simulated review, then of every Z; with `own_texts` those of what people wrote
     /// before it was rewritten.
-    pub fn rows(
+    pub(crate) fn rows(
         &self,
         real: &ReviewSet,
         simulated: &SimulatedReviewers,
@@ -117,7 +117,7 @@ impl ReviewersSettings {
     /// # Errors
     ///
     /// `SimulateError` if they cannot be simulated.
-    pub fn reviewers(
+    pub(crate) fn reviewers(
         &self,
         real: &ReviewSet,
         id: TrialId,

@@ -77,7 +77,7 @@ impl Choice {
 
 /// Asks for the probabilities of the values of every category.
 #[derive(Debug)]
-pub struct ChoiceJudge {
+pub(crate) struct ChoiceJudge {
     rubric: Rubric,
     prompt: Prompt,
     calibration: Debiasing,
@@ -89,7 +89,7 @@ pub struct ChoiceJudge {
 
 impl ChoiceJudge {
     /// A judge, if the rubric's values have words: -1, 0 and 1.
-    pub fn new(rubric: &Rubric, prompt: Prompt, calibration: Debiasing) -> Option<Self> {
+    pub(crate) fn new(rubric: &Rubric, prompt: Prompt, calibration: Debiasing) -> Option<Self> {
         let values = match rubric.fields().first().map(|field| &field.domain)? {
             Domain::Numbers { values } => values.clone(),
             Domain::Labels { .. } | Domain::Interval { .. } | Domain::Text { .. } => return None,
@@ -102,7 +102,7 @@ impl ChoiceJudge {
     }
 
     /// The words for the values, lowest first.
-    pub fn options(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn options(&self) -> impl Iterator<Item = &'static str> {
         self.values.iter().filter_map(|value| word(*value))
     }
 
@@ -133,7 +133,11 @@ impl ChoiceJudge {
     /// # Errors
     ///
     /// [`JudgeError::Prompt`] if the item has no text or the template does not work.
-    pub fn requests(&self, item: &Item, model: &str) -> Result<Vec<ChatRequest>, JudgeError> {
+    pub(crate) fn requests(
+        &self,
+        item: &Item,
+        model: &str,
+    ) -> Result<Vec<ChatRequest>, JudgeError> {
         Ok(requests(model, &self.messages(&item.text)?, &self.questions()))
     }
 

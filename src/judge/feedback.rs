@@ -52,7 +52,7 @@ pub enum FeedbackKind {
 
 impl FeedbackKind {
     /// The word in settings and files.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Binary => "binary",
             Self::Textual => "textual",
@@ -72,7 +72,7 @@ impl FeedbackKind {
 
 /// What a second model says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CommentKind {
+pub(crate) enum CommentKind {
     /// Agree or disagree.
     Binary,
     /// Agree or disagree, and why.
@@ -92,7 +92,7 @@ pub enum FeedbackTime {
 }
 
 /// The second model.
-pub struct Feedback {
+pub(crate) struct Feedback {
     /// Who comments.
     pub model: Arc<dyn ChatModel>,
     /// What it says.
@@ -108,7 +108,7 @@ pub struct Feedback {
 }
 
 /// Where feedback comes from.
-pub enum Comments {
+pub(crate) enum Comments {
     /// A second model.
     By(Box<Feedback>),
     /// Nobody: [`CHECK_AGAIN`], at these times.
@@ -116,7 +116,7 @@ pub enum Comments {
 }
 
 /// A judge with several turns.
-pub struct FeedbackLoop {
+pub(crate) struct FeedbackLoop {
     first: Single,
     turns: u32,
     proposals: u32,
@@ -137,7 +137,7 @@ impl FeedbackLoop {
     /// # Errors
     ///
     /// [`JudgeError::Setting`] if one of them is 0 or above 20.
-    pub fn new(
+    pub(crate) fn new(
         first: Single,
         turns: u32,
         proposals: u32,
@@ -156,7 +156,7 @@ impl FeedbackLoop {
     /// # Errors
     ///
     /// As [`Single::request`].
-    pub fn request(&self, item: &Item) -> Result<ChatRequest, JudgeError> {
+    pub(crate) fn request(&self, item: &Item) -> Result<ChatRequest, JudgeError> {
         self.first.request(item)
     }
 

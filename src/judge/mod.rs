@@ -28,7 +28,7 @@ pub(crate) use self::verdict::{AnswerProblem, Value, Verdict, parse_verdict};
 
 /// What to judge.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Item {
+pub(crate) struct Item {
     /// The text.
     pub text: String,
     /// The values known to be right, for the feedback model and for evaluation; the judge never
@@ -137,7 +137,7 @@ impl Kinded for JudgeError {
 
 impl JudgeError {
     /// Whether every other item would fail alike.
-    pub fn stops_the_run(&self) -> bool {
+    pub(crate) fn stops_the_run(&self) -> bool {
         match self {
             Self::Chat(error) => error.stops_the_run(),
             // A template that fails for one text may work for the next, but never silently.
@@ -147,7 +147,7 @@ impl JudgeError {
     }
 
     /// A stable word for scripts.
-    pub fn word(&self) -> &'static str {
+    pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::Chat(error) => error.word(),
             Self::Prompt(_) => "prompt",

@@ -137,12 +137,12 @@ pub struct Rubric {
 
 impl Rubric {
     /// The names of the rubrics that come with caz, sorted.
-    pub fn built_in_names() -> impl Iterator<Item = &'static str> {
+    pub(crate) fn built_in_names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
 
     /// The text of the file of a rubric that comes with caz.
-    pub fn source(name: &str) -> Option<&'static str> {
+    pub(crate) fn source(name: &str) -> Option<&'static str> {
         BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, source)| *source)
     }
 
@@ -237,13 +237,8 @@ impl Rubric {
     }
 
     /// Number of categories.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.fields.len()
-    }
-
-    /// Never: a rubric has at least one category.
-    pub fn is_empty(&self) -> bool {
-        self.fields.is_empty()
     }
 
     /// SHA-256 of the file, in hexadecimal.
@@ -252,13 +247,13 @@ impl Rubric {
     }
 
     /// Where a category stands, by its words.
-    pub fn position(&self, category: &str) -> Option<usize> {
+    pub(crate) fn position(&self, category: &str) -> Option<usize> {
         let wanted = folded(category);
         self.fields.iter().position(|field| folded(&field.name) == wanted)
     }
 
     /// The rubric as the task of a prompt.
-    pub fn task(&self) -> Task {
+    pub(crate) fn task(&self) -> Task {
         Task { question: Some(self.question.clone()), fields: self.fields.clone() }
     }
 
@@ -270,7 +265,7 @@ impl Rubric {
     }
 
     /// The numbers of an answer to `Self::form`, in the order of the questions.
-    pub fn numbers(&self, answer: &Verdict) -> Option<Vec<f64>> {
+    pub(crate) fn numbers(&self, answer: &Verdict) -> Option<Vec<f64>> {
         let values = answer.values.get(self.steps.len()..)?.to_vec();
         Verdict { values }.numbers()
     }

@@ -28,7 +28,7 @@ pub enum JudgeKind {
 }
 
 /// A judge as the settings describe it.
-pub enum Strategy {
+pub(crate) enum Strategy {
     /// It writes.
     Json(FeedbackLoop),
     /// Its probabilities are read.
@@ -41,7 +41,11 @@ impl Strategy {
     /// # Errors
     ///
     /// [`JudgeError::Prompt`] if the item has no text or the template does not work.
-    pub fn requests(&self, item: &Item, model: &str) -> Result<Vec<ChatRequest>, JudgeError> {
+    pub(crate) fn requests(
+        &self,
+        item: &Item,
+        model: &str,
+    ) -> Result<Vec<ChatRequest>, JudgeError> {
         match self {
             Self::Json(judge) => Ok(vec![judge.request(item)?]),
             Self::Choice(judge) => judge.requests(item, model),
@@ -53,7 +57,7 @@ impl Strategy {
     /// # Errors
     ///
     /// [`JudgeError::Prompt`] if the template does not work.
-    pub fn requests_for_all(&self, model: &str) -> Result<Vec<ChatRequest>, JudgeError> {
+    pub(crate) fn requests_for_all(&self, model: &str) -> Result<Vec<ChatRequest>, JudgeError> {
         match self {
             Self::Json(_) => Ok(Vec::new()),
             Self::Choice(judge) => judge.requests_for_calibration(model),
@@ -142,7 +146,7 @@ impl JudgeSettings {
     }
 
     /// Whether a second model comments on answers.
-    pub fn asks_a_second_model(&self) -> bool {
+    pub(crate) fn asks_a_second_model(&self) -> bool {
         self.feedback.and_then(FeedbackKind::comment).is_some()
     }
 
@@ -177,7 +181,7 @@ impl JudgeSettings {
     /// # Errors
     ///
     /// If a prompt cannot be used or a number is out of range.
-    pub fn strategy(
+    pub(crate) fn strategy(
         &self,
         rubric: &Rubric,
         commenter: Option<(Arc<dyn ChatModel>, bool)>,
@@ -212,7 +216,7 @@ impl JudgeSettings {
     /// # Errors
     ///
     /// If a prompt cannot be used.
-    pub fn described(&self, rubric: &Rubric) -> Result<Map<String, Value>> {
+    pub(crate) fn described(&self, rubric: &Rubric) -> Result<Map<String, Value>> {
         let prompt = self.judge_prompt(rubric)?;
         let mut described = Map::new();
         let mut put = |key: &str, value: Value| described.insert(key.into(), value);

@@ -21,7 +21,7 @@ pub(crate) struct Sampling {
 
 /// Asks once; an answer that cannot be read is the end.
 #[derive(Debug, Clone)]
-pub struct Single {
+pub(crate) struct Single {
     /// The questions.
     pub(crate) rubric: Rubric,
     /// How they are asked.
@@ -36,7 +36,7 @@ impl Single {
     /// # Errors
     ///
     /// [`JudgeError::Prompt`] if the item has no text or the template does not work.
-    pub fn request(&self, item: &Item) -> Result<ChatRequest, JudgeError> {
+    pub(crate) fn request(&self, item: &Item) -> Result<ChatRequest, JudgeError> {
         let texts = BTreeMap::from([("text".to_owned(), item.text.clone())]);
         Ok(ChatRequest {
             messages: self.prompt.render(&texts, &self.rubric.form())?,

@@ -96,7 +96,7 @@ pub enum AnswerProblem {
 
 impl AnswerProblem {
     /// A stable word for scripts.
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::CutOff => "cut_off",
             Self::Withheld => "withheld",

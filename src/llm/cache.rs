@@ -210,18 +210,13 @@ impl AnswerCache {
         Self { connection: Mutex::new(connection), path, read_only, run, kept }
     }
 
-    /// Where the file is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The answer stored under `key`.
     ///
     /// # Errors
     ///
     /// `CacheError::Database`. A stored answer that cannot be read counts as missing: it is
     /// asked for again.
-    pub fn get(&self, key: &str) -> Result<Option<ChatAnswer>, CacheError> {
+    pub(crate) fn get(&self, key: &str) -> Result<Option<ChatAnswer>, CacheError> {
         if let Some(kept) = self.lock_kept().iter().find(|kept| kept.key == key) {
             return Ok(Some(kept.answer.clone()));
         }
@@ -253,7 +248,7 @@ impl AnswerCache {
     /// # Errors
     ///
     /// `CacheError::ReadOnly`.
-    pub fn put(
+    pub(crate) fn put(
         &self,
         key: &str,
         model: &str,
@@ -301,7 +296,7 @@ impl AnswerCache {
     }
 
     /// How many answers are kept in memory for want of room.
-    pub fn kept(&self) -> usize {
+    pub(crate) fn kept(&self) -> usize {
         self.lock_kept().len()
     }
 
@@ -340,7 +335,7 @@ impl AnswerCache {
     /// # Errors
     ///
     /// `CacheError::Database`. Where nothing can be written, nothing is forgotten.
-    pub fn remove(&self, key: &str) -> Result<(), CacheError> {
+    pub(crate) fn remove(&self, key: &str) -> Result<(), CacheError> {
         self.lock_kept().retain(|kept| kept.key != key);
         if self.read_only {
             return Ok(());

@@ -52,7 +52,7 @@ impl CachedModel {
     /// # Errors
     ///
     /// `CacheError::Database`.
-    pub fn holds(&self, request: &ChatRequest) -> Result<bool, CacheError> {
+    pub(crate) fn holds(&self, request: &ChatRequest) -> Result<bool, CacheError> {
         Ok(self.stored(&self.keys(request))?.is_some())
     }
 

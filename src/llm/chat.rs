@@ -99,7 +99,7 @@ pub struct ChatRequest {
 
 impl ChatRequest {
     /// The request as JSON, every field that decides the answer included.
-    pub fn to_json(&self, model: &str) -> Value {
+    pub(crate) fn to_json(&self, model: &str) -> Value {
         let format = match &self.format {
             ResponseFormat::Text => Value::Null,
             ResponseFormat::JsonSchema { name, schema } => json!({"name": name, "schema": schema}),
@@ -125,7 +125,7 @@ impl ChatRequest {
     }
 
     /// The questions of a request for choices; none of any other.
-    pub fn questions(&self) -> &[Question] {
+    pub(crate) fn questions(&self) -> &[Question] {
         match &self.format {
             ResponseFormat::Choices { questions } => questions,
             ResponseFormat::Text | ResponseFormat::JsonSchema { .. } => &[],
@@ -134,7 +134,7 @@ impl ChatRequest {
 
     /// A guess at the tokens of the messages, see `estimated_tokens`; of several questions, what
     /// they share counts once.
-    pub fn estimated_prompt_tokens(&self) -> u64 {
+    pub(crate) fn estimated_prompt_tokens(&self) -> u64 {
         // Every message costs a few tokens for its role and its borders.
         const PER_MESSAGE: u64 = 4;
         let messages = self.messages.iter().map(|message| &message.content);
@@ -177,7 +177,7 @@ impl Usage {
 
     /// The sum of two answers' costs.
     #[must_use]
-    pub fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             prompt_tokens: self.prompt_tokens.saturating_add(other.prompt_tokens),
             completion_tokens: self.completion_tokens.saturating_add(other.completion_tokens),

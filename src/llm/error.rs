@@ -227,12 +227,12 @@ impl ChatError {
     }
 
     /// Whether the server was not reached at all.
-    pub fn is_connection(&self) -> bool {
+    pub(crate) fn is_connection(&self) -> bool {
         matches!(self, Self::Connection { .. } | Self::Timeout { .. } | Self::BrokenAnswer { .. })
     }
 
     /// A stable word for scripts.
-    pub fn word(&self) -> &'static str {
+    pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::BadUrl { .. } => "bad_url",
             Self::BadProxy { .. } => "bad_proxy",

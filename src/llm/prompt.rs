@@ -198,7 +198,7 @@ impl Prompt {
     /// # Errors
     ///
     /// `PromptError::Kind`.
-    pub fn expect(self, wanted: PromptKind) -> Result<Self, PromptError> {
+    pub(crate) fn expect(self, wanted: PromptKind) -> Result<Self, PromptError> {
         if self.file.kind == wanted {
             return Ok(self);
         }
@@ -206,7 +206,7 @@ impl Prompt {
     }
 
     /// The name, for files the name without folder and ending.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
@@ -221,7 +221,7 @@ impl Prompt {
     }
 
     /// What it asks for.
-    pub fn kind(&self) -> PromptKind {
+    pub(crate) fn kind(&self) -> PromptKind {
         self.file.kind
     }
 
@@ -231,12 +231,12 @@ impl Prompt {
     }
 
     /// Most tokens of an answer, unless the user says otherwise.
-    pub fn max_tokens(&self) -> u32 {
+    pub(crate) fn max_tokens(&self) -> u32 {
         self.file.max_tokens
     }
 
     /// The temperature of an answer, unless the user says otherwise; most prompts leave it to the command.
-    pub fn temperature(&self) -> Option<f64> {
+    pub(crate) fn temperature(&self) -> Option<f64> {
         self.file.temperature
     }
 
@@ -246,7 +246,7 @@ impl Prompt {
     }
 
     /// The fields of the answer that the file fixes; empty if they come with the task.
-    pub fn fields(&self) -> &[Field] {
+    pub(crate) fn fields(&self) -> &[Field] {
         &self.file.fields
     }
 

@@ -44,7 +44,7 @@ impl ProxySettings {
     /// The proxy for `host` under `scheme`; `None` if it is reached directly.
     ///
     /// The own machine is always reached directly: a proxy could not find it.
-    pub fn choose(&self, scheme: &str, host: &str) -> Option<&str> {
+    pub(crate) fn choose(&self, scheme: &str, host: &str) -> Option<&str> {
         let proxy = if scheme == "https" { &self.https } else { &self.http };
         let proxy = proxy.as_deref().filter(|proxy| !proxy.trim().is_empty())?;
         let host = host.trim_matches(['[', ']']).to_ascii_lowercase();

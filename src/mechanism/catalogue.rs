@@ -32,7 +32,7 @@ macro_rules! catalogue {
 
         impl MechanismName {
             /// All of them, in the order of tables.
-            pub const EACH: [Self; [$(Self::$name),+].len()] = [$(Self::$name),+];
+            pub(crate) const EACH: [Self; [$(Self::$name),+].len()] = [$(Self::$name),+];
 
             fn entry(self) -> &'static Entry {
                 match self {
@@ -77,7 +77,7 @@ impl MechanismName {
     }
 
     /// What it is, in a few words.
-    pub fn summary(self) -> &'static str {
+    pub(crate) fn summary(self) -> &'static str {
         self.entry().summary
     }
 

@@ -86,7 +86,7 @@ pub struct ConsensusConfusion {
 
 impl ConsensusConfusion {
     /// Share of the tasks with a consensus on which the worker says the same; `None` without one.
-    pub fn agreement(&self) -> Option<f64> {
+    pub(crate) fn agreement(&self) -> Option<f64> {
         let count = |keep: fn(&(Label, Label, u64)) -> bool| -> u64 {
             self.cells.iter().filter(|cell| keep(cell)).map(|cell| cell.2).sum()
         };

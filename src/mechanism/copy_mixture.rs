@@ -352,7 +352,8 @@ impl CopyMixtureFit {
     /// # Panics
     ///
     /// If there is no such worker.
-    pub fn confusion(&self, worker: u32) -> Vec<f64> {
+    #[cfg(test)]
+    pub(crate) fn confusion(&self, worker: u32) -> Vec<f64> {
         self.state.confusion(worker as usize)
     }
 }

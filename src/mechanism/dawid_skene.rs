@@ -120,7 +120,8 @@ impl DawidSkeneFit {
     /// # Panics
     ///
     /// If there is no such worker.
-    pub fn confusion(&self, worker: u32) -> Option<Vec<f64>> {
+    #[cfg(test)]
+    pub(crate) fn confusion(&self, worker: u32) -> Option<Vec<f64>> {
         let classes = self.cells.classes();
         if self.cells.of_worker(worker as usize).is_empty() {
             return None;

@@ -24,7 +24,7 @@ impl GivenScores {
     /// # Errors
     ///
     /// [`DataError::Invalid`] with every problem of the file.
-    pub fn read(source: &Source, labels: &Ids) -> Result<(Self, u64), DataError> {
+    pub(crate) fn read(source: &Source, labels: &Ids) -> Result<(Self, u64), DataError> {
         let mut problems = Problems::new();
         let mut entries = Vec::new();
         let mut in_file = FileProblems::new(source, &mut problems);

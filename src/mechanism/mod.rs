@@ -147,7 +147,7 @@ impl Posteriors {
     /// # Panics
     ///
     /// If there is no such task.
-    pub fn of_task(&self, task: u32) -> &[f64] {
+    pub(crate) fn of_task(&self, task: u32) -> &[f64] {
         let start = task as usize * self.classes;
         &self.probabilities[start..start + self.classes]
     }

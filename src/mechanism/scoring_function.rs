@@ -74,7 +74,7 @@ pub struct GivenScores {
 
 /// One value of a known scoring function.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GivenScore {
+pub(crate) struct GivenScore {
     /// Label of the scored worker.
     pub label: Label,
     /// Label of the peer.
@@ -87,7 +87,7 @@ pub struct GivenScore {
 
 impl GivenScores {
     /// Collects the values; of two for the same pair and Z the later one counts.
-    pub fn new(entries: Vec<GivenScore>) -> Self {
+    pub(crate) fn new(entries: Vec<GivenScore>) -> Self {
         Self { entries }
     }
 

@@ -80,12 +80,12 @@ impl Table {
     }
 
     /// Says what another table says first: of the same rows in other columns.
-    pub fn set_headline_of(&mut self, other: &Self) {
+    pub(crate) fn set_headline_of(&mut self, other: &Self) {
         self.headline.clone_from(&other.headline);
     }
 
     /// Says in numbers, for programs, what sentences around the rows say to people.
-    pub fn set_summary(&mut self, summary: Map<String, Value>) {
+    pub(crate) fn set_summary(&mut self, summary: Map<String, Value>) {
         self.summary = summary;
     }
 

@@ -75,7 +75,7 @@ impl VectorsRun {
     }
 
     /// What was read.
-    pub fn input(&self) -> &Input {
+    pub(crate) fn input(&self) -> &Input {
         &self.input
     }
 

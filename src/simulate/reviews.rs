@@ -82,7 +82,7 @@ pub(crate) struct ReviewerOptions {
 
 /// A simulated set of which it is known who did what.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SimulatedReviewers {
+pub(crate) struct SimulatedReviewers {
     /// Reviewers `r0`, `r1`, ... and the Z that is known; contents are empty, see
     /// [`Self::fill_contents`].
     pub set: ReviewSet,

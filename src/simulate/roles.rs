@@ -13,24 +13,13 @@ use crate::error::{ErrorKind, Kinded, Remedy};
 pub(crate) enum RolesError {
     /// Cheaters have nothing to hand in but Z itself.
     #[error("`{llm}` has no sample besides Z, so that cheaters would hand in Z itself")]
-    OnlyZ {
-        /// The LLM.
-        llm: String,
-    },
+    OnlyZ { llm: String },
     /// There is no such LLM in Z.
     #[error("Z has no source `{name}`; it has: {known}")]
-    UnknownSource {
-        /// The name asked for.
-        name: String,
-        /// The names there are.
-        known: String,
-    },
+    UnknownSource { name: String, known: String },
     /// One LLM has to be the principal's, and it is open which.
     #[error("one LLM must be Z; there are: {known}")]
-    NotOne {
-        /// The names there are.
-        known: String,
-    },
+    NotOne { known: String },
     /// Several LLMs have to be the principal's.
     #[error("several LLMs are needed")]
     NotSeveral,

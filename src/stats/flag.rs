@@ -52,7 +52,7 @@ pub enum OwnFlag {
 
 impl OwnFlag {
     /// The word in tables and files.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Look => "look",
             Self::Unsure => "unsure",

@@ -45,7 +45,7 @@ impl Estimate {
     /// One-sided p-value of "the true value is at most 0" by the t test.
     ///
     /// With a standard error of 0 the value is taken as certain: 0 if positive, else 1.
-    pub fn p_not_positive(&self) -> Option<f64> {
+    pub(crate) fn p_not_positive(&self) -> Option<f64> {
         let error = self.standard_error?;
         let distribution = self.distribution()?;
         if error == 0.0 {
@@ -76,7 +76,7 @@ pub struct Share {
 impl Share {
     /// The share `value` of so many cases with Wilson's interval (1927), which is never empty: that
     /// of 10 of 10 begins at .72. `None` without a case.
-    pub fn wilson(value: f64, n: f64) -> Option<Self> {
+    pub(crate) fn wilson(value: f64, n: f64) -> Option<Self> {
         let z = normal_quantile();
         let scale = 1.0 + z * z / n;
         let middle = (value + z * z / (2.0 * n)) / scale;

@@ -87,7 +87,7 @@ pub struct SentenceEvidence {
 
 impl SentenceEvidence {
     /// How much closer it is to Z than to peers and to Z of other papers; `None` without Z.
-    pub fn beyond_others(&self) -> Option<f64> {
+    pub(crate) fn beyond_others(&self) -> Option<f64> {
         beyond(self.z_similarity, self.peer_support, self.elsewhere)
     }
 

@@ -56,7 +56,7 @@ pub enum ScoreVariant {
 
 impl ScoreVariant {
     /// All of them, in the order of tables.
-    pub const EACH: [Self; 17] = [
+    pub(crate) const EACH: [Self; 17] = [
         Self::Projected,
         Self::ProjectedCentered,
         Self::ProjectedMin,
@@ -136,7 +136,7 @@ pub(crate) struct Projection {
 
 /// The scores of all reviewers by one name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scored {
+pub(crate) struct Scored {
     /// One per reviewer.
     pub scores: Vec<ReviewerScore>,
     /// What only this score has.

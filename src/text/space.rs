@@ -31,7 +31,7 @@ impl Space {
     }
 
     /// Number of dimensions.
-    pub fn dims(&self) -> usize {
+    pub(crate) fn dims(&self) -> usize {
         self.rows.dims()
     }
 

@@ -91,7 +91,7 @@ pub enum ImportError {
 
 impl ImportError {
     /// A file with nothing in it, or nothing but a header.
-    pub fn empty(file: String, wanted: Wanted) -> Self {
+    pub(crate) fn empty(file: String, wanted: Wanted) -> Self {
         let hint = "it is empty, or has no row but a header".into();
         Self::Nothing { file, format: "a file", wanted: wanted.noun(), hint }
     }

@@ -67,7 +67,7 @@ impl ImportSettings {
     /// # Errors
     ///
     /// [`ImportError::UnknownKey`] for one that is not among [`COLUMN_KEYS`].
-    pub fn check(&self) -> Result<(), ImportError> {
+    pub(crate) fn check(&self) -> Result<(), ImportError> {
         let mut keys = self.columns.keys().chain(self.z_columns.keys());
         match keys.find(|key| !COLUMN_KEYS.contains(&key.as_str())) {
             None => Ok(()),

@@ -2,7 +2,7 @@
 
 /// What the rows of a file are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub(crate) enum Wanted {
     /// Reviews by people: paper, reviewer, text.
     Reviews,
     /// Reviews by LLMs: paper, source, text.

@@ -33,10 +33,7 @@ const MOST_UNKNOWN: f64 = 0.2;
 pub(crate) enum PdfError {
     /// It is larger than is read.
     #[error("it has {bytes} bytes, more than {MOST_FILE_BYTES}")]
-    TooLarge {
-        /// Its size.
-        bytes: u64,
-    },
+    TooLarge { bytes: u64 },
     /// It is no PDF, or too damaged.
     #[error("it is no PDF that can be read: {0}")]
     Unreadable(#[from] lopdf::Error),
@@ -48,12 +45,7 @@ pub(crate) enum PdfError {
     NoPage,
     /// Pictures of pages, or letters that nothing says the meaning of.
     #[error("it has no text ({words} words on {pages} pages); needs OCR")]
-    NoText {
-        /// Words that were found.
-        words: usize,
-        /// Its pages.
-        pages: usize,
-    },
+    NoText { words: usize, pages: usize },
 }
 
 impl PdfError {

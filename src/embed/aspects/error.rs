@@ -18,22 +18,13 @@ pub(crate) enum AspectsError {
     },
     /// Something the file must say of itself.
     #[error("the heads of the aspects do not say their `{key}`")]
-    Metadata {
-        /// What is missing or not understood.
-        key: &'static str,
-    },
+    Metadata { key: &'static str },
     /// A file of another version.
     #[error("the heads of the aspects have format `{found}`, this version reads `{}`", FORMAT)]
-    Format {
-        /// What the file says.
-        found: String,
-    },
+    Format { found: String },
     /// A tensor has another type or shape than the file says, or a number that is not finite.
     #[error("tensor `{tensor}` of the heads of the aspects does not fit, or is not finite")]
-    Tensor {
-        /// Its name.
-        tensor: &'static str,
-    },
+    Tensor { tensor: &'static str },
     /// The heads were trained on vectors of another model.
     #[error(
         "these heads were trained on vectors of {trained} ({trained_dims} numbers), not of \
@@ -55,34 +46,18 @@ pub(crate) enum AspectsError {
     #[error(
         "there are no aspect heads for vectors of {base} ({dims} numbers); there are for {known}"
     )]
-    UnknownBase {
-        /// The base at hand.
-        base: String,
-        /// Its numbers per vector.
-        dims: usize,
-        /// Bases with heads.
-        known: String,
-    },
+    UnknownBase { base: String, dims: usize, known: String },
     /// Aspects are read from vectors of sentences.
     #[error("aspects are read from sentence vectors of static or bert:, not of {base}")]
-    NoSentenceVectors {
-        /// What was asked for.
-        base: String,
-    },
+    NoSentenceVectors { base: String },
     /// A rubric without praise or without criticism.
     #[error(
         "aspects are praise and criticism; the scale of the rubric `{rubric}` has only one of them"
     )]
-    OneSided {
-        /// Its name.
-        rubric: String,
-    },
+    OneSided { rubric: String },
     /// Nothing to compare sentences with.
     #[error("category `{category}` of the rubric has no word to know sentences about it by")]
-    NoDirection {
-        /// The category.
-        category: String,
-    },
+    NoDirection { category: String },
 }
 
 fn likeness(cosine: Option<f64>) -> String {

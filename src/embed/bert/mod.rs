@@ -211,7 +211,7 @@ impl BertEmbedder {
     }
 
     /// Entries of a vector.
-    pub fn dims(&self) -> usize {
+    pub(crate) fn dims(&self) -> usize {
         self.dims
     }
 
@@ -221,7 +221,8 @@ impl BertEmbedder {
     }
 
     /// The pooling in use.
-    pub fn pooling(&self) -> Pooling {
+    #[cfg(test)]
+    pub(crate) fn pooling(&self) -> Pooling {
         self.pooling
     }
 

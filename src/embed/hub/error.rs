@@ -13,58 +13,32 @@ pub(crate) enum HubError {
     #[error(
         "`{reference}` is neither a folder nor a model name like org/name or org/name@revision"
     )]
-    InvalidReference {
-        /// What was given.
-        reference: String,
-    },
+    InvalidReference { reference: String },
     /// Something that can only be a path, where there is no folder.
     #[error("there is no folder `{}`; check the path of the model", path.display())]
-    MissingFolder {
-        /// The path.
-        path: PathBuf,
-    },
+    MissingFolder { path: PathBuf },
     /// The model is not on this machine and the network may not be used.
     #[error(
         "`{model}` at revision `{revision}` is not on this machine and downloads are off; \
          looked at {}; allow downloads or copy the model there",
         list(looked_at)
     )]
-    NotCached {
-        /// The model's name on the hub.
-        model: String,
-        /// The revision.
-        revision: String,
-        /// Every path that would have held it.
-        looked_at: Vec<PathBuf>,
-    },
+    NotCached { model: String, revision: String, looked_at: Vec<PathBuf> },
     /// A language model is not on this machine, and only a user's own command fetches one.
     #[error(
         "`{model}` at revision `{revision}` is not on this machine; looked at {}",
         list(looked_at)
     )]
-    NotPulled {
-        /// Repository and file.
-        model: String,
-        /// The revision.
-        revision: String,
-        /// Every path that would have held it.
-        looked_at: Vec<PathBuf>,
-    },
+    NotPulled { model: String, revision: String, looked_at: Vec<PathBuf> },
     /// Neither a file nor a name that a language model on the hub could have.
     #[error(
         "`{reference}` is neither a file nor the name of a language model like \
          org/name/file.gguf or org/name@revision"
     )]
-    InvalidGguf {
-        /// What was given.
-        reference: String,
-    },
+    InvalidGguf { reference: String },
     /// One of several files of a model.
     #[error("`{file}` is one of several parts of a model; choose a model in one file")]
-    Part {
-        /// The file.
-        file: String,
-    },
+    Part { file: String },
     /// It is not said which of several files is meant.
     #[error(
         "`{model}` has {} language models: {}; say which, as in `{model}/{}`",
@@ -103,12 +77,7 @@ pub(crate) enum HubError {
     },
     /// The repository lacks files without which caz cannot use it.
     #[error("`{model}` has no {wanted}; use a model that comes with it")]
-    NotUsable {
-        /// The model's name.
-        model: String,
-        /// What is not there.
-        wanted: &'static str,
-    },
+    NotUsable { model: String, wanted: &'static str },
     /// The hub could not be reached or broke off.
     #[error("cannot fetch `{model}` from {endpoint}; check the network or HF_ENDPOINT")]
     Network {
@@ -122,30 +91,13 @@ pub(crate) enum HubError {
     },
     /// Nobody knows whether it is the hub, or the host that it redirects to.
     #[error("{host} cannot be trusted: {problem}")]
-    NotTrusted {
-        /// The host.
-        host: String,
-        /// What is wrong.
-        problem: Distrust,
-    },
+    NotTrusted { host: String, problem: Distrust },
     /// The hub's answer is not what its interface promises.
     #[error("{endpoint} gave an answer that is not the hub's: {reason}; check HF_ENDPOINT")]
-    Answer {
-        /// The hub's address.
-        endpoint: String,
-        /// What is wrong.
-        reason: String,
-    },
+    Answer { endpoint: String, reason: String },
     /// A downloaded file is not the one the hub has.
     #[error("`{file}` arrived damaged (sha256 {found} instead of {expected}); try again")]
-    Damaged {
-        /// The file's name in the repository.
-        file: String,
-        /// The hub's checksum.
-        expected: String,
-        /// The checksum of what arrived.
-        found: String,
-    },
+    Damaged { file: String, expected: String, found: String },
     /// The cache cannot be read or written.
     #[error("cannot use the cache at `{}`; check its permissions or set HF_HOME", path.display())]
     Cache {
@@ -157,10 +109,7 @@ pub(crate) enum HubError {
     },
     /// The download was asked to stop; what has arrived is kept for the next one.
     #[error("interrupted while `{model}` was fetched; the same again fetches the rest")]
-    Interrupted {
-        /// The model's name on the hub.
-        model: String,
-    },
+    Interrupted { model: String },
     /// There is no home folder to put the cache in.
     #[error("cannot tell where the model cache is; set HF_HOME")]
     NoHome,

@@ -8,26 +8,15 @@ use crate::error::{ErrorKind, Kinded};
 pub(crate) enum JudgesError {
     /// There is no such judge.
     #[error("there is no judge `{name}`; there are: {known}")]
-    UnknownJudge {
-        /// The name.
-        name: String,
-        /// The first few of those there are.
-        known: String,
-    },
+    UnknownJudge { name: String, known: String },
     /// A panel has fewer than two members.
     #[error(
         "`{name}` takes two judges or more: it is what those that are measured decide together"
     )]
-    PanelOfOne {
-        /// The name of the panel.
-        name: String,
-    },
+    PanelOfOne { name: String },
     /// A panel goes by scores.
     #[error("`{name}` goes by scores, and no verdict has `score_a` and `score_b`")]
-    NoScores {
-        /// The name of the panel.
-        name: String,
-    },
+    NoScores { name: String },
     /// The run was stopped.
     #[error("interrupted; nothing was written")]
     Interrupted,

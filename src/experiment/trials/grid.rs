@@ -7,7 +7,7 @@ use crate::stats::seed::stream;
 
 /// One trial of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct TrialId {
+pub(crate) struct TrialId {
     /// Repetition, from 0.
     pub(crate) repetition: u32,
     /// Point of the grid, from 0.
@@ -16,7 +16,7 @@ pub struct TrialId {
 
 impl TrialId {
     /// The random numbers of this trial for one purpose.
-    pub fn stream(self, seed: u64, purpose: &str) -> ChaCha8Rng {
+    pub(crate) fn stream(self, seed: u64, purpose: &str) -> ChaCha8Rng {
         stream(seed, purpose, u64::from(self.point) << 32 | u64::from(self.repetition))
     }
 }

@@ -136,7 +136,7 @@ impl TrialLog {
     ///
     /// [`LogError`] if the file exists and `resume` is not set, or is of another run, or cannot
     /// be opened.
-    pub fn open(path: &Path, header: &Value, resume: bool) -> Result<Self, LogError> {
+    pub(crate) fn open(path: &Path, header: &Value, resume: bool) -> Result<Self, LogError> {
         let failed = |source| LogError::Io { path: path.into(), source };
         if path.exists() && !resume {
             return Err(LogError::Exists { path: path.into() });

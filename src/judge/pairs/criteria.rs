@@ -28,14 +28,7 @@ const MOST_PERSONAS: usize = 99;
 pub(crate) enum CriteriaError {
     /// No such name and no such file.
     #[error("there are no {what} `{name}`; there are {known}, or a path that ends in .toml")]
-    Unknown {
-        /// Criteria or personas.
-        what: &'static str,
-        /// What was asked for.
-        name: String,
-        /// The names there are.
-        known: String,
-    },
+    Unknown { what: &'static str, name: String, known: String },
     /// The file cannot be read.
     #[error("cannot read `{path}`")]
     Unreadable {
@@ -61,10 +54,7 @@ pub(crate) enum CriteriaError {
     Fields(#[from] PromptError),
     /// Nobody, too many, or two of one name.
     #[error("`{name}` needs 1 to {MOST_PERSONAS} personas with names that differ")]
-    Personas {
-        /// Name or path.
-        name: String,
-    },
+    Personas { name: String },
 }
 
 impl Kinded for CriteriaError {

@@ -52,7 +52,7 @@ impl RetryPolicy {
     /// `min(cap, base 2^(tries-1))` times a number from [0.5, 1), so that clients that failed
     /// together do not come back together. `Retry-After` is a lower bound: the wait is never
     /// shorter, and up to a tenth longer.
-    pub fn wait(&self, tries: u32, index: u64, after: Option<Duration>) -> Duration {
+    pub(crate) fn wait(&self, tries: u32, index: u64, after: Option<Duration>) -> Duration {
         let mut generator = stream(self.seed, "retry jitter", index);
         generator.set_word_pos(u128::from(tries) * 2);
         // 53 bits make a uniform double in [0, 1).

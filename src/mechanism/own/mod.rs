@@ -107,7 +107,7 @@ impl AnswerKind {
     pub const EACH: [Self; 5] = [Self::Own, Self::Copy, Self::Llm, Self::Guess, Self::Constant];
 
     /// The name in tables and files.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Own => "own",
             Self::Copy => "copy",
@@ -213,7 +213,7 @@ pub struct OwnCrowd {
 
 /// What is said about a crowd.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OwnRun {
+pub(crate) struct OwnRun {
     /// By worker.
     pub workers: Vec<OwnScore>,
     /// Of all together.
@@ -291,7 +291,7 @@ impl OwnAnswers {
     /// # Errors
     ///
     /// [`MechanismError::TaskCount`] if Z is not for the tasks of `table`.
-    pub fn judge(&self, table: &LabelTable) -> Result<OwnRun, MechanismError> {
+    pub(crate) fn judge(&self, table: &LabelTable) -> Result<OwnRun, MechanismError> {
         let tasks = table.task_count();
         if let Some(other) = self.samples.iter().find(|sample| sample.len() != tasks) {
             return Err(MechanismError::TaskCount { z_tasks: other.len(), tasks });

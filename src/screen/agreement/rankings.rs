@@ -49,10 +49,7 @@ impl Default for RankingSettings {
 pub(crate) enum RankingError {
     /// A persistence that is no share.
     #[error("the persistence of RBO is {value}, it must be between 0 and 1")]
-    Persistence {
-        /// The value.
-        value: f64,
-    },
+    Persistence { value: f64 },
     /// The run was stopped.
     #[error("interrupted")]
     Interrupted,

@@ -112,7 +112,7 @@ impl AgreementRun {
 
     /// The report for people: of several sources a row each, best first; of one or two base rates and
     /// matrices, then a dozen metrics.
-    pub fn summary(&self) -> Report {
+    pub(crate) fn summary(&self) -> Report {
         if let Some(report) = self.leaderboard() {
             return report;
         }
@@ -187,7 +187,7 @@ impl AgreementRun {
     }
 
     /// Which source is best, and whether it is more than chance: the first line for people.
-    pub fn answer(&self) -> String {
+    pub(crate) fn answer(&self) -> String {
         let Some(best) = &self.best else {
             let alpha = self.more.iter().find(|row| row.metric == "alpha_nominal");
             let alpha = alpha.and_then(|row| Some((row, row.value?)));

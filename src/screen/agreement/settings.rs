@@ -215,7 +215,7 @@ impl Relation {
 
 impl Requirement {
     /// Whether a value keeps the bound; an undefined one does not.
-    pub fn holds(&self, value: Option<f64>) -> bool {
+    pub(crate) fn holds(&self, value: Option<f64>) -> bool {
         value.is_some_and(|value| match self.relation {
             Relation::AtLeast => value >= self.bound,
             Relation::AtMost => value <= self.bound,

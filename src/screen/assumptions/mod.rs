@@ -136,18 +136,13 @@ impl AssumptionsRun {
         &self.checks
     }
 
-    /// What pairs share without any Z.
-    pub fn without_z(&self) -> &SourceCheck {
-        &self.without_z
-    }
-
     /// What was found for one LLM as Z.
     pub fn evidence(&self, source: &str) -> Option<&SourceCheck> {
         self.checks.iter().find(|check| check.z == source)
     }
 
     /// The LLM to condition on; `None` if no comparison could be computed.
-    pub fn best(&self) -> Option<&SourceCheck> {
+    pub(crate) fn best(&self) -> Option<&SourceCheck> {
         best_source(&self.checks)
     }
 

@@ -95,7 +95,7 @@ pub(super) const OWN_COLUMNS: [&str; 11] = [
 
 impl RowDetail {
     /// Columns that follow those of all scores where a score is asked for.
-    pub fn columns(score: ScoreName) -> &'static [&'static str] {
+    pub(crate) fn columns(score: ScoreName) -> &'static [&'static str] {
         match score {
             ScoreName::Combined => &["part_topic", "part_z"],
             ScoreName::Own => &["reason"],

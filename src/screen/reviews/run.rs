@@ -102,7 +102,7 @@ impl ReviewsRun {
     }
 
     /// The settings as they were asked for.
-    pub fn asked(&self) -> &ReviewsSettings {
+    pub(crate) fn asked(&self) -> &ReviewsSettings {
         &self.settings
     }
 
@@ -141,7 +141,7 @@ impl ReviewsRun {
     }
 
     /// What the score own says beyond its rows; `None` unless it is among `Self::score_names`.
-    pub fn own(&self) -> Option<&OwnScores> {
+    pub(crate) fn own(&self) -> Option<&OwnScores> {
         self.flagged.as_deref().or_else(|| self.scorers.scorer.own())
     }
 
@@ -162,7 +162,7 @@ impl ReviewsRun {
 
     /// The scores of all reviewers by a name, one per reviewer by number; the name need not be
     /// among `Self::score_names`, but nobody has a score by `own` unless it is.
-    pub fn scored(&self, name: ScoreName) -> &Scored {
+    pub(crate) fn scored(&self, name: ScoreName) -> &Scored {
         let scorer = match (&self.scorers.combined, name) {
             (Some(combined), ScoreName::Combined) => combined,
             _ => &self.scorers.scorer,

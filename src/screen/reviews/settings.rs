@@ -26,7 +26,7 @@ pub enum Centering {
 
 impl Centering {
     /// Whether vectors of this kind are centered.
-    pub fn centers(self, kind: VectorKind) -> bool {
+    pub(crate) fn centers(self, kind: VectorKind) -> bool {
         match self {
             Self::Auto => kind != VectorKind::Judgments,
             Self::On => true,
@@ -126,7 +126,7 @@ impl ReviewsSettings {
     }
 
     /// The scores that are asked for in the order of the table, each once; `None` if none is.
-    pub fn names(&self) -> Option<Vec<ScoreName>> {
+    pub(crate) fn names(&self) -> Option<Vec<ScoreName>> {
         let mut names = Vec::new();
         for name in self.score.as_ref()? {
             if !names.contains(name) {
@@ -137,13 +137,13 @@ impl ReviewsSettings {
     }
 
     /// What decides the score own.
-    pub fn own(&self) -> OwnSettings {
+    pub(crate) fn own(&self) -> OwnSettings {
         let (fdr, min_words, seed) = (self.fdr, self.min_words, self.seed);
         OwnSettings { fdr, min_words, seed, ..OwnSettings::default() }
     }
 
     /// When a flag is raised.
-    pub fn flags(&self) -> FlagSettings {
+    pub(crate) fn flags(&self) -> FlagSettings {
         FlagSettings {
             false_discovery_rate: self.fdr,
             margin: self.margin,

@@ -26,42 +26,19 @@ pub(crate) enum PaperTooLarge {
          than the limit of {limit} GiB; choose an embedder with fewer dimensions, or score part of \
          the reviews"
     )]
-    Vectors {
-        /// Its name.
-        paper: String,
-        /// Number of its reviews.
-        reviews: usize,
-        /// Memory needed, rounded up.
-        gibibytes: usize,
-        /// The limit.
-        limit: usize,
-    },
+    Vectors { paper: String, reviews: usize, gibibytes: usize, limit: usize },
     /// The pairs of its reviews, where each is shown.
     #[error(
         "the paper `{paper}` has {reviews} reviews: evidence shows every pair of them, and {limit} \
          pairs are the most; scores alone need no pairs"
     )]
-    Pairs {
-        /// Its name.
-        paper: String,
-        /// Number of its reviews.
-        reviews: usize,
-        /// The limit.
-        limit: usize,
-    },
+    Pairs { paper: String, reviews: usize, limit: usize },
     /// The pairs of its reviews, where own work is to be told.
     #[error(
         "the paper `{paper}` has {reviews} reviews: the score own compares every pair of them, and \
          {limit} pairs are the most; the scores projected and combined need no pairs"
     )]
-    Own {
-        /// Its name.
-        paper: String,
-        /// Number of its reviews.
-        reviews: usize,
-        /// The limit.
-        limit: usize,
-    },
+    Own { paper: String, reviews: usize, limit: usize },
 }
 
 impl Kinded for PaperTooLarge {

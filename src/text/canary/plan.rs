@@ -32,30 +32,15 @@ pub(crate) enum CanaryError {
     },
     /// No, or too many, phrases a paper.
     #[error("{asked} phrases a paper are asked for; 1 to {most} can be had")]
-    PhraseCount {
-        /// How many.
-        asked: usize,
-        /// At most.
-        most: usize,
-    },
+    PhraseCount { asked: usize, most: usize },
     /// A dictionary that is too small to tell chance from sight.
     #[error("the dictionary has {phrases} phrases; fewer than {fewest} prove nothing")]
-    SmallDictionary {
-        /// How many.
-        phrases: usize,
-        /// Fewest.
-        fewest: usize,
-    },
+    SmallDictionary { phrases: usize, fewest: usize },
     /// A plan that was drawn from another dictionary.
     #[error(
         "the phrase `{phrase}` of paper `{paper}` is not in the dictionary that the plan is checked with"
     )]
-    ForeignPhrase {
-        /// The paper.
-        paper: String,
-        /// The phrase.
-        phrase: String,
-    },
+    ForeignPhrase { paper: String, phrase: String },
 }
 
 impl Kinded for CanaryError {

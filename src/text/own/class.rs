@@ -23,7 +23,7 @@ impl Class {
     pub(crate) const GHOSTS: [Self; 4] = [Self::Copy, Self::Llm, Self::OffTopic, Self::OffTopicLlm];
 
     /// The word in files and tables.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Own => "own",
             Self::Copy => "copy",

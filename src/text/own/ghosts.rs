@@ -79,7 +79,7 @@ impl Planted {
 
     /// All texts to embed, in order; `None` if a content of `set`, the set that was planted, has
     /// no text. Then a vector may be taken for each of [`Self::origins`].
-    pub fn texts<'a>(&self, set: &'a ReviewSet) -> Option<Vec<&'a str>> {
+    pub(crate) fn texts<'a>(&self, set: &'a ReviewSet) -> Option<Vec<&'a str>> {
         let whole = |origin: &TextOrigin| match *origin {
             TextOrigin::Review(index) => set.reviews[index].content.text.as_deref(),
             TextOrigin::Z(index) => set.z[index].content.text.as_deref(),
