@@ -15,10 +15,6 @@ const NOUNS: Nouns = Nouns { rows: "judgments", task: "a unit", worker: "a worke
 pub(super) struct Appen;
 
 impl Importer for Appen {
-    fn name(&self) -> &'static str {
-        "appen"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         peek.has_columns(&["_unit_id", "_worker_id", "_tainted"])
     }

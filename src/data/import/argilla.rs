@@ -22,10 +22,6 @@ const NOUNS: Nouns = Nouns { rows: "responses", task: "an id", worker: "a user" 
 pub(super) struct Argilla;
 
 impl Importer for Argilla {
-    fn name(&self) -> &'static str {
-        "argilla"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         peek.first_has(&["fields", "responses"])
             || (peek.first_has(&["id"])
@@ -33,10 +29,6 @@ impl Importer for Argilla {
                     .objects()
                     .iter()
                     .any(|record| record.keys().any(|key| key.ends_with(".responses"))))
-    }
-
-    fn gives(&self, wanted: Wanted) -> bool {
-        wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
     }
 
     fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {

@@ -15,10 +15,6 @@ const MOST_COLUMNS: usize = 4096;
 pub(super) struct Cmt;
 
 impl Importer for Cmt {
-    fn name(&self) -> &'static str {
-        "cmt"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         matches!(peek.root, Root::Xml)
             && memchr::memmem::find(peek.bytes, b"urn:schemas-microsoft-com:office:spreadsheet")

@@ -24,10 +24,6 @@ const NOUNS: Nouns = Nouns { rows: "examples", task: "an id", worker: "an annota
 pub(super) struct Doccano;
 
 impl Importer for Doccano {
-    fn name(&self) -> &'static str {
-        "doccano"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         let by_user = |example: &Object| {
             let has = |key: &str| example.contains_key(key);
@@ -41,10 +37,6 @@ impl Importer for Doccano {
         peek.objects().iter().any(|example| {
             example.contains_key("id") && (by_user(example) || annotations(example).is_some())
         })
-    }
-
-    fn gives(&self, wanted: Wanted) -> bool {
-        wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
     }
 
     fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {

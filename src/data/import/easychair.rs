@@ -16,10 +16,6 @@ use super::text_fields::joined;
 pub(super) struct EasyChair;
 
 impl Importer for EasyChair {
-    fn name(&self) -> &'static str {
-        "easychair"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         peek.has_columns(&["submission #", "member #", "text", "scores"])
     }

@@ -32,10 +32,6 @@ const ABOUT: [&str; 12] = [
 pub(super) struct HotCrpCsv;
 
 impl Importer for HotCrpCsv {
-    fn name(&self) -> &'static str {
-        "hotcrp-csv"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         let header = peek.header();
         header.len() > 2
@@ -56,10 +52,6 @@ impl Importer for HotCrpCsv {
 pub(super) struct HotCrpBatch;
 
 impl Importer for HotCrpBatch {
-    fn name(&self) -> &'static str {
-        "hotcrp-batch"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         peek.has_columns(&["pid", "review", "email", "submitted_at", "vtag"])
     }

@@ -12,10 +12,6 @@ use super::peek::{Peek, Root};
 pub(super) struct HotCrpForm;
 
 impl Importer for HotCrpForm {
-    fn name(&self) -> &'static str {
-        "hotcrp-form"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         !matches!(peek.root, Root::Json { .. })
             && (peek.bytes.starts_with(b"==+==") || peek.bytes.starts_with(b"==*=="))

@@ -17,20 +17,12 @@ use super::text_fields::name_of;
 pub(super) struct HotCrpJson;
 
 impl Importer for HotCrpJson {
-    fn name(&self) -> &'static str {
-        "hotcrp-json"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         peek.first_has(&["object", "pid", "rid"])
             && peek
                 .objects()
                 .iter()
                 .any(|object| object.get("object").is_some_and(|kind| kind == "review"))
-    }
-
-    fn gives(&self, wanted: Wanted) -> bool {
-        wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Papers
     }
 
     fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
@@ -115,16 +107,8 @@ const RQC_ABOUT: [&str; 12] = [
 ];
 
 impl Importer for HotCrpRqc {
-    fn name(&self) -> &'static str {
-        "hotcrp-rqc"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         peek.has_around("hotcrp_version") && peek.has_around("papers")
-    }
-
-    fn gives(&self, wanted: Wanted) -> bool {
-        wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Papers
     }
 
     fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {

@@ -12,16 +12,8 @@ use crate::data::answers::{Answered, text_of};
 
 /// A foreign format.
 pub(super) trait Importer: Sync {
-    /// The name as the user gives it.
-    fn name(&self) -> &'static str;
-
     /// Whether the file is certainly of this format.
     fn detect(&self, peek: &Peek<'_>) -> bool;
-
-    /// Whether such files hold rows of this kind.
-    fn gives(&self, wanted: Wanted) -> bool {
-        wanted.is_reviews() || wanted.is_labels()
-    }
 
     /// Reads the file into rows.
     ///

@@ -27,16 +27,8 @@ const NOUNS: Nouns = Nouns { rows: "annotations", task: "a task", worker: "an an
 pub(super) struct LabelStudio;
 
 impl Importer for LabelStudio {
-    fn name(&self) -> &'static str {
-        "label-studio"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         peek.objects().iter().any(|task| task.contains_key("data") && annotations(task).is_some())
-    }
-
-    fn gives(&self, wanted: Wanted) -> bool {
-        wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
     }
 
     fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
@@ -168,10 +160,6 @@ fn one(value: &Object) -> Answered {
 pub(super) struct LabelStudioTable;
 
 impl Importer for LabelStudioTable {
-    fn name(&self) -> &'static str {
-        "label-studio-min"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         const KEYS: [&str; 3] = ["annotator", "annotation_id", "lead_time"];
         peek.has_columns(&KEYS) || peek.first_has(&KEYS)

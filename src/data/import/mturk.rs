@@ -25,17 +25,9 @@ pub(super) struct MTurk;
 const NOUNS: Nouns = Nouns { rows: "assignments", task: "a task", worker: "a worker" };
 
 impl Importer for MTurk {
-    fn name(&self) -> &'static str {
-        "mturk"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         peek.has_columns(&["HITId", "AssignmentId", "WorkerId"])
             && peek.has_column_that_starts("Answer.")
-    }
-
-    fn gives(&self, wanted: Wanted) -> bool {
-        wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
     }
 
     fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {

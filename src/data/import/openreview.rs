@@ -29,20 +29,12 @@ const AUTOMATED: &str = "/Automated_Administrator";
 pub(super) struct OpenReview;
 
 impl Importer for OpenReview {
-    fn name(&self) -> &'static str {
-        "openreview"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         peek.objects().iter().any(|note| {
             let invited = note.get("invitations").is_some_and(Value::is_array)
                 || note.get("invitation").is_some_and(Value::is_string);
             invited && note.contains_key("forum") && note.contains_key("content")
         })
-    }
-
-    fn gives(&self, wanted: Wanted) -> bool {
-        wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Papers
     }
 
     fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {

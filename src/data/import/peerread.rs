@@ -14,10 +14,6 @@ use crate::data::warning::Warning;
 pub(super) struct PeerRead;
 
 impl Importer for PeerRead {
-    fn name(&self) -> &'static str {
-        "peerread"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         let nested = |paper: &Object| {
             paper.get("reviews").and_then(Value::as_array).is_some_and(|reviews| {

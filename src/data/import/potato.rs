@@ -31,10 +31,6 @@ const SPANS: &str = "instance_id_to_span_to_value";
 pub(super) struct Potato;
 
 impl Importer for Potato {
-    fn name(&self) -> &'static str {
-        "potato"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         peek.has_columns(&["instance_id", "user_id"])
             || is_old(peek)

@@ -17,16 +17,8 @@ const NOUNS: Nouns = Nouns { rows: "examples", task: "a task", worker: "an annot
 pub(super) struct Prodigy;
 
 impl Importer for Prodigy {
-    fn name(&self) -> &'static str {
-        "prodigy"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         peek.first_has(&["_input_hash", "_task_hash"])
-    }
-
-    fn gives(&self, wanted: Wanted) -> bool {
-        wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
     }
 
     fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {

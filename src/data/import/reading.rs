@@ -1,10 +1,10 @@
 //! Reads a file of any system: what it is, who reads it, and what came of it.
 
-use super::catalogue::{found, is_general, named};
+use super::catalogue::{ForeignFormat, found, is_general, named};
 use super::charset::{Charset, decoded};
 use super::elements::{self, without_nan};
 use super::error::ImportError;
-use super::importer::{Importer, Request};
+use super::importer::Request;
 use super::note::ImportNote;
 use super::output::{self, Output};
 use super::peek::{Peek, Root};
@@ -13,7 +13,6 @@ use super::refused;
 use super::schema;
 use super::settings::{ImportSettings, Wanted};
 use super::table;
-use super::wide::WideTable;
 use crate::data::answers::Answered;
 use crate::data::near::folded;
 use crate::data::problem::{DataError, Problems};
@@ -140,15 +139,14 @@ pub(super) fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Impor
         }
     }
     refused::check(&file, &peek)?;
-    let importer = match &settings.from {
+    let chosen = match &settings.from {
         Some(name) => Some(named(name)?),
-        None if settings.wide.is_some() => Some(&WideTable as &dyn Importer),
-        None => found(&peek, |importer| importer.gives(asked.wanted)),
+        None if settings.wide.is_some() => Some(named("wide")?),
+        None => found(&peek, Some(asked.wanted)),
     };
-    let Some(importer) = importer else {
+    let Some(ForeignFormat { name: format, importer, .. }) = chosen else {
         return Ok(Imported { source, llm: None, note: None, warnings });
     };
-    let format = importer.name();
     // Questions of a form are no columns.
     let questions;
     if asked.beside && !is_general(format) && matches!(peek.root, Root::Json { .. }) {
@@ -215,12 +213,12 @@ pub(crate) fn guessed(source: &Source, settings: &ImportSettings) -> Result<Want
     let (bytes, _) = decoded(&source.bytes);
     let (bytes, _) = without_nan(bytes);
     let peek = Peek::new(&bytes);
-    let importer = match &settings.from {
+    let format = match &settings.from {
         Some(name) => Some(named(name)?),
         None if settings.wide.is_some() => return Ok(Wanted::Labels),
-        None => found(&peek, |_| true),
+        None => found(&peek, None),
     };
-    let name = importer.map_or("table", Importer::name);
+    let name = format.map_or("table", |format| format.name);
     let of_reviews = ["openreview", "easychair", "cmt", "peerread"].contains(&name);
     if of_reviews || name.starts_with("hotcrp") {
         return Ok(Wanted::Reviews);

@@ -15,7 +15,7 @@ use crate::data::near::folded;
 
 /// A system, and what of its columns is what.
 pub(super) struct Survey {
-    name: &'static str,
+    pub(super) name: &'static str,
     /// Columns that its files have.
     has: &'static [&'static str],
     /// Columns that say who answered, of which the first that a file has is taken.
@@ -142,10 +142,6 @@ fn import_id(cell: &str) -> Option<String> {
 }
 
 impl Importer for Survey {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         const OF_TABLES: [&str; 14] = [
             "paper",

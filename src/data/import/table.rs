@@ -10,7 +10,6 @@ use super::output::Output;
 use super::peek::{Peek, Root};
 use super::records::{Records, hint};
 use super::schema::{JUDGMENTS, Known, Schema, TEXT, TextRule, VECTOR};
-use super::settings::Wanted;
 use super::text_fields::joined;
 use super::wide::answer_columns;
 use super::wrapping::{KEY, Wrapping};
@@ -147,13 +146,6 @@ pub(super) enum Any {
 }
 
 impl Importer for Any {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Table => "table",
-            Self::Json => "json",
-        }
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         match (self, &peek.root) {
             (Self::Table, Root::Table { .. }) => true,
@@ -162,10 +154,6 @@ impl Importer for Any {
             }
             _ => false,
         }
-    }
-
-    fn gives(&self, _wanted: Wanted) -> bool {
-        true
     }
 
     fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {

@@ -7,9 +7,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-use super::catalogue::IMPORTERS;
+use super::catalogue::FORMATS;
 use super::charset::decoded;
-use super::importer::Importer;
 use super::peek::{Peek, Root};
 use super::*;
 use crate::data::duplicates::Duplicates;
@@ -177,10 +176,10 @@ fn every_file_is_told_from_all_other_formats() {
     for fixture in fixtures() {
         let (bytes, _) = decoded(&fixture.bytes);
         let peek = Peek::new(&bytes);
-        let found: Vec<&str> = IMPORTERS
-            .into_iter()
-            .filter(|importer| importer.detect(&peek))
-            .map(Importer::name)
+        let found: Vec<&str> = FORMATS
+            .iter()
+            .filter(|format| format.importer.detect(&peek))
+            .map(|format| format.name)
             .collect();
         formats_met.insert(fixture.format);
         let particular: Vec<&str> =
@@ -231,8 +230,8 @@ fn matrix() -> String {
         let note = imported.note.expect("it is foreign");
         let (bytes, _) = decoded(&fixture.bytes);
         let peek = Peek::new(&bytes);
-        let first = IMPORTERS.into_iter().find(|importer| importer.detect(&peek));
-        let found = match (first.map(Importer::name), &fixture.settings.wide) {
+        let first = FORMATS.iter().find(|format| format.importer.detect(&peek));
+        let found = match (first.map(|format| format.name), &fixture.settings.wide) {
             (_, Some(_)) => "with --wide",
             _ if fixture.settings.from.is_some() => "with --from",
             (Some(name), _) if name == note.format => "by looking",

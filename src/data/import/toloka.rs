@@ -14,18 +14,10 @@ const NOUNS: Nouns = Nouns { rows: "assignments", task: "a task", worker: "a wor
 pub(super) struct Toloka;
 
 impl Importer for Toloka {
-    fn name(&self) -> &'static str {
-        "toloka"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         peek.has_column_that_starts("INPUT:")
             && peek.has_column_that_starts("OUTPUT:")
             && peek.has_columns(&["ASSIGNMENT:worker_id"])
-    }
-
-    fn gives(&self, wanted: Wanted) -> bool {
-        wanted.is_reviews() || wanted.is_labels() || wanted == Wanted::Items
     }
 
     fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {

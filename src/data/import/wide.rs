@@ -79,10 +79,6 @@ const ABOUT: [&str; 26] = [
 pub(super) struct WideTable;
 
 impl Importer for WideTable {
-    fn name(&self) -> &'static str {
-        "wide"
-    }
-
     /// Only where the user says so: a wide table looks like any other.
     fn detect(&self, _peek: &Peek<'_>) -> bool {
         false

@@ -19,10 +19,6 @@ const NOUNS: Nouns = Nouns { rows: "classifications", task: "a subject", worker:
 pub(super) struct Zooniverse;
 
 impl Importer for Zooniverse {
-    fn name(&self) -> &'static str {
-        "zooniverse"
-    }
-
     fn detect(&self, peek: &Peek<'_>) -> bool {
         peek.has_columns(&["classification_id", "user_name", "annotations", "subject_ids"])
     }
