@@ -57,6 +57,10 @@
     allow(dead_code, unreachable_pub, unused_imports)
 )]
 
+// First, so that all see it.
+#[macro_use]
+mod words;
+
 #[cfg(feature = "http")]
 mod annotate;
 mod data;

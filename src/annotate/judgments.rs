@@ -251,7 +251,7 @@ impl Judgments {
             (true, Some(name)) => name.as_str(),
             (true, None) => judge,
         };
-        let kind = settings.feedback.map_or("none", FeedbackKind::word);
+        let kind = settings.feedback.map_or("none", FeedbackKind::as_str);
         let feedback =
             if self.settings.feedback_gold { format!("{kind}+gold") } else { kind.into() };
         let fields = &self.rows[index].fields[..IDS.len()];

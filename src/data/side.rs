@@ -2,16 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Who won.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Side {
-    /// The first answer of the pair.
-    A,
-    /// The second one.
-    B,
-    /// Neither.
-    Tie,
+words! {
+    /// Who won.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub(crate) enum Side {
+        /// The first answer of the pair.
+        A = "a",
+        /// The second one.
+        B = "b",
+        /// Neither.
+        Tie = "tie",
+    }
 }
 
 impl Side {
@@ -22,15 +24,6 @@ impl Side {
             "b" => Some(Self::B),
             "tie" => Some(Self::Tie),
             _ => None,
-        }
-    }
-
-    /// The word in files.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::A => "a",
-            Self::B => "b",
-            Self::Tie => "tie",
         }
     }
 
@@ -64,7 +57,7 @@ mod tests {
     #[test]
     fn words_are_read_back_and_sides_change_places() {
         for side in [Side::A, Side::B, Side::Tie] {
-            assert_eq!(Side::parse(side.word()), Some(side));
+            assert_eq!(Side::parse(side.as_str()), Some(side));
             assert_eq!(side.exchanged().exchanged(), side);
         }
         assert_eq!(Side::parse(" B "), Some(Side::B));

@@ -121,24 +121,16 @@ impl From<EmbedderSpec> for String {
     }
 }
 
-/// What becomes one vector before pooling.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-#[serde(rename_all = "lowercase")]
-pub enum Granularity {
-    /// Every sentence alone; the review is the mean of their unit vectors.
-    Sentence,
-    /// The whole text at once.
-    Text,
-}
-
-impl Granularity {
-    /// The word in settings.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Sentence => "sentence",
-            Self::Text => "text",
-        }
+words! {
+    /// What becomes one vector before pooling.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+    #[serde(rename_all = "lowercase")]
+    pub enum Granularity {
+        /// Every sentence alone; the review is the mean of their unit vectors.
+        Sentence = "sentence",
+        /// The whole text at once.
+        Text = "text",
     }
 }
 

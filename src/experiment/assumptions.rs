@@ -79,33 +79,24 @@ impl Default for AssumptionSettings {
     }
 }
 
-/// What the data say about a hypothesis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// The whole 98 % interval is on the side of the hypothesis.
-    Holds,
-    /// The whole interval is on the other side.
-    Fails,
-    /// The interval covers both; more tasks would be needed.
-    Unclear,
-    /// The LLM has too few samples to play its part.
-    NeedsSamples,
-    /// No tasks where all answers exist, or too few tasks for an interval.
-    TooFewTasks,
+words! {
+    /// What the data say about a hypothesis.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Verdict {
+        /// The whole 98 % interval is on the side of the hypothesis.
+        Holds = "holds",
+        /// The whole interval is on the other side.
+        Fails = "fails",
+        /// The interval covers both; more tasks would be needed.
+        Unclear = "unclear",
+        /// The LLM has too few samples to play its part.
+        NeedsSamples = "needs_samples",
+        /// No tasks where all answers exist, or too few tasks for an interval.
+        TooFewTasks = "too_few_tasks",
+    }
 }
 
 impl Verdict {
-    /// The word in tables and files.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Fails => "fails",
-            Self::Unclear => "unclear",
-            Self::NeedsSamples => "needs_samples",
-            Self::TooFewTasks => "too_few_tasks",
-        }
-    }
-
     /// Whether `low..high` is above `bound` as a whole.
     fn above(bound: f64, interval: Option<(f64, f64)>) -> Self {
         match interval {

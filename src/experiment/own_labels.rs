@@ -22,39 +22,23 @@ use crate::mechanism::{MechanismError, OwnAnswers, OwnFlag, OwnRun, OwnSettings}
 use crate::report::{Cell, Report, Table, settings_map};
 use crate::stats::interval::Share;
 
-/// What a planted worker hands in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Planted {
-    /// The LLM's label on every task.
-    Copy,
-    /// The same, but for one task in twenty.
-    NearCopy,
-    /// The labels of another sample or source, which is not in Z.
-    OtherLlm,
-    /// Draws from all labels of the crowd.
-    Guess,
-    /// Draws from the different labels, each as likely.
-    Uniform,
-    /// One label always, drawn from the different labels.
-    OneLabel,
-}
-
-impl Planted {
-    /// All of them.
-    pub(crate) const EACH: [Self; 6] =
-        [Self::Copy, Self::NearCopy, Self::OtherLlm, Self::Guess, Self::Uniform, Self::OneLabel];
-
-    /// The name in tables and files.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Copy => "copy",
-            Self::NearCopy => "near_copy",
-            Self::OtherLlm => "other_llm",
-            Self::Guess => "guess",
-            Self::Uniform => "uniform",
-            Self::OneLabel => "one_label",
-        }
+words! {
+    /// What a planted worker hands in.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub(crate) enum Planted {
+        /// The LLM's label on every task.
+        Copy = "copy",
+        /// The same, but for one task in twenty.
+        NearCopy = "near_copy",
+        /// The labels of another sample or source, which is not in Z.
+        OtherLlm = "other_llm",
+        /// Draws from all labels of the crowd.
+        Guess = "guess",
+        /// Draws from the different labels, each as likely.
+        Uniform = "uniform",
+        /// One label always, drawn from the different labels.
+        OneLabel = "one_label",
     }
 }
 

@@ -37,29 +37,22 @@ const ECHO_CHARS: usize = 4000;
 /// What the judge is told after a turn that has no content of its own.
 pub(crate) const CHECK_AGAIN: &str = "Please check again.";
 
-/// What the judge is told about an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-#[serde(rename_all = "kebab-case")]
-pub enum FeedbackKind {
-    /// Whether a second model agrees.
-    Binary,
-    /// Whether a second model agrees, and why.
-    Textual,
-    /// [`CHECK_AGAIN`], whatever the answer was; no second model is asked.
-    CheckAgain,
+words! {
+    /// What the judge is told about an answer.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+    #[serde(rename_all = "kebab-case")]
+    pub enum FeedbackKind {
+        /// Whether a second model agrees.
+        Binary = "binary",
+        /// Whether a second model agrees, and why.
+        Textual = "textual",
+        /// [`CHECK_AGAIN`], whatever the answer was; no second model is asked.
+        CheckAgain = "check-again",
+    }
 }
 
 impl FeedbackKind {
-    /// The word in settings and files.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Binary => "binary",
-            Self::Textual => "textual",
-            Self::CheckAgain => "check-again",
-        }
-    }
-
     /// What a second model is asked for, if one is asked.
     pub(crate) fn comment(self) -> Option<CommentKind> {
         match self {

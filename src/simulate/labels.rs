@@ -27,32 +27,19 @@ const BIAS: f64 = 0.9;
 /// Shares that are meant to give a whole number of workers may miss it by rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// What a worker does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum WorkerKind {
-    /// What they did in the data.
-    Good,
-    /// Hands in the labels of an LLM.
-    Llm,
-    /// Draws labels from the distribution of the crowd.
-    Random,
-    /// Nearly always gives the most common label.
-    Biased,
-}
-
-impl WorkerKind {
-    /// All kinds.
-    pub(crate) const EACH: [Self; 4] = [Self::Good, Self::Llm, Self::Random, Self::Biased];
-
-    /// The word in files.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Llm => "llm",
-            Self::Random => "random",
-            Self::Biased => "biased",
-        }
+words! {
+    /// What a worker does.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub(crate) enum WorkerKind {
+        /// What they did in the data.
+        Good = "good",
+        /// Hands in the labels of an LLM.
+        Llm = "llm",
+        /// Draws labels from the distribution of the crowd.
+        Random = "random",
+        /// Nearly always gives the most common label.
+        Biased = "biased",
     }
 }
 

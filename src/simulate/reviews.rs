@@ -13,33 +13,25 @@ use crate::data::reviews::{Review, ReviewSet, ZReview};
 use crate::stats::rank::whole;
 use crate::text::pairs::{Paper, papers_of};
 
-/// What a simulated reviewer hands in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ReviewerKind {
-    /// Reviews by people, each of the paper it is handed in for.
-    Human,
-    /// An LLM's reviews of the papers, not those of Z.
-    Llm,
-    /// Reviews by people of other papers.
-    OffTopic,
-    /// An LLM's reviews of other papers, not those of Z.
-    OffTopicLlm,
+words! {
+    /// What a simulated reviewer hands in.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub(crate) enum ReviewerKind {
+        /// Reviews by people, each of the paper it is handed in for.
+        Human = "human",
+        /// An LLM's reviews of the papers, not those of Z.
+        Llm = "llm",
+        /// Reviews by people of other papers.
+        OffTopic = "off_topic",
+        /// An LLM's reviews of other papers, not those of Z.
+        OffTopicLlm = "off_topic_llm",
+    }
 }
 
 impl ReviewerKind {
     /// The kinds of low-effort reviewers.
     pub(crate) const LOW_EFFORT: [Self; 3] = [Self::Llm, Self::OffTopic, Self::OffTopicLlm];
-
-    /// The word in files and tables.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Human => "human",
-            Self::Llm => "llm",
-            Self::OffTopic => "off_topic",
-            Self::OffTopicLlm => "off_topic_llm",
-        }
-    }
 }
 
 /// Where a simulated review came from: a position in the reviews or in the Z of the real set.

@@ -7,58 +7,38 @@ use serde::{Deserialize, Serialize};
 use super::interval::{Estimate, benjamini_hochberg};
 use super::rank::median;
 
-/// What the score and its uncertainty say about one person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Flag {
-    /// The score is above 0 beyond chance, with the false discovery rate controlled.
-    Informative,
-    /// Even the upper end of the interval is below the margin.
-    Uninformative,
-    /// Neither; more tasks or papers would be needed.
-    Inconclusive,
-    /// Fewer tasks or papers than asked for, or no score at all.
-    TooFew,
-}
-
-impl Flag {
-    /// The word in tables and files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Informative => "informative",
-            Self::Uninformative => "uninformative",
-            Self::Inconclusive => "inconclusive",
-            Self::TooFew => "too_few",
-        }
+words! {
+    /// What the score and its uncertainty say about one person.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Flag {
+        /// The score is above 0 beyond chance, with the false discovery rate controlled.
+        Informative = "informative",
+        /// Even the upper end of the interval is below the margin.
+        Uninformative = "uninformative",
+        /// Neither; more tasks or papers would be needed.
+        Inconclusive = "inconclusive",
+        /// Fewer tasks or papers than asked for, or no score at all.
+        TooFew = "too_few",
     }
 }
 
-/// What to do about a worker or a reviewer whose answers `own` was asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OwnFlag {
-    /// Worth a look by a person: one of the largest set of the lowest `p_own` whose mean is at most
-    /// the false discovery rate.
-    Look,
-    /// More likely not their own work than own (`p_own` below one half), but not surely enough; in a
-    /// venue that is too small for a scale, whoever is not worth a look; in a crowd most of which may not
-    /// answer alone, whoever surely reads as an LLM that is in no file, too.
-    Unsure,
-    /// Nothing stands out.
-    Clear,
-    /// Nothing can be said; the result has the reason.
-    NotJudged,
-}
-
-impl OwnFlag {
-    /// The word in tables and files.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Look => "look",
-            Self::Unsure => "unsure",
-            Self::Clear => "clear",
-            Self::NotJudged => "not_judged",
-        }
+words! {
+    /// What to do about a worker or a reviewer whose answers `own` was asked about.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum OwnFlag {
+        /// Worth a look by a person: one of the largest set of the lowest `p_own` whose mean is at most
+        /// the false discovery rate.
+        Look = "look",
+        /// More likely not their own work than own (`p_own` below one half), but not surely enough; in a
+        /// venue that is too small for a scale, whoever is not worth a look; in a crowd most of which may not
+        /// answer alone, whoever surely reads as an LLM that is in no file, too.
+        Unsure = "unsure",
+        /// Nothing stands out.
+        Clear = "clear",
+        /// Nothing can be said; the result has the reason.
+        NotJudged = "not_judged",
     }
 }
 

@@ -21,38 +21,25 @@ use super::space::Space;
 use crate::data::reviews::ReviewSet;
 use crate::stats::interval::{Estimate, sample_variance};
 
-/// A score of reviewers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ScoreName {
-    /// Cosine with peers beyond the LLM.
-    Projected,
-    /// Cosine with peers.
-    Cosine,
-    /// Minus cosine with the LLM.
-    Negative,
-    /// On the paper's topic and not what the LLM says, see `super::combined`.
-    Combined,
-    /// Log odds of the reviewer's own work, see `super::own`.
-    Own,
+words! {
+    /// A score of reviewers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum ScoreName {
+        /// Cosine with peers beyond the LLM.
+        Projected = "projected",
+        /// Cosine with peers.
+        Cosine = "cosine",
+        /// Minus cosine with the LLM.
+        Negative = "negative",
+        /// On the paper's topic and not what the LLM says, see `super::combined`.
+        Combined = "combined",
+        /// Log odds of the reviewer's own work, see `super::own`.
+        Own = "own",
+    }
 }
 
 impl ScoreName {
-    /// All of them, in the order of the enum.
-    pub const EACH: [Self; 5] =
-        [Self::Projected, Self::Cosine, Self::Negative, Self::Combined, Self::Own];
-
-    /// The word on the command line and in tables.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Projected => "projected",
-            Self::Cosine => "cosine",
-            Self::Negative => "negative",
-            Self::Combined => "combined",
-            Self::Own => "own",
-        }
-    }
-
     /// Whether a value of 0 means "adds nothing", so that flags make sense.
     ///
     /// Only the projected similarity has such a point. Plain cosines are above 0 for everybody who

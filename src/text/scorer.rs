@@ -13,69 +13,50 @@ use super::space::Space;
 use crate::data::reviews::ReviewSet;
 use crate::stats::interval::Estimate;
 
-/// A score of reviewers and how the vectors are prepared for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ScoreVariant {
-    /// The paper's own: cosine with peers beyond Z, the span of several Z removed.
-    Projected,
-    /// The same with centered vectors.
-    ProjectedCentered,
-    /// The lowest of the scores given each Z alone.
-    ProjectedMin,
-    /// The same with centered vectors.
-    ProjectedCenteredMin,
-    /// The mean direction of several Z removed.
-    ProjectedMean,
-    /// The same with centered vectors.
-    ProjectedCenteredMean,
-    /// Cosine with peers.
-    Cosine,
-    /// The same with centered vectors.
-    CosineCentered,
-    /// Minus cosine with Z.
-    Negative,
-    /// The lower of topic and distance from Z.
-    Combined,
-    /// Its first part alone.
-    CombinedTopic,
-    /// Its second part alone.
-    CombinedZ,
-    /// The sum of its parts in place of the lower one.
-    CombinedSum,
-    /// Combined without whitening: vectors are only centered.
-    CombinedCentered,
-    /// Similarities in place of contrasts: the lower of [`Self::CosineCentered`] and minus the
-    /// cosine with Z, both standardised, centered vectors.
-    CombinedSimilarity,
-    /// The same with whitened vectors.
-    CombinedSimilarityWhitened,
-    /// The log odds of own work, by word weights of the texts whatever the embedder.
-    Own,
+words! {
+    /// A score of reviewers and how the vectors are prepared for it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ScoreVariant {
+        /// The paper's own: cosine with peers beyond Z, the span of several Z removed.
+        Projected = "projected",
+        /// The same with centered vectors.
+        ProjectedCentered = "projected_centered",
+        /// The lowest of the scores given each Z alone.
+        ProjectedMin = "projected_min",
+        /// The same with centered vectors.
+        ProjectedCenteredMin = "projected_centered_min",
+        /// The mean direction of several Z removed.
+        ProjectedMean = "projected_mean",
+        /// The same with centered vectors.
+        ProjectedCenteredMean = "projected_centered_mean",
+        /// Cosine with peers.
+        Cosine = "cosine",
+        /// The same with centered vectors.
+        CosineCentered = "cosine_centered",
+        /// Minus cosine with Z.
+        Negative = "negative",
+        /// The lower of topic and distance from Z.
+        Combined = "combined",
+        /// Its first part alone.
+        CombinedTopic = "combined_topic",
+        /// Its second part alone.
+        CombinedZ = "combined_z",
+        /// The sum of its parts in place of the lower one.
+        CombinedSum = "combined_sum",
+        /// Combined without whitening: vectors are only centered.
+        CombinedCentered = "combined_centered",
+        /// Similarities in place of contrasts: the lower of [`Self::CosineCentered`] and minus the
+        /// cosine with Z, both standardised, centered vectors.
+        CombinedSimilarity = "combined_similarity",
+        /// The same with whitened vectors.
+        CombinedSimilarityWhitened = "combined_similarity_whitened",
+        /// The log odds of own work, by word weights of the texts whatever the embedder.
+        Own = "own",
+    }
 }
 
 impl ScoreVariant {
-    /// All of them, in the order of tables.
-    pub(crate) const EACH: [Self; 17] = [
-        Self::Projected,
-        Self::ProjectedCentered,
-        Self::ProjectedMin,
-        Self::ProjectedCenteredMin,
-        Self::ProjectedMean,
-        Self::ProjectedCenteredMean,
-        Self::Cosine,
-        Self::CosineCentered,
-        Self::Negative,
-        Self::Combined,
-        Self::CombinedTopic,
-        Self::CombinedZ,
-        Self::CombinedSum,
-        Self::CombinedCentered,
-        Self::CombinedSimilarity,
-        Self::CombinedSimilarityWhitened,
-        Self::Own,
-    ];
-
     /// Those a user of `caz reviews` can ask for.
     pub const MAIN: [Self; 5] =
         [Self::Projected, Self::ProjectedCentered, Self::Cosine, Self::Negative, Self::Combined];
@@ -100,29 +81,6 @@ impl ScoreVariant {
         Self::CombinedSimilarity,
         Self::CombinedSimilarityWhitened,
     ];
-
-    /// The word in tables and files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Projected => "projected",
-            Self::ProjectedCentered => "projected_centered",
-            Self::ProjectedMin => "projected_min",
-            Self::ProjectedCenteredMin => "projected_centered_min",
-            Self::ProjectedMean => "projected_mean",
-            Self::ProjectedCenteredMean => "projected_centered_mean",
-            Self::Cosine => "cosine",
-            Self::CosineCentered => "cosine_centered",
-            Self::Negative => "negative",
-            Self::Combined => "combined",
-            Self::CombinedTopic => "combined_topic",
-            Self::CombinedZ => "combined_z",
-            Self::CombinedSum => "combined_sum",
-            Self::CombinedCentered => "combined_centered",
-            Self::CombinedSimilarity => "combined_similarity",
-            Self::CombinedSimilarityWhitened => "combined_similarity_whitened",
-            Self::Own => "own",
-        }
-    }
 }
 
 /// How [`ScoreName::Projected`] is computed.

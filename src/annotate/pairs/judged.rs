@@ -44,8 +44,8 @@ pub(super) fn rows(item: &str, judged: &[Judged], timed: bool) -> Vec<Row> {
         let row = json!({
             "item": item,
             "method": method,
-            "order": order.word(),
-            "verdict": debate.verdict.map(Side::word),
+            "order": order.as_str(),
+            "verdict": debate.verdict.map(Side::as_str),
             "score_a": score_a,
             "score_b": score_b,
             "rounds": debate.rounds,
@@ -74,8 +74,8 @@ pub(super) fn transcript(item: &str, judged: &Judged) -> Row {
     let row = json!({
         "item": item,
         "method": method,
-        "order": order.word(),
-        "verdict": debate.verdict.map(Side::word),
+        "order": order.as_str(),
+        "verdict": debate.verdict.map(Side::as_str),
         "failure": debate.failure,
         "turns": debate.turns,
     });
@@ -88,7 +88,7 @@ pub(super) fn failure(judged: &[Judged]) -> Option<Failure> {
     for Judged { method, order, debate } in judged {
         if let Some(failure) = &debate.failure {
             let gap = if message.is_empty() { "" } else { "; " };
-            let _ = write!(message, "{gap}{method} {}: {failure}", order.word());
+            let _ = write!(message, "{gap}{method} {}: {failure}", order.as_str());
         }
     }
     (!message.is_empty()).then_some(Failure::Unusable { kind: "no_verdict", message })

@@ -19,36 +19,25 @@ use crate::stats::rank::mean;
 /// Before the name of a rule.
 const PANEL: &str = "panel:";
 
-/// How a panel decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Panel {
-    /// By votes.
-    Votes,
-    /// By mean shares of comparisons won.
-    Borda,
-    /// By mean scores.
-    Scores,
-    /// By the highest score of either side.
-    Softmax,
+words! {
+    /// How a panel decides.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Panel {
+        /// By votes.
+        Votes = "panel:votes",
+        /// By mean shares of comparisons won.
+        Borda = "panel:borda",
+        /// By mean scores.
+        Scores = "panel:scores",
+        /// By the highest score of either side.
+        Softmax = "panel:softmax",
+    }
 }
 
 impl Panel {
-    /// All rules.
-    pub(crate) const EACH: [Self; 4] = [Self::Votes, Self::Borda, Self::Scores, Self::Softmax];
-
-    /// The name among judges.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Votes => "panel:votes",
-            Self::Borda => "panel:borda",
-            Self::Scores => "panel:scores",
-            Self::Softmax => "panel:softmax",
-        }
-    }
-
     /// The rule of this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::EACH.into_iter().find(|panel| panel.name() == name)
+        Self::EACH.into_iter().find(|panel| panel.as_str() == name)
     }
 
     /// Whether it goes by the scores of the sides.
@@ -87,7 +76,7 @@ impl Panel {
                 judged.scores[order] = scores;
             }
         }
-        Judge { name: self.name().into(), family: None, judged }
+        Judge { name: self.as_str().into(), family: None, judged }
     }
 
     /// The scores of the sides by a rule that goes by scores.

@@ -66,7 +66,7 @@ pub(crate) fn study(
     let mut together = Vec::new();
     for name in panels {
         let Some(panel) = Panel::named(name) else {
-            let known = Panel::EACH.map(Panel::name).join(", ");
+            let known = Panel::EACH.map(Panel::as_str).join(", ");
             return Err(JudgesError::UnknownJudge { name: name.clone(), known }.into());
         };
         if verdicts.judges.len() < 2 {

@@ -29,8 +29,8 @@ enum Speaker {
 impl Speaker {
     fn words(&self) -> String {
         match self {
-            Self::Advocate(number, side) => format!("Advocate {number} of {}", side.word()),
-            Self::Aggregator(side) => format!("The case for {}", side.word()),
+            Self::Advocate(number, side) => format!("Advocate {number} of {}", side.as_str()),
+            Self::Aggregator(side) => format!("The case for {}", side.as_str()),
             Self::Judge => "Judge".into(),
             Self::Summarizer => "Summary".into(),
             Self::Juror(who) => format!("Juror ({who})"),
@@ -186,7 +186,7 @@ pub(crate) fn longest(transcripts: &[Transcript]) -> Option<(String, Vec<(String
     let most = transcripts.iter().map(|transcript| transcript.turns.len()).max()?;
     let longest = transcripts.iter().find(|transcript| transcript.turns.len() == most)?;
     let Transcript { item, method, order, verdict, turns } = longest;
-    let verdict = verdict.map_or("none", Side::word);
+    let verdict = verdict.map_or("none", Side::as_str);
     let title = format!("One debate: {method} on {item}, order {order}, verdict {verdict}");
     let turn = |turn: &Turn| {
         let scores = turn.scores.map(|[a, b]| format!("a {a}, b {b}"));

@@ -4,70 +4,36 @@ use serde::{Deserialize, Serialize};
 
 use super::venues::{CalibrationSettings, Handed};
 
-/// What is varied in a group of scenarios.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ScenarioGroup {
-    /// Papers each, with every way to have Z, with cheaters and without.
-    Papers,
-    /// What cheaters hand in, one kind a venue.
-    Kinds,
-    /// How honest people write.
-    Honest,
-    /// How many cheat.
-    Share,
-    /// How many sources are Z, on how many papers, and how many peers there are.
-    Z,
-    /// How many papers the venue has.
-    Size,
-    /// One review a person: the measure of detectors of LLM text.
-    Single,
-    /// Who cheats does so on one or two of three papers.
-    Sometimes,
-    /// How long reviews are.
-    Words,
-    /// How much the reviews of one person are alike.
-    Alike,
-    /// Co-workers who hand in words in no order.
-    Junk,
-    /// The people of the files, with the papers they have there.
-    People,
-}
-
-impl ScenarioGroup {
-    /// All of them.
-    pub(crate) const EACH: [Self; 12] = [
-        Self::Papers,
-        Self::Kinds,
-        Self::Honest,
-        Self::Share,
-        Self::Z,
-        Self::Size,
-        Self::Single,
-        Self::Sometimes,
-        Self::Words,
-        Self::Alike,
-        Self::Junk,
-        Self::People,
-    ];
-
-    /// The word in tables and settings.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Papers => "papers",
-            Self::Kinds => "kinds",
-            Self::Honest => "honest",
-            Self::Share => "share",
-            Self::Z => "z",
-            Self::Size => "size",
-            Self::Single => "single",
-            Self::Sometimes => "sometimes",
-            Self::Words => "words",
-            Self::Alike => "alike",
-            Self::Junk => "junk",
-            Self::People => "people",
-        }
+words! {
+    /// What is varied in a group of scenarios.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+    #[serde(rename_all = "snake_case")]
+    pub(crate) enum ScenarioGroup {
+        /// Papers each, with every way to have Z, with cheaters and without.
+        Papers = "papers",
+        /// What cheaters hand in, one kind a venue.
+        Kinds = "kinds",
+        /// How honest people write.
+        Honest = "honest",
+        /// How many cheat.
+        Share = "share",
+        /// How many sources are Z, on how many papers, and how many peers there are.
+        Z = "z",
+        /// How many papers the venue has.
+        Size = "size",
+        /// One review a person: the measure of detectors of LLM text.
+        Single = "single",
+        /// Who cheats does so on one or two of three papers.
+        Sometimes = "sometimes",
+        /// How long reviews are.
+        Words = "words",
+        /// How much the reviews of one person are alike.
+        Alike = "alike",
+        /// Co-workers who hand in words in no order.
+        Junk = "junk",
+        /// The people of the files, with the papers they have there.
+        People = "people",
     }
 }
 

@@ -5,64 +5,45 @@ use serde::{Deserialize, Serialize};
 use crate::data::reviews::ReviewSet;
 use crate::text::own::OwnSettings;
 
-/// What a reviewer of the experiment hands in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Handed {
-    /// A person's review of the paper.
-    Own,
-    /// Its first five sentences.
-    OwnShort,
-    /// With formal words.
-    OwnFormal,
-    /// With formal words, headings and stock phrases.
-    OwnPolished,
-    /// An LLM's review as it is.
-    Llm,
-    /// The same reworded by rules.
-    Reworded,
-    /// Its first five sentences.
-    Shortened,
-    /// The first half of a person's review of the paper, the second half of an LLM's.
-    Half,
-    /// The first half of one LLM's review and the second half of another's.
-    Blended,
-    /// A person's review of another paper.
-    OffTopic,
-    /// An LLM's review of another paper.
-    OffTopicLlm,
-    /// The same praise for every paper.
-    Praise,
-    /// What another reviewer of the paper hands in.
-    Peer,
-    /// Words of the venue in no order.
-    Junk,
-    /// A person's review of a paper of which somebody else hands in [`Self::Junk`].
-    OwnBesideJunk,
+words! {
+    /// What a reviewer of the experiment hands in.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Handed {
+        /// A person's review of the paper.
+        Own = "own",
+        /// Its first five sentences.
+        OwnShort = "own_short",
+        /// With formal words.
+        OwnFormal = "own_formal",
+        /// With formal words, headings and stock phrases.
+        OwnPolished = "own_polished",
+        /// An LLM's review as it is.
+        Llm = "llm",
+        /// The same reworded by rules.
+        Reworded = "reworded",
+        /// Its first five sentences.
+        Shortened = "shortened",
+        /// The first half of a person's review of the paper, the second half of an LLM's.
+        Half = "half",
+        /// The first half of one LLM's review and the second half of another's.
+        Blended = "blended",
+        /// A person's review of another paper.
+        OffTopic = "off_topic",
+        /// An LLM's review of another paper.
+        OffTopicLlm = "off_topic_llm",
+        /// The same praise for every paper.
+        Praise = "praise",
+        /// What another reviewer of the paper hands in.
+        Peer = "peer",
+        /// Words of the venue in no order.
+        Junk = "junk",
+        /// A person's review of a paper of which somebody else hands in [`Self::Junk`].
+        OwnBesideJunk = "own_beside_junk",
+    }
 }
 
 impl Handed {
-    /// The word in tables and files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Own => "own",
-            Self::OwnShort => "own_short",
-            Self::OwnFormal => "own_formal",
-            Self::OwnPolished => "own_polished",
-            Self::Llm => "llm",
-            Self::Reworded => "reworded",
-            Self::Shortened => "shortened",
-            Self::Half => "half",
-            Self::Blended => "blended",
-            Self::OffTopic => "off_topic",
-            Self::OffTopicLlm => "off_topic_llm",
-            Self::Praise => "praise",
-            Self::Peer => "peer",
-            Self::Junk => "junk",
-            Self::OwnBesideJunk => "own_beside_junk",
-        }
-    }
-
     /// Whether this is honest work.
     pub(crate) fn is_own(self) -> bool {
         matches!(

@@ -209,7 +209,7 @@ impl<'a> Floor<'a> {
         let verdict =
             self.answered(&speaker, prompt, texts, (question, std::slice::from_ref(&vote)), 0)?;
         let place = usize::from(verdict.values.first() == Some(&Value::Label("second".into())));
-        self.keep(speaker, format!("votes for {}", self.side(place).word()), None);
+        self.keep(speaker, format!("votes for {}", self.side(place).as_str()), None);
         Ok(place)
     }
 

@@ -45,25 +45,19 @@ pub(crate) struct Pair {
     pub b: String,
 }
 
-/// Which answer is shown first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Order {
-    /// The first answer of the pair.
-    Ab,
-    /// The second one.
-    Ba,
+words! {
+    /// Which answer is shown first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub(crate) enum Order {
+        /// The first answer of the pair.
+        Ab = "ab",
+        /// The second one.
+        Ba = "ba",
+    }
 }
 
 impl Order {
-    /// The word in files.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Ab => "ab",
-            Self::Ba => "ba",
-        }
-    }
-
     /// The answers as they are shown.
     pub(crate) fn shown(self, pair: &Pair) -> [&str; 2] {
         self.place([&pair.a, &pair.b])
@@ -110,8 +104,8 @@ impl Speaker {
     #[cfg(test)]
     pub(crate) fn words(&self) -> String {
         match self {
-            Self::Advocate(number, side) => format!("advocate {number} of {}", side.word()),
-            Self::Aggregator(side) => format!("case for {}", side.word()),
+            Self::Advocate(number, side) => format!("advocate {number} of {}", side.as_str()),
+            Self::Aggregator(side) => format!("case for {}", side.as_str()),
             Self::Judge => "judge".into(),
             Self::Summarizer => "summary".into(),
             Self::Juror(who) => format!("juror ({who})"),
