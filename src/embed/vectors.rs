@@ -159,7 +159,7 @@ impl DenseVectors {
     ///
     /// # Panics
     ///
-    /// If `index` is not below [`Self::len`].
+    /// If `index` is not below `Self::len`.
     pub fn row(&self, index: usize) -> &[f64] {
         &self.values[index * self.dims..(index + 1) * self.dims]
     }
