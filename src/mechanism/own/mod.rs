@@ -242,16 +242,17 @@ impl Measured {
         let when = |holds: bool, beyond: f64| if holds { beyond } else { beyond.min(UNCONFIRMED) };
         [
             when(self.is_enough, self.beyond[0]),
-            when(self.is_like_blind(), self.beyond[1]),
+            when(self.may_guess(), self.beyond[1]),
             self.constant,
         ]
     }
 
     /// Whether the answers are not confirmed more than blind ones, or are at least far nearer to these than to
-    /// those of people.
-    fn is_like_blind(&self) -> bool {
+    /// those of people. Who gives one label nearly always is asked how often others give it, and not this.
+    fn may_guess(&self) -> bool {
         let above = self.confirmed.above_blind();
-        above < CONFIRMED || self.beyond[1] >= NEARER * above
+        let is_like_blind = above < CONFIRMED || self.beyond[1] >= NEARER * above;
+        is_like_blind && self.confirmed.favourite.is_none()
     }
 
     fn largest(&self) -> f64 {

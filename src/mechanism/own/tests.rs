@@ -29,3 +29,20 @@ fn judge(table: &LabelTable, samples: &[Labels]) -> OwnRun {
 fn looked(run: &OwnRun) -> Vec<usize> {
     (0..run.workers.len()).filter(|&w| run.workers[w].flag == OwnFlag::Look).collect()
 }
+
+#[test]
+fn who_gives_one_label_nearly_always_is_asked_for_that_and_not_for_guesses() {
+    let counted = |favourite, constant| {
+        let mut confirmed = Confirmed::default();
+        confirmed.favourite = favourite;
+        let copied = Copied { tasks: 20, share: 0.0, variance: 0.01 };
+        let (beyond, ghosts) = ([0.0, 5.0], [9.0; 2]);
+        let one =
+            Measured { worker: 0, copied, confirmed, beyond, ghosts, constant, is_enough: false };
+        one.counted().map(Some)
+    };
+    // Nothing is confirmed, as of blind answers: five deviations, of which one counts without a question.
+    assert_eq!(counted(None, f64::NEG_INFINITY), [0.0, 5.0, f64::NEG_INFINITY].map(Some));
+    assert_eq!(counted(Some(0), 0.5), [0.0, 1.0, 0.5].map(Some));
+    assert_eq!(counted(Some(0), 4.0), [0.0, 1.0, 4.0].map(Some));
+}
