@@ -1,5 +1,5 @@
-//! Texts per second of a transformer encoder, one thread and all, by number of texts; and of the
-//! model of the same name that candle brings, on padded batches.
+//! Texts per second of a transformer encoder, one thread and all, by number of texts; in 16 bits where
+//! the processor multiplies them; and of the model of the same name that candle brings, on padded batches.
 //!
 //! `CAZ_BENCH_BERT=FOLDER cargo bench --bench embed_bert`; without a folder the small random model
 //! of the tests is measured, which shows the cost around the matrix products. For a comparison
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::BertModel;
-use caz::for_tests::{BertEmbedder, BertOptions, Embedder, NoProgress};
+use caz::for_tests::{BertEmbedder, BertOptions, Embedder, NoProgress, Precision};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 /// Texts of one batch of candle's model.
@@ -90,9 +90,17 @@ fn bench(criterion: &mut Criterion) {
     );
     let mut group = criterion.benchmark_group("bert");
     group.sample_size(10);
-    for (name, threads) in [("one_thread", NonZeroUsize::new(1)), ("all_threads", None)] {
-        let options = BertOptions { threads, ..BertOptions::default() };
-        let model = BertEmbedder::load(&folder, "bert", options).expect("the folder has a model");
+    for (name, threads, precision) in [
+        ("one_thread", NonZeroUsize::new(1), Precision::F32),
+        ("all_threads", None, Precision::F32),
+        ("one_thread_bf16", NonZeroUsize::new(1), Precision::Bf16),
+        ("all_threads_bf16", None, Precision::Bf16),
+    ] {
+        let options = BertOptions { threads, precision, ..BertOptions::default() };
+        let model = match BertEmbedder::load(&folder, "bert", options) {
+            Err(_) if precision == Precision::Bf16 => continue,
+            model => model.expect("the folder has a model"),
+        };
         for count in [4, 16, 64] {
             let texts = texts(count);
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

@@ -41,6 +41,8 @@ pub enum Remedy {
     ChooseLongText,
     /// Say how token vectors become one.
     ChoosePooling,
+    /// Have an encoder compute in 32 bits.
+    ComputeInF32,
     /// Embed sentence by sentence.
     EmbedSentences,
     /// Embed whole texts.

@@ -16,7 +16,7 @@ pub use crate::embed::bert::{BertEmbedder, BertOptions};
 pub use crate::embed::pooling::{TextUnit, embed_by_sentence, embed_texts};
 pub use crate::embed::sentences::sentences;
 #[cfg(feature = "bert")]
-pub use crate::embed::settings::LongText;
+pub use crate::embed::settings::{LongText, Precision};
 pub use crate::embed::static_model::StaticModel;
 pub use crate::embed::tfidf::Tfidf;
 pub use crate::embed::vectors::{DenseVectors, Vectors};

@@ -6,6 +6,7 @@ use crate::error::Remedy;
 pub(super) fn phrase(remedy: Remedy) -> &'static str {
     match remedy {
         Remedy::ChooseLongText => "use --vectors long-text=window or --vectors long-text=truncate",
+        Remedy::ComputeInF32 => "leave out --vectors precision=bf16",
         Remedy::ChoosePooling => "choose --vectors pooling=mean or pooling=cls",
         Remedy::EmbedSentences => {
             "if a text is too long for the model, use --vectors granularity=sentence"

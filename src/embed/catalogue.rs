@@ -229,6 +229,7 @@ impl EmbedderSettings {
             long_text: self.long_text,
             pooling: self.pooling,
             prompt_name: self.prompt_name.clone(),
+            precision: self.precision,
             ..BertOptions::default()
         };
         let folder = models.encoder(model)?;

@@ -172,6 +172,25 @@ pub enum Pooling {
     Last,
 }
 
+/// How exactly an encoder computes its linear maps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// In 32 bits.
+    #[default]
+    F32,
+    /// What is multiplied is rounded to 16 bits, and summed in 32.
+    Bf16,
+}
+
+impl Precision {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_f32(&self) -> bool {
+        *self == Self::F32
+    }
+}
+
 /// Everything that decides the vectors of given texts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -189,6 +208,9 @@ pub struct EmbedderSettings {
     /// Encoders: which of the model's own prompts goes before every text, in place of its default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_name: Option<String>,
+    /// Encoders: how exactly linear maps are computed.
+    #[serde(skip_serializing_if = "Precision::is_f32")]
+    pub precision: Precision,
     /// Vectors are divided by their L2 norm when all else is done; that of a zero vector stays.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub normalize: bool,

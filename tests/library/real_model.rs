@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use caz::for_tests::{
-    BertEmbedder, BertOptions, DenseVectors, Embedder, LongText, NoProgress, Vectors,
+    BertEmbedder, BertOptions, DenseVectors, Embedder, LongText, NoProgress, Precision, Vectors,
 };
 use serde_json::Value;
 
@@ -96,6 +96,30 @@ fn a_vector_has_the_same_bits_alone_and_in_any_batch_on_any_threads() {
     for (index, text) in texts.iter().enumerate() {
         assert_eq!(embed(&model, &[text]).row(0), all.row(index), "{text}");
     }
+}
+
+#[test]
+#[ignore = "needs the real model, Linux and a processor with AMX"]
+fn in_16_bits_every_vector_has_a_cosine_above_9999_in_10000_to_that_in_32() {
+    let reference = reference();
+    let texts = texts(&reference);
+    let full = embed(&embedder(BertOptions::default()), &texts);
+    let in_bf16 = |threads| BertOptions {
+        precision: Precision::Bf16,
+        threads: NonZeroUsize::new(threads),
+        ..BertOptions::default()
+    };
+    let rounded = embed(&embedder(in_bf16(1)), &texts);
+    assert_eq!(rounded, embed(&embedder(in_bf16(2)), &texts), "one and two threads");
+    let mut lowest: f64 = 1.0;
+    for (row, text) in texts.iter().enumerate() {
+        let pairs = full.row(row).iter().zip(rounded.row(row));
+        let cosine: f64 = pairs.map(|(full, rounded)| full * rounded).sum();
+        let is_empty = full.row(row).iter().all(|&value| value.abs() < f64::MIN_POSITIVE);
+        assert!(is_empty || cosine > 0.9999, "{text}: {cosine}");
+        lowest = if is_empty { lowest } else { lowest.min(cosine) };
+    }
+    eprintln!("lowest cosine of bf16 to f32: {lowest}");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use caz_gguf::kernels::bf16::NoBf16;
+
 use crate::data::interruption::Interrupted;
 use crate::error::{ErrorKind, Kinded, Remedy};
 
@@ -189,6 +191,19 @@ pub enum BertError {
         /// The largest number.
         limit: usize,
     },
+    /// This machine cannot compute in 16 bits.
+    #[error("precision bf16 is not possible here")]
+    NoBf16 {
+        /// Why.
+        #[source]
+        source: NoBf16,
+    },
+    /// A model of a family that is computed in 32 bits alone.
+    #[error("`{}` is of a family that is computed in f32 alone, not in bf16", folder.display())]
+    OnlyF32 {
+        /// The model's folder.
+        folder: PathBuf,
+    },
     /// The network returned something that is not a number.
     #[error("the model returned a number that is not finite; its weights are damaged")]
     NotFinite,
@@ -221,13 +236,17 @@ impl Kinded for BertError {
         match self {
             Self::MissingFile { .. } | Self::Read { .. } => ErrorKind::Missing,
             Self::Interrupted(error) => error.kind(),
-            Self::NoPrompt { .. } => ErrorKind::Usage,
+            Self::NoPrompt { .. } | Self::NoBf16 { .. } | Self::OnlyF32 { .. } => ErrorKind::Usage,
             _ => ErrorKind::Input,
         }
     }
 
     fn remedy(&self) -> Option<Remedy> {
-        matches!(self, Self::NoPooling { .. }).then_some(Remedy::ChoosePooling)
+        match self {
+            Self::NoPooling { .. } => Some(Remedy::ChoosePooling),
+            Self::NoBf16 { .. } | Self::OnlyF32 { .. } => Some(Remedy::ComputeInF32),
+            _ => None,
+        }
     }
 }
 

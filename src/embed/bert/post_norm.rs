@@ -7,6 +7,7 @@
 //! that applies GELU or layer norm, and weights are stored so that gemm need not repack them.
 //! Attention runs per text, so no mask is needed and a vector cannot depend on its batch.
 
+use caz_gguf::kernels::bf16::{Bf16, Bf16Weights, Rounded};
 use caz_gguf::kernels::matmul::{Matrix, MatrixMut, multiply};
 
 use super::config::{Layout, PostNormConfig};
@@ -16,8 +17,13 @@ use super::weights::Weights;
 
 /// `x W + b`; the weight is stored with shape `(inputs, outputs)`.
 struct Linear {
-    weight: Vec<f32>,
+    weight: Weight,
     bias: Vec<f32>,
+}
+
+enum Weight {
+    F32(Vec<f32>),
+    Bf16(Bf16, Bf16Weights),
 }
 
 struct Layer {
@@ -78,6 +84,7 @@ pub(super) struct Workspace {
     update: Vec<f32>,
     intermediate: Vec<f32>,
     scores: Vec<f32>,
+    rounded: Rounded,
 }
 
 /// The first `length` values of a buffer that grows when needed and never shrinks.
@@ -89,7 +96,12 @@ fn sized(buffer: &mut Vec<f32>, length: usize) -> &mut [f32] {
 }
 
 impl PostNormEncoder {
-    pub(super) fn load(weights: &mut Weights, config: PostNormConfig) -> Result<Self, BertError> {
+    /// With `bf16` the linear maps of the layers are computed from rounded numbers.
+    pub(super) fn load(
+        weights: &mut Weights,
+        config: PostNormConfig,
+        bf16: Option<Bf16>,
+    ) -> Result<Self, BertError> {
         let hidden = config.hidden;
         let word_embeddings =
             weights.take("embeddings.word_embeddings.weight", &[config.vocabulary, hidden])?;
@@ -103,7 +115,7 @@ impl PostNormEncoder {
         }
         let embedding_norm = layer_norm(weights, "embeddings.LayerNorm", &config)?;
         let layers = (0..config.layers)
-            .map(|index| Layer::load(weights, index, &config))
+            .map(|index| Layer::load(weights, index, &config, bf16))
             .collect::<Result<_, _>>()?;
         let distance_bias = match config.layout {
             Layout::MpNet { .. } => {
@@ -185,7 +197,8 @@ impl PostNormEncoder {
         let hidden = self.config.hidden;
         let states = &mut workspace.hidden[..rows * hidden];
         let packed = sized(&mut workspace.query_key_value, rows * 3 * hidden);
-        project(packed, states, &layer.query_key_value, hidden);
+        let rounded = &mut workspace.rounded;
+        project(packed, states, &layer.query_key_value, hidden, rounded);
         self.kernels.add_bias(packed, &layer.query_key_value.bias);
         let context = sized(&mut workspace.context, rows * hidden);
         let mut start = 0;
@@ -201,7 +214,7 @@ impl PostNormEncoder {
         // The padding row of a one-token batch.
         context[start * hidden..].fill(0.0);
         let update = sized(&mut workspace.update, rows * hidden);
-        project(update, context, &layer.attention_output, hidden);
+        project(update, context, &layer.attention_output, hidden, rounded);
         self.kernels.add_norm(states, update, &layer.attention_output.bias, &layer.attention_norm);
     }
 
@@ -249,20 +262,30 @@ impl PostNormEncoder {
         let wide = self.config.intermediate;
         let states = &mut workspace.hidden[..rows * hidden];
         let intermediate = sized(&mut workspace.intermediate, rows * wide);
-        project(intermediate, states, &layer.up, hidden);
+        let rounded = &mut workspace.rounded;
+        project(intermediate, states, &layer.up, hidden, rounded);
         self.kernels.bias_activation(intermediate, &layer.up.bias, self.config.activation);
         let update = sized(&mut workspace.update, rows * hidden);
-        project(update, intermediate, &layer.down, wide);
+        project(update, intermediate, &layer.down, wide, rounded);
         self.kernels.add_norm(states, update, &layer.down.bias, &layer.output_norm);
     }
 }
 
 /// `output = input * weight`, without the bias; `input` has rows of `inputs` values.
-fn project(output: &mut [f32], input: &[f32], linear: &Linear, inputs: usize) {
+fn project(
+    output: &mut [f32],
+    input: &[f32],
+    linear: &Linear,
+    inputs: usize,
+    rounded: &mut Rounded,
+) {
     let outputs = linear.bias.len();
+    let weight = match &linear.weight {
+        Weight::F32(weight) => Matrix::row_major(weight, outputs),
+        Weight::Bf16(bf16, weight) => return bf16.multiply(output, input, weight, rounded),
+    };
     let rows = input.len() / inputs;
     let mut product = MatrixMut { values: output, rows, columns: outputs, row_stride: outputs };
-    let weight = Matrix::row_major(&linear.weight, outputs);
     multiply(&mut product, Matrix::row_major(input, inputs), weight, 1.0);
 }
 
@@ -347,6 +370,7 @@ impl Layer {
         weights: &mut Weights,
         index: usize,
         config: &PostNormConfig,
+        bf16: Option<Bf16>,
     ) -> Result<Self, BertError> {
         let names = match config.layout {
             Layout::Bert | Layout::Roberta { .. } => &BERT_NAMES,
@@ -356,24 +380,37 @@ impl Layer {
         let (hidden, wide) = (config.hidden, config.intermediate);
         let full = |name: &str| format!("{}.{index}.{name}", names.stem);
         let parts = names.query_key_value.map(full);
+        let mut linear = |names: &[String], inputs, outputs| -> Result<Linear, BertError> {
+            let (weight, bias) = linear(weights, names, inputs, outputs)?;
+            let weight = match bf16 {
+                None => Weight::F32(weight),
+                Some(bf16) => Weight::Bf16(bf16, Bf16Weights::new(&weight, bias.len())),
+            };
+            Ok(Linear { weight, bias })
+        };
+        let query_key_value = linear(&parts, hidden, hidden)?;
+        let attention_output = linear(&[full(names.attention_output)], hidden, hidden)?;
+        let up = linear(&[full(names.up)], hidden, wide)?;
+        let down = linear(&[full(names.down)], wide, hidden)?;
         Ok(Self {
-            query_key_value: linear(weights, &parts, hidden, hidden)?,
-            attention_output: linear(weights, &[full(names.attention_output)], hidden, hidden)?,
+            query_key_value,
+            attention_output,
             attention_norm: layer_norm(weights, &full(names.attention_norm), config)?,
-            up: linear(weights, &[full(names.up)], hidden, wide)?,
-            down: linear(weights, &[full(names.down)], wide, hidden)?,
+            up,
+            down,
             output_norm: layer_norm(weights, &full(names.output_norm), config)?,
         })
     }
 }
 
-/// Reads one or several linear maps of equal shape, stored as `(outputs, inputs)`, side by side.
+/// Reads one or several linear maps of equal shape, stored as `(outputs, inputs)`, side by side: the
+/// weight of shape `(inputs, outputs)`, and the bias.
 fn linear(
     weights: &mut Weights,
     names: &[String],
     inputs: usize,
     outputs: usize,
-) -> Result<Linear, BertError> {
+) -> Result<(Vec<f32>, Vec<f32>), BertError> {
     let columns = names.len() * outputs;
     let mut weight = vec![0.0; inputs * columns];
     let mut bias = Vec::with_capacity(columns);
@@ -386,7 +423,7 @@ fn linear(
         }
         bias.extend(weights.take(&format!("{name}.bias"), &[outputs])?);
     }
-    Ok(Linear { weight, bias })
+    Ok((weight, bias))
 }
 
 #[cfg(test)]

@@ -277,6 +277,65 @@ proptest! {
     }
 }
 
+fn in_bf16() -> BertOptions {
+    BertOptions { precision: Precision::Bf16, ..BertOptions::default() }
+}
+
+#[test]
+fn in_16_bits_every_family_of_the_lean_pass_gives_nearly_the_same_vectors_whatever_the_batch() {
+    if Bf16::detect().is_err() {
+        // What is done then has a test of its own, below.
+        return;
+    }
+    let texts = ["the cat sat on the mat", "a", "Review of a paper: no proof.", "abcdefghij"];
+    // Without a map or a choice of entries behind the encoder: random ones bring vectors closer.
+    for family in ["bert", "xlm-roberta", "distilbert", "mpnet"] {
+        let full = embed(&load(family, BertOptions::default()), &texts);
+        let rounded = embed(&load(family, in_bf16()), &texts);
+        assert_ne!(full, rounded, "{family}: nothing was rounded");
+        for (row, text) in texts.iter().enumerate() {
+            let pairs = full.row(row).iter().zip(rounded.row(row));
+            let cosine: f64 = pairs.map(|(full, rounded)| full * rounded).sum();
+            assert!(cosine > 0.9999, "{family} {text}: {cosine}");
+        }
+        for (batch_tokens, threads) in [(1, 1), (20, 2), (1000, 3)] {
+            let options = BertOptions {
+                batch_tokens: NonZeroUsize::new(batch_tokens).unwrap(),
+                threads: NonZeroUsize::new(threads),
+                ..in_bf16()
+            };
+            assert_eq!(embed(&load(family, options), &texts), rounded, "{family} {threads}");
+        }
+    }
+}
+
+#[test]
+fn where_16_bits_cannot_be_multiplied_a_model_is_refused_with_the_reason() {
+    for reason in [NoBf16::Build, NoBf16::Processor, NoBf16::System] {
+        let load = |options| {
+            // The folder is not looked at.
+            BertEmbedder::load_with(Path::new("nowhere"), "bert:x", options, || Err(reason))
+        };
+        let error = load(in_bf16()).unwrap_err();
+        assert!(matches!(error, BertError::NoBf16 { source } if source == reason), "{error}");
+        assert_eq!(
+            (error.kind(), error.remedy()),
+            (crate::error::ErrorKind::Usage, Some(Remedy::ComputeInF32))
+        );
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert_eq!(cause, reason.to_string());
+        // Who does not ask for it does not need it.
+        let error = load(BertOptions::default()).unwrap_err();
+        assert!(matches!(error, BertError::MissingFile { .. }), "{error}");
+    }
+    if Bf16::detect().is_ok() {
+        for family in ["modernbert", "nomic_bert", "qwen3"] {
+            let error = BertEmbedder::load(&folder(family), "bert:x", in_bf16()).unwrap_err();
+            assert!(matches!(error, BertError::OnlyF32 { .. }), "{error}");
+        }
+    }
+}
+
 #[test]
 fn a_long_text_is_windowed_truncated_or_refused() {
     let long = "abcdefghij ".repeat(10); // 100 letters, the model takes 38

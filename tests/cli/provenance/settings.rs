@@ -141,6 +141,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     setting("reviews", ("duplicates", "last"), "duplicates", || json!("last")),
     setting("reviews", ("embedder", "tfidf"), "embedder", || json!("tfidf")),
     setting("reviews", ("vectors prompt-name", "query"), "prompt_name", || json!("query")),
+    setting("reviews", ("vectors precision", "bf16"), "precision", || json!("bf16")),
     setting("reviews", ("vectors normalize", ""), "normalize", || json!(true)),
     setting("reviews", ("vectors granularity", "text"), "granularity", || json!("text")),
     setting("reviews", ("vectors long-text", "truncate"), "long_text", || json!("truncate")),
@@ -176,6 +177,7 @@ pub(super) static SETTINGS: &[Setting] = &[
     setting("embed", ("vectors long-text", "truncate"), "long_text", || json!("truncate")),
     setting("embed", ("vectors pooling", "cls"), "pooling", || json!("cls")),
     setting("embed", ("vectors prompt-name", "query"), "prompt_name", || json!("query")),
+    setting("embed", ("vectors precision", "bf16"), "precision", || json!("bf16")),
     setting("embed", ("vectors normalize", ""), "normalize", || json!(true)),
     setting("embed", ("vectors aspects-from", "bert:x"), "aspects_from", || json!("bert:x")),
     setting("embed --judge", ("judge", "choice"), "judge/judge", || json!("choice")).alone(),
@@ -314,6 +316,9 @@ pub(super) static SETTINGS: &[Setting] = &[
         "embedding/prompt_name",
         || json!("query"),
     ),
+    setting("experiment reviews", ("vectors precision", "bf16"), "embedding/precision", || {
+        json!("bf16")
+    }),
     setting("experiment reviews", ("vectors normalize", ""), "embedding/normalize", || json!(true)),
     setting("experiment reviews", ("vectors granularity", "text"), "embedding/granularity", || {
         json!("text")
@@ -424,6 +429,9 @@ pub(super) static SETTINGS: &[Setting] = &[
         "embedding/prompt_name",
         || json!("query"),
     ),
+    setting("experiment embeddings", ("vectors precision", "bf16"), "embedding/precision", || {
+        json!("bf16")
+    }),
     setting("experiment embeddings", ("vectors normalize", ""), "embedding/normalize", || {
         json!(true)
     }),
