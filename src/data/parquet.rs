@@ -111,7 +111,7 @@ pub(crate) mod reading {
     /// # Errors
     ///
     /// [`DataError::BrokenParquet`].
-    pub(crate) fn opened<R: ChunkReader + 'static>(
+    pub fn opened<R: ChunkReader + 'static>(
         path: &Path,
         file: R,
     ) -> Result<ParquetRecordBatchReaderBuilder<R>, DataError> {
@@ -123,7 +123,7 @@ pub(crate) mod reading {
     /// # Errors
     ///
     /// [`DataError::BrokenParquet`].
-    pub(crate) fn row_group<R: ChunkReader + 'static>(
+    pub fn row_group<R: ChunkReader + 'static>(
         path: &Path,
         file: ParquetRecordBatchReaderBuilder<R>,
         group: usize,

@@ -288,7 +288,7 @@ fn in_16_bits_every_family_of_the_lean_pass_gives_nearly_the_same_vectors_whatev
         return;
     }
     let texts = ["the cat sat on the mat", "a", "Review of a paper: no proof.", "abcdefghij"];
-    // Without a map or a choice of entries behind the encoder: random ones bring vectors closer.
+    // Not those with a map behind the encoder: random maps, as these tiny models have, leave .9998.
     for family in ["bert", "xlm-roberta", "distilbert", "mpnet"] {
         let full = embed(&load(family, BertOptions::default()), &texts);
         let rounded = embed(&load(family, in_bf16()), &texts);

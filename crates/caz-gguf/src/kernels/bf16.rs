@@ -48,7 +48,7 @@ struct Line([u16; DEPTH]);
 const ZEROS: Line = Line([0; DEPTH]);
 
 /// Weights of shape `(inputs, outputs)`, rounded and in the order in which they are read: for every
-/// [`BLOCK`] of outputs and every [`DEPTH`] of inputs two tiles, whose rows hold two inputs of all
+/// `BLOCK` of outputs and every `DEPTH` of inputs two tiles, whose rows hold two inputs of all
 /// outputs. What is missing of the last tiles is zero.
 #[derive(Debug)]
 pub struct Bf16Weights {
