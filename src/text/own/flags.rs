@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::model::{Model, Slot};
+use super::model::{Model, Slot, honest_side};
 use crate::stats::interval::benjamini_hochberg;
 
 /// Nobody is worth a look whose P(own) is above this many times the rate of false alarms asked for: a
@@ -98,44 +98,6 @@ impl Apart {
     }
 }
 
-/// Middle and robust deviation, from weighted values, of those who are honest, where cheaters have large
-/// values: the deviation is that of the side away from them, the middle that of those near it.
-fn honest_side(values: &[(f64, f64)]) -> (f64, f64) {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut middle = weighted_median(&sorted).unwrap_or(0.0);
-    let mut spread = 0.0;
-    for _ in 0..20 {
-        let below = sorted.iter().rev().skip_while(|(value, _)| *value > middle);
-        let below: Vec<(f64, f64)> = below.map(|&(value, w)| (middle - value, w)).collect();
-        spread = 1.4826 * weighted_median(&below).unwrap_or(0.0);
-        let kept = sorted.partition_point(|(value, _)| *value <= middle + 2.0 * spread);
-        let next = weighted_median(&sorted[..kept]).unwrap_or(middle);
-        if (next - middle).abs() < 1e-9 {
-            break;
-        }
-        middle = next;
-    }
-    (middle, spread.max(1e-12))
-}
-
-/// The middle of ascending values with weights: half of the weight lies below it, the mean of two that
-/// it lies between.
-fn weighted_median(sorted: &[(f64, f64)]) -> Option<f64> {
-    let half = sorted.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
-    let mut sum = 0.0;
-    for (index, &(value, weight)) in sorted.iter().enumerate() {
-        sum += weight;
-        if sum > half + 1e-9 {
-            return Some(value);
-        }
-        if sum >= half - 1e-9 {
-            return Some(sorted.get(index + 1).map_or(value, |next| f64::midpoint(value, next.0)));
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,16 +116,6 @@ mod tests {
         let few = [(0.0, false), (0.06, true), (0.09, true)];
         assert_eq!(cut_off(few.into_iter(), 0.05), None);
         assert_eq!(apart(&[], 0.05), None);
-    }
-
-    #[test]
-    fn the_honest_side_is_not_moved_by_cheaters() {
-        let people: Vec<(f64, f64)> = (-50..=50).map(|v| (f64::from(v) / 50.0, 1.0)).collect();
-        let (middle, spread) = honest_side(&people);
-        assert!(middle.abs() < 0.02 && (spread - 1.4826 * 0.5).abs() < 0.03, "{middle} {spread}");
-        let cheaters = people.iter().copied().chain([(9.0, 1.0); 20]).collect::<Vec<_>>();
-        let (with, wide) = honest_side(&cheaters);
-        assert!((with - middle).abs() < 0.02 && (wide - spread).abs() < 0.02, "{with} {wide}");
     }
 
     proptest! {

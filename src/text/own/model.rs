@@ -54,9 +54,9 @@ const CORRELATIONS: (f64, f64) = (0.02, 0.7);
 const PRIOR_COUNTS: [f64; 2] = [0.5, 10.0];
 const PRIOR_OF_KIND: f64 = 0.5;
 
-/// P(own) of every slot before the first step: where it begins does not matter, the steps end at the same
-/// place.
-const START: f64 = 0.9;
+/// P(own) at the start of slots that lie so many robust deviations out, and of others.
+const START: [f64; 2] = [0.02, 0.9];
+const OUTLYING: f64 = 2.5;
 
 /// Slots that a ridge on the slope of z on the closeness of Z to the peers is worth.
 const RIDGE: f64 = 10.0;
@@ -329,7 +329,7 @@ impl Model {
                 cheaters: 0.1,
                 shares: known.map(|known| known / total),
             };
-            (model, vec![START; slots.len()])
+            (model, start(slots, people))
         };
         let densities: Vec<[f64; PLACES]> =
             slots.par_iter().map(|slot| model.kinds.densities(slot, slot.x)).collect();
@@ -683,6 +683,71 @@ fn pair_sums(points: impl Iterator<Item = (f64, Point)>, [a, b, _]: Covariance) 
     }
     let pairs = |at: usize, variance: f64| (sums[at] * sums[at] - squares[at]) / (2.0 * variance);
     ((pairs(0, a) + pairs(1, b)) / 2.0, (weights * weights - weights_squared) / 2.0)
+}
+
+/// P(own) before the first step: low for slots that lie far out on the side of ghosts, and for all slots
+/// of people of whose slots half do.
+fn start(slots: &[Slot], people: &[Vec<usize>]) -> Vec<f64> {
+    let weights: Vec<(usize, f64)> = people
+        .iter()
+        .flat_map(|of| {
+            let each = 1.0 / (1.0 + (of.len() as f64 - 1.0) * CORRELATION.0);
+            of.iter().map(move |&slot| (slot, each))
+        })
+        .collect();
+    let bound = |value: &dyn Fn(Point) -> f64| {
+        let known = weights.iter().map(|&(slot, weight)| (value(slots[slot].x), weight));
+        let known: Vec<(f64, f64)> = known.filter(|(value, _)| !value.is_nan()).collect();
+        let (middle, spread) = honest_side(&known);
+        middle + OUTLYING * spread
+    };
+    let (most_z, fewest_peers) = (bound(&|x| x[1]), -bound(&|x| -x[0]));
+    let far = |slot: usize| slots[slot].x[1] > most_z || slots[slot].x[0] < fewest_peers;
+    let mut own = vec![START[1]; slots.len()];
+    for of in people {
+        let count = of.iter().filter(|&&slot| far(slot)).count();
+        let all = 2 * count >= of.len();
+        of.iter().filter(|&&slot| all || far(slot)).for_each(|&slot| own[slot] = START[0]);
+    }
+    own
+}
+
+/// Middle and robust deviation, from weighted values, of those who are honest, where cheaters have large
+/// values: the deviation is that of the side away from them, the middle that of those near it.
+pub(super) fn honest_side(values: &[(f64, f64)]) -> (f64, f64) {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut middle = weighted_median(&sorted).unwrap_or(0.0);
+    let mut spread = 0.0;
+    for _ in 0..20 {
+        let below = sorted.iter().rev().skip_while(|(value, _)| *value > middle);
+        let below: Vec<(f64, f64)> = below.map(|&(value, w)| (middle - value, w)).collect();
+        spread = 1.4826 * weighted_median(&below).unwrap_or(0.0);
+        let kept = sorted.partition_point(|(value, _)| *value <= middle + 2.0 * spread);
+        let next = weighted_median(&sorted[..kept]).unwrap_or(middle);
+        if (next - middle).abs() < 1e-9 {
+            break;
+        }
+        middle = next;
+    }
+    (middle, spread.max(1e-12))
+}
+
+/// The middle of ascending values with weights: half of the weight lies below it, the mean of two that
+/// it lies between.
+fn weighted_median(sorted: &[(f64, f64)]) -> Option<f64> {
+    let half = sorted.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
+    let mut sum = 0.0;
+    for (index, &(value, weight)) in sorted.iter().enumerate() {
+        sum += weight;
+        if sum > half + 1e-9 {
+            return Some(value);
+        }
+        if sum >= half - 1e-9 {
+            return Some(sorted.get(index + 1).map_or(value, |next| f64::midpoint(value, next.0)));
+        }
+    }
+    None
 }
 
 #[cfg(test)]

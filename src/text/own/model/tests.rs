@@ -159,30 +159,13 @@ fn a_density_of_one_coordinate_is_the_integral_of_both() {
 }
 
 #[test]
-fn where_the_steps_begin_does_not_matter() {
-    // Of 60 people with two slots each a sixth hand in what an LLM wrote.
-    let value = |seed: usize| ((seed * 37 + 11) % 101) as f64 / 101.0 - 0.5;
-    let slot = |index: usize| {
-        let away = [0.3 * value(index), 0.3 * value(index + 57)];
-        let x = if (index / 2).is_multiple_of(6) { [0.2, 0.45] } else { [0.1, 0.0] };
-        let x = [x[0] + away[0], x[1] + away[1]];
-        Slot { x, copies: [[0.2, 1.0]; 2], llm: [0.2, 1.0] }
-    };
-    let slots: Vec<Slot> = (0..120).map(slot).collect();
-    let people: Vec<Vec<usize>> = (0..60).map(|person| vec![2 * person, 2 * person + 1]).collect();
-    let from = |begin: f64| {
-        let before = (model(), vec![begin; slots.len()]);
-        Model::fit(model().kinds, &slots, &people, Some(&before)).unwrap()
-    };
-    let (model, own) = from(START);
-    assert!(model.cheaters > 0.1 && own.iter().any(|&own| own < 0.2), "{}", model.cheaters);
-    for begin in [0.02, 0.5, 1.0] {
-        let (other, others) = from(begin);
-        assert!((other.cheaters - model.cheaters).abs() < 1e-3, "{begin} {}", other.cheaters);
-        for (own, other) in own.iter().zip(&others) {
-            assert!((own - other).abs() < 2e-3, "{begin}: {own} {other}");
-        }
-    }
+fn the_honest_side_is_not_moved_by_cheaters() {
+    let people: Vec<(f64, f64)> = (-50..=50).map(|v| (f64::from(v) / 50.0, 1.0)).collect();
+    let (middle, spread) = honest_side(&people);
+    assert!(middle.abs() < 0.02 && (spread - 1.4826 * 0.5).abs() < 0.03, "{middle} {spread}");
+    let cheaters = people.iter().copied().chain([(9.0, 1.0); 20]).collect::<Vec<_>>();
+    let (with, wide) = honest_side(&cheaters);
+    assert!((with - middle).abs() < 0.02 && (wide - spread).abs() < 0.02, "{with} {wide}");
 }
 
 /// Somebody with a hundred answers, most of them where nobody else's stand: fixed nodes are too coarse,
