@@ -54,7 +54,8 @@ const CORRELATIONS: (f64, f64) = (0.02, 0.7);
 const PRIOR_COUNTS: [f64; 2] = [0.5, 10.0];
 const PRIOR_OF_KIND: f64 = 0.5;
 
-/// P(own) at the start of slots that lie so many robust deviations out, and of others.
+/// P(own) at the start of slots that lie so many robust deviations out, and of others. Where there are hundreds
+/// of slots the end is the same from anywhere; in a small venue a fit without suspects may never find one.
 const START: [f64; 2] = [0.02, 0.9];
 const OUTLYING: f64 = 2.5;
 
