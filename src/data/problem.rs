@@ -67,12 +67,12 @@ pub struct Problems {
 
 impl Problems {
     /// Nothing wrong so far.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds a problem; kept in full while there are fewer than `SHOWN_PROBLEMS`.
-    pub(crate) fn push(&mut self, problem: Problem) {
+    pub fn push(&mut self, problem: Problem) {
         self.total += 1;
         if self.shown.len() < SHOWN_PROBLEMS {
             self.shown.push(problem);
@@ -118,7 +118,7 @@ impl Problems {
     /// # Errors
     ///
     /// [`DataError::Invalid`] with all that was collected.
-    pub(crate) fn into_result(self) -> Result<(), DataError> {
+    pub fn into_result(self) -> Result<(), DataError> {
         if self.is_empty() { Ok(()) } else { Err(DataError::Invalid(self)) }
     }
 }
