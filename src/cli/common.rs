@@ -144,7 +144,7 @@ impl Common {
     /// # Errors
     ///
     /// [`UsageError`] if the ending of `--output` says nothing and no `--format` is given.
-    pub(crate) fn resolved_format(&self) -> Result<OutputFormat> {
+    pub fn resolved_format(&self) -> Result<OutputFormat> {
         if let Some(format) = self.format {
             return Ok(format);
         }

@@ -202,7 +202,7 @@ pub struct Terminal {
 
 impl Terminal {
     /// An observer that shows what `common` allows.
-    pub(crate) fn new(common: &Common) -> Self {
+    pub fn new(common: &Common) -> Self {
         Self { common: common.clone() }
     }
 }
