@@ -149,17 +149,17 @@ impl LabelTable {
     }
 
     /// Names of the tasks.
-    pub(crate) fn tasks(&self) -> &Ids {
+    pub fn tasks(&self) -> &Ids {
         &self.tasks
     }
 
     /// Names of the workers.
-    pub(crate) fn workers(&self) -> &Ids {
+    pub fn workers(&self) -> &Ids {
         &self.workers
     }
 
     /// Names of the labels that people gave, the set S.
-    pub(crate) fn labels(&self) -> &Ids {
+    pub fn labels(&self) -> &Ids {
         &self.labels
     }
 
