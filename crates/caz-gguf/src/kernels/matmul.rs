@@ -115,17 +115,8 @@ pub fn multiply(product: &mut MatrixMut<'_>, left: Matrix<'_>, right: Matrix<'_>
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::tests::numbers;
     use super::*;
-
-    fn numbers(count: usize, seed: u32) -> Vec<f32> {
-        let mut state = seed;
-        std::iter::repeat_with(|| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 8) as f32 / 16_777_216.0 - 0.5
-        })
-        .take(count)
-        .collect()
-    }
 
     proptest! {
         #[test]
