@@ -7,7 +7,6 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr_iter};
 use serde_json::Value;
 
 use super::answers::Answered;
@@ -300,9 +299,6 @@ fn read_delimited(
     problems: &mut FileProblems<'_>,
     visit: &mut dyn FnMut(&Row<'_>, &mut FileProblems<'_>),
 ) -> u64 {
-    if is_plain(&source.bytes) {
-        return read_plain(source, delimiter, schema, problems, visit);
-    }
     let mut reader = csv::ReaderBuilder::new()
         .delimiter(delimiter)
         .flexible(true)
@@ -340,55 +336,6 @@ fn read_delimited(
         }
         let cells: Vec<&[u8]> = record.iter().collect();
         let mut fields = Vec::with_capacity(schema.len());
-        if header.decode(&cells, line, problems, &mut fields) {
-            rows += 1;
-            visit(&Row { line, fields: &fields }, problems);
-        }
-    }
-    rows
-}
-
-/// Whether records are lines and cells what is between separators: no quote, no lone carriage return.
-fn is_plain(bytes: &[u8]) -> bool {
-    memchr(b'"', bytes).is_none()
-        && memchr_iter(b'\r', bytes).all(|place| bytes.get(place + 1) == Some(&b'\n'))
-}
-
-/// Reads what [`is_plain`] as the `csv` crate would.
-fn read_plain(
-    source: &Source,
-    delimiter: u8,
-    schema: &[NamedColumn<'_>],
-    problems: &mut FileProblems<'_>,
-    visit: &mut dyn FnMut(&Row<'_>, &mut FileProblems<'_>),
-) -> u64 {
-    let progress = source.listener.reading(source.bytes.len());
-    let mut reading = Reader::new(&*progress);
-    let (mut header, mut start, mut rows) = (None, 0, 0);
-    let (mut cells, mut fields) = (Vec::new(), Vec::new());
-    let ends = memchr_iter(b'\n', &source.bytes).chain([source.bytes.len()]);
-    for (line, end) in (1..).zip(ends) {
-        // Nothing follows the last line end.
-        let bytes = &source.bytes[start.min(end)..end];
-        start = end + 1;
-        let text = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        if text.is_empty() {
-            continue;
-        }
-        cells.clear();
-        cells.extend(text.split(|&byte| byte == delimiter));
-        let Some(header) = &header else {
-            header = Some(Header::of(&cells, (source, delimiter), schema, problems));
-            continue;
-        };
-        let Some(header) = header else { return 0 };
-        let line = source.place(line);
-        reading.at(end);
-        if bytes.len() >= MAX_RECORD_BYTES {
-            problems.report(Some(line), None, too_long(bytes.len() + 1));
-            continue;
-        }
-        fields.clear();
         if header.decode(&cells, line, problems, &mut fields) {
             rows += 1;
             visit(&Row { line, fields: &fields }, problems);

@@ -181,24 +181,3 @@ fn whoever_listens_hears_how_many_bytes_of_the_file_are_read() {
         assert!(read <= content.len() as u64 && read + (1 << 21) > content.len() as u64, "{read}");
     }
 }
-
-proptest::proptest! {
-    /// A first cell in quotes makes the `csv` crate read a file with the same cells.
-    #[test]
-    fn plain_files_are_read_as_the_csv_crate_reads_them(
-        lines in proptest::collection::vec("[a,é \u{ff}']{0,5}(,[=x']{0,2})?(\r)?", 0..12),
-        blank in "(\r?\n){0,2}",
-        last_line_end: bool,
-    ) {
-        let end = if last_line_end { "\n" } else { "" };
-        let body = format!("{}{end}", lines.join("\n"));
-        let [plain, quoted] = ["paper", "\"paper\""].map(|first| {
-            let mut bytes = format!("{blank}{first},text\n{body}").into_bytes();
-            // Bytes that are no text.
-            bytes.iter_mut().filter(|byte| **byte == 0xbf).for_each(|byte| *byte = 0xff);
-            rows_of("a.csv", &bytes)
-        });
-        proptest::prop_assert_eq!(&plain.0, &quoted.0);
-        proptest::prop_assert_eq!(plain.1.to_string(), quoted.1.to_string());
-    }
-}
