@@ -34,30 +34,6 @@ impl<T> Deref for Keyed<T> {
     }
 }
 
-/// The flags whose values are keys, with the keys as a command: for what an old name is called now.
-pub(super) fn all() -> Vec<(&'static str, Command)> {
-    vec![
-        of::<super::agree::AltTest>(),
-        of::<super::simulate::Venue>(),
-        of::<super::experiment::Venues>(),
-        of::<super::simulate::Contaminated>(),
-        of::<super::simulate::Crowd>(),
-        of::<super::experiment::Covered>(),
-        of::<super::experiment::Planted>(),
-        of::<super::embedding::VectorArgs>(),
-        #[cfg(feature = "llm")]
-        of::<super::llm::Server>(),
-        #[cfg(feature = "llm")]
-        of::<super::judging::Judging>(),
-        #[cfg(feature = "llm")]
-        of::<super::judge::Roles>(),
-    ]
-}
-
-fn of<T: Keys>() -> (&'static str, Command) {
-    (T::FLAG, keys::<T>())
-}
-
 /// The keys as flags of a command.
 fn keys<T: Keys>() -> Command {
     T::augment_args(Command::new(T::FLAG).no_binary_name(true).disable_help_flag(true))
@@ -69,12 +45,12 @@ fn named(keys: &Command) -> impl Iterator<Item = &Arg> {
 }
 
 /// The key of this name.
-pub(super) fn key<'a>(keys: &'a Command, name: &str) -> Option<&'a Arg> {
+fn key<'a>(keys: &'a Command, name: &str) -> Option<&'a Arg> {
     named(keys).find(|key| key.get_long() == Some(name))
 }
 
 /// What is written for a key.
-pub(super) fn form(key: &Arg) -> String {
+fn form(key: &Arg) -> String {
     let value = || match &key.get_possible_values()[..] {
         [] => {
             key.get_value_names().and_then(|names| names.first()).map_or("", |name| name).to_owned()

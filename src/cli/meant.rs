@@ -3,9 +3,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use clap::{ArgMatches, Command};
-
-use super::keyed;
+use clap::ArgMatches;
 
 /// Bytes of a file that are looked at.
 const LOOKED_AT: u64 = 64 * 1024;
@@ -29,17 +27,6 @@ const MISTAKEN: [(&str, &str, &str); 4] = [
     ("labels", "--gold", "--truth"),
 ];
 
-/// Flags that went, and what is written in place of them.
-const GONE: &[(&str, &str)] = &[
-    ("errors", "--output FILE; what failed is listed beside it"),
-    ("permutations", "--bootstrap N"),
-    ("resume", "--raw FILE alone, which goes on with what is there"),
-    ("print", "no PAPERS"),
-    ("judge-prompt", "--judge prompt=P"),
-    ("order", "--judge one-order"),
-    ("strategy", "--judge FORM"),
-];
-
 /// The words of a command line with flags that are called otherwise under their names.
 pub(super) fn renamed(words: &[String]) -> Option<String> {
     let command = words.first()?;
@@ -57,30 +44,6 @@ pub(super) fn renamed(words: &[String]) -> Option<String> {
     };
     let all: Vec<String> = words.iter().map(new).collect();
     (all != words).then(|| command_of("caz", &all))
-}
-
-/// What is written now for a flag that became a key of another flag, or went.
-pub(super) fn moved(words: &[String], known: &Command) -> Option<String> {
-    let mut command = known;
-    for word in words {
-        command = command.find_subcommand(word).unwrap_or(command);
-    }
-    let has = |flag: &str| command.get_arguments().any(|arg| arg.get_long() == Some(flag));
-    let flags = words.iter().filter_map(|word| word.strip_prefix("--"));
-    let flags = flags.map(|flag| flag.split('=').next().unwrap_or(flag));
-    flags.filter(|flag| !has(flag)).find_map(|old| {
-        let gone = GONE.iter().find(|(flag, _)| *flag == old);
-        let key = || {
-            let (flag, key) = keyed::all().into_iter().find_map(|(flag, keys)| {
-                Some((flag, keyed::form(keyed::key(&keys, old).filter(|_| has(flag))?)))
-            })?;
-            Some(format!("--{flag} {key}"))
-        };
-        // What was typed as a value is not repeated: it may be a key that nobody should see.
-        gone.map(|(_, new)| (*new).to_owned())
-            .or_else(key)
-            .map(|new| format!("in place of --{old}: {new}"))
-    })
 }
 
 /// What to do about an input that could not be read, with the command where there is one.
@@ -231,19 +194,6 @@ mod tests {
         assert_eq!(renamed("labels l.csv --Z=z.csv").unwrap(), "caz labels l.csv --z=z.csv");
         assert_eq!(renamed("agree l.csv --truth t.csv").unwrap(), "caz agree l.csv --gold t.csv");
         assert_eq!(renamed("labels l.csv --truth t.csv"), None);
-    }
-
-    #[test]
-    fn flags_that_became_keys_are_named() {
-        use clap::CommandFactory;
-        let cli = super::super::Cli::command();
-        let moved = |line: &str| moved(&words(line), &cli);
-        let advice = moved("embed t.csv --api-key-env secret").unwrap();
-        assert_eq!(advice, "in place of --api-key-env: --server api-key-env=VARIABLE");
-        let advice = moved("annotate labels i.csv --no-cache --quiet").unwrap();
-        assert_eq!(advice, "in place of --no-cache: --server no-cache");
-        assert_eq!(moved("labels l.csv --no-cache"), None, "that command asks no server");
-        assert_eq!(moved("labels l.csv --foo"), None);
     }
 
     #[test]

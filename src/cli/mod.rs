@@ -169,7 +169,7 @@ fn refused(known: &clap::Command, error: &clap::Error) -> ExitStatus {
         let _ = error.print();
     }
     if error.kind() == ParseError::UnknownArgument
-        && let Some(advice) = meant::renamed(&typed()).or_else(|| meant::moved(&typed(), known))
+        && let Some(advice) = meant::renamed(&typed())
     {
         terminal::talk(&terminal::shown(&format!("try: {advice}")));
     }

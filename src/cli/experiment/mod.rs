@@ -15,9 +15,6 @@ mod reviews;
 mod sample_size;
 mod trials;
 
-pub(super) use self::own_labels::Planted;
-pub(super) use self::reviews::Venues;
-pub(super) use self::sample_size::Covered;
 use crate::error::Result;
 use clap::{Args, Subcommand};
 

@@ -5,9 +5,6 @@ mod files;
 mod labels;
 mod reviews;
 
-pub(super) use self::crowd::Crowd;
-pub(super) use self::labels::Contaminated;
-pub(super) use self::reviews::Venue;
 use crate::error::Result;
 use clap::{Args, Subcommand};
 
