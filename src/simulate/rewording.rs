@@ -34,7 +34,7 @@ impl Rewriting {
     pub(crate) fn apply(self, text: &str) -> String {
         let mut all = sentences(text);
         match self {
-            Self::Formal => lines(all.map(|sentence| replace(sentence, &FORMAL))),
+            Self::Formal => lines(all.map(|sentence| replace(sentence, FORMAL))),
             Self::Polished => polished(&all.collect::<Vec<_>>()),
             Self::Reworded => reworded(&all.collect::<Vec<_>>()),
             Self::Short(count) => lines(all.by_ref().take(count).map(str::to_owned)),
@@ -47,128 +47,10 @@ fn lines(sentences: impl Iterator<Item = String>) -> String {
 }
 
 /// Everyday words, at most four, and what a formal writer puts in their place.
-const FORMAL: [(&str, &str); 60] = [
-    ("a bit", "somewhat"),
-    ("a lot of", "a considerable number of"),
-    ("about", "regarding"),
-    ("also", "additionally"),
-    ("already", "previously"),
-    ("and so on", "among others"),
-    ("any idea", "any indication"),
-    ("anyway", "nevertheless"),
-    ("bad", "inadequate"),
-    ("because", "given that"),
-    ("big", "substantial"),
-    ("but", "however"),
-    ("can't", "cannot"),
-    ("check", "verify"),
-    ("clear", "evident"),
-    ("didn't", "did not"),
-    ("doesn't", "does not"),
-    ("don't", "do not"),
-    ("easy", "straightforward"),
-    ("enough", "sufficient"),
-    ("find", "identify"),
-    ("get", "obtain"),
-    ("gets", "obtains"),
-    ("give", "provide"),
-    ("gives", "provides"),
-    ("good", "commendable"),
-    ("great", "notable"),
-    ("hard", "challenging"),
-    ("hard to follow", "challenging to follow"),
-    ("help", "assist"),
-    ("helps", "assists"),
-    ("i am not sure", "it remains uncertain"),
-    ("i believe", "it appears that"),
-    ("i don't think", "it does not appear that"),
-    ("i feel", "it appears that"),
-    ("i like", "it is commendable to see"),
-    ("i think", "it appears that"),
-    ("i wonder", "it would be of interest to learn"),
-    ("idea", "concept"),
-    ("isn't", "is not"),
-    ("it's", "it is"),
-    ("like", "such as"),
-    ("look at", "examine"),
-    ("lots of", "numerous"),
-    ("main", "principal"),
-    ("makes sense", "is well motivated"),
-    ("maybe", "potentially"),
-    ("more and more", "increasingly"),
-    ("need", "require"),
-    ("needs", "requires"),
-    ("new", "novel"),
-    ("not clear", "not evident"),
-    ("quite", "considerably"),
-    ("really", "genuinely"),
-    ("seems", "appears"),
-    ("show", "demonstrate"),
-    ("shows", "demonstrates"),
-    ("so", "consequently"),
-    ("use", "employ"),
-    ("very", "highly"),
-];
+const FORMAL: &str = include_str!("rewording/formal.txt");
 
 /// Words of reviews and other words for them, neither more formal than the other.
-const OTHER_WORDS: [(&str, &str); 56] = [
-    ("additional", "further"),
-    ("analysis", "examination"),
-    ("approach", "technique"),
-    ("authors", "writers"),
-    ("benchmark", "test suite"),
-    ("benchmarks", "test suites"),
-    ("broader", "wider"),
-    ("challenges", "difficulties"),
-    ("clarity", "readability"),
-    ("complex", "involved"),
-    ("comprehensive", "thorough"),
-    ("contribution", "advance"),
-    ("contributions", "advances"),
-    ("datasets", "data collections"),
-    ("demonstrates", "shows"),
-    ("detailed", "in-depth"),
-    ("discussion", "treatment"),
-    ("effectiveness", "usefulness"),
-    ("enhance", "improve"),
-    ("evaluation", "assessment"),
-    ("experiments", "trials"),
-    ("explore", "look into"),
-    ("findings", "observations"),
-    ("framework", "scheme"),
-    ("highlights", "points out"),
-    ("however", "yet"),
-    ("improvements", "gains"),
-    ("innovative", "original"),
-    ("insights", "lessons"),
-    ("introduces", "presents"),
-    ("issues", "problems"),
-    ("lack", "absence"),
-    ("lacks", "misses"),
-    ("limitations", "shortcomings"),
-    ("limited", "narrow"),
-    ("method", "procedure"),
-    ("methodology", "procedure"),
-    ("methods", "procedures"),
-    ("novel", "new"),
-    ("paper", "submission"),
-    ("performance", "accuracy"),
-    ("potential", "possible"),
-    ("practical", "real-world"),
-    ("provide", "give"),
-    ("provides", "gives"),
-    ("quality", "standard"),
-    ("reliance on", "dependence on"),
-    ("results", "outcomes"),
-    ("robust", "stable"),
-    ("significant", "considerable"),
-    ("specific", "particular"),
-    ("strengths", "merits"),
-    ("study", "work"),
-    ("thorough", "careful"),
-    ("valuable", "useful"),
-    ("various", "several"),
-];
+const OTHER_WORDS: &str = include_str!("rewording/other.txt");
 
 /// Words that make a sentence a complaint.
 const COMPLAINTS: [&str; 16] = [
@@ -205,6 +87,11 @@ const OPENING: &str = "The submission addresses a timely and relevant topic, and
 const CLOSING: &str = "Overall, addressing the points raised above would further strengthen the \
                        clarity, rigour and impact of this work.";
 
+/// The words on each line, and those for them.
+fn pairs(rules: &str) -> impl Iterator<Item = (&str, &str)> {
+    rules.lines().filter_map(|line| line.split_once(": "))
+}
+
 /// The words of a sentence in lower case, without the marks around them.
 fn words(sentence: &str) -> impl Iterator<Item = String> {
     sentence.split_whitespace().map(|word| core(word).to_lowercase())
@@ -220,8 +107,8 @@ fn core(word: &str) -> &str {
 
 /// Replaces every occurrence of a rule, the longest first, from left to right; marks around words
 /// and a capital at the start stay. A phrase does not match across a mark.
-fn replace(sentence: &str, rules: &[(&'static str, &'static str)]) -> String {
-    let rules: BTreeMap<&str, &str> = rules.iter().copied().collect();
+fn replace(sentence: &str, rules: &'static str) -> String {
+    let rules: BTreeMap<&str, &str> = pairs(rules).collect();
     let longest = rules.keys().map(|from| from.split(' ').count()).max().unwrap_or(0);
     let parts: Vec<&str> = sentence.split_whitespace().collect();
     let mut out: Vec<String> = Vec::new();
@@ -298,7 +185,7 @@ fn section_of(sentence: &str) -> usize {
 
 /// The sentence in formal words, after its aspect and a stock phrase.
 fn bullet(sentence: &str, phrase: Option<&str>) -> String {
-    let text = replace(sentence, &FORMAL);
+    let text = replace(sentence, FORMAL);
     let text =
         phrase.map_or_else(|| text.clone(), |phrase| format!("{phrase} {}", continued(&text)));
     let aspect = words(sentence).find_map(|word| {
@@ -340,7 +227,7 @@ fn reworded(sentences: &[&str]) -> String {
             Some((_, text)) => text.trim_start(),
             None => sentence,
         };
-        replace(&bare(text), &OTHER_WORDS)
+        replace(&bare(text), OTHER_WORDS)
     }))
 }
 
@@ -405,13 +292,14 @@ mod tests {
 
     #[test]
     fn rules_are_in_order_and_lead_nowhere_else() {
-        for rules in [&FORMAL[..], &OTHER_WORDS[..]] {
-            for (from, to) in rules {
-                assert_eq!(from.to_lowercase(), *from);
+        for rules in [FORMAL, OTHER_WORDS] {
+            assert_eq!(pairs(rules).count(), rules.lines().count());
+            for (from, to) in pairs(rules) {
+                assert_eq!(from.to_lowercase(), from);
                 assert_ne!(from, to);
                 assert!(from.split(' ').count() <= 4, "{from}");
             }
-            let mut names: Vec<&str> = rules.iter().map(|rule| rule.0).collect();
+            let mut names: Vec<&str> = pairs(rules).map(|rule| rule.0).collect();
             let count = names.len();
             names.sort_unstable();
             names.dedup();
