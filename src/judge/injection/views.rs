@@ -377,16 +377,31 @@ fn leet(text: &str) -> Option<String> {
 }
 
 fn base32(run: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(run.len() * 5 / 8);
+    packed(run, 5, |digit| match digit {
+        b'A'..=b'Z' => Some(digit - b'A'),
+        b'2'..=b'7' => Some(digit - b'2' + 26),
+        _ => None,
+    })
+}
+
+fn base64(run: &str) -> Option<String> {
+    packed(run, 6, |digit| match digit {
+        b'A'..=b'Z' => Some(digit - b'A'),
+        b'a'..=b'z' => Some(digit - b'a' + 26),
+        b'0'..=b'9' => Some(digit - b'0' + 52),
+        b'+' | b'-' => Some(62),
+        b'/' | b'_' => Some(63),
+        _ => None,
+    })
+}
+
+/// What stands in digits of so many bits each.
+fn packed(run: &str, width: u32, value: impl Fn(u8) -> Option<u8>) -> Option<String> {
+    let mut bytes = Vec::with_capacity(run.len());
     let (mut bits, mut count) = (0_u32, 0);
-    for byte in run.trim_end_matches('=').bytes() {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'2'..=b'7' => byte - b'2' + 26,
-            _ => return None,
-        };
-        bits = (bits << 5) | u32::from(value);
-        count += 5;
+    for digit in run.trim_end_matches('=').bytes() {
+        bits = (bits << width) | u32::from(value(digit)?);
+        count += width;
         if count >= 8 {
             count -= 8;
             bytes.push((bits >> count).to_le_bytes()[0]);
@@ -399,29 +414,6 @@ fn base32(run: &str) -> Option<String> {
 fn readable(bytes: Vec<u8>) -> Option<String> {
     let text = String::from_utf8(bytes).ok()?;
     text.chars().all(|c| !c.is_control() || c.is_whitespace()).then_some(text)
-}
-
-fn base64(run: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(run.len() * 3 / 4);
-    let (mut bits, mut count) = (0_u32, 0);
-    for byte in run.trim_end_matches('=').bytes() {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6) | u32::from(value);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count).to_le_bytes()[0]);
-            bits &= (1 << count) - 1;
-        }
-    }
-    readable(bytes)
 }
 
 fn hexadecimal(run: &str) -> Option<String> {
