@@ -31,7 +31,6 @@ pub struct WordPiece {
     first: Trie,
     /// Pieces that continue a word, without their mark.
     next: Trie,
-    size: usize,
 }
 
 impl WordPiece {
@@ -39,26 +38,14 @@ impl WordPiece {
     pub(crate) fn from_pieces<'a>(pieces: impl IntoIterator<Item = (&'a str, u32)>) -> Self {
         let mut first = Vec::new();
         let mut next = Vec::new();
-        let mut size = 0;
         for (piece, rank) in pieces {
-            size += 1;
             match piece.strip_prefix(CONTINUATION) {
                 Some(rest) if !rest.is_empty() => next.push((rest.as_bytes(), rank)),
                 _ if piece.is_empty() => {}
                 _ => first.push((piece.as_bytes(), rank)),
             }
         }
-        Self { first: Trie::new(first), next: Trie::new(next), size }
-    }
-
-    /// Number of pieces in the vocabulary.
-    pub fn len(&self) -> usize {
-        self.size
-    }
-
-    /// Whether the vocabulary has no piece.
-    pub fn is_empty(&self) -> bool {
-        self.size == 0
+        Self { first: Trie::new(first), next: Trie::new(next) }
     }
 
     /// Calls `visit` with the rank of every piece of `text`, in order; `None` stands for a word

@@ -49,11 +49,6 @@ impl ScoreName {
     pub(crate) fn has_zero(self) -> bool {
         self == Self::Projected
     }
-
-    /// Whether papers without Z are left out.
-    pub fn needs_z(self) -> bool {
-        !matches!(self, Self::Cosine | Self::Own)
-    }
 }
 
 /// The score of one reviewer and what it rests on.

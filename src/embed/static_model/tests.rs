@@ -215,7 +215,8 @@ fn the_folder_of_the_bundled_model_reads_as_the_bundled_model() {
     let from_folder = StaticModel::from_folder(folder, "static:x").unwrap();
     let bundled = StaticModel::bundled();
     assert_eq!((bundled.name(), from_folder.name()), ("static", "static:x"));
-    assert_eq!((bundled.dims(), bundled.wordpiece().unwrap().len()), (128, 30_522));
+    assert_eq!(bundled.dims(), 128);
+    assert!(bundled.wordpiece().is_some());
     let text = ["The experiments are convincing, but the writing needs work."];
     assert_eq!(rows(&bundled, &text), rows(&from_folder, &text));
 }

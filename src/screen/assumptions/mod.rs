@@ -121,24 +121,9 @@ pub fn assumptions(
 }
 
 impl AssumptionsRun {
-    /// The labels that were checked.
-    pub fn data(&self) -> &Labels {
-        &self.set
-    }
-
-    /// The settings of the run.
-    pub fn settings(&self) -> &AssumptionsSettings {
-        &self.settings
-    }
-
     /// What was found for every LLM as Z, in the order of the sources.
     pub fn checks(&self) -> &[SourceCheck] {
         &self.checks
-    }
-
-    /// What was found for one LLM as Z.
-    pub fn evidence(&self, source: &str) -> Option<&SourceCheck> {
-        self.checks.iter().find(|check| check.z == source)
     }
 
     /// The LLM to condition on; `None` if no comparison could be computed.
@@ -179,8 +164,7 @@ mod tests {
         assert_eq!(report.settings["seed"], 5);
         assert_eq!(report.settings["duplicates"], "error");
         assert_eq!(report.settings["sources"][0]["source"], "z");
-        assert_eq!(run.evidence("z"), Some(&run.checks()[0]));
-        assert_eq!(run.evidence("other"), None);
+        assert_eq!(run.checks()[0].z, "z");
     }
 
     #[test]

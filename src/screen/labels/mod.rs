@@ -127,16 +127,6 @@ pub fn labels(
 }
 
 impl LabelsRun {
-    /// The labels that were scored.
-    pub fn data(&self) -> &Labels {
-        &self.set
-    }
-
-    /// The settings of the run, with the mechanisms that were chosen if none was asked for.
-    pub fn settings(&self) -> &LabelsSettings {
-        &self.settings
-    }
-
     /// What a mechanism says about every worker; `None` if it was not asked for.
     pub fn scores(&self, name: MechanismName) -> Option<&MechanismScores> {
         self.scored.iter().find(|scored| scored.mechanism == name)
