@@ -38,6 +38,7 @@ use super::options::OwnSettings;
 use super::{Mechanism, MechanismError, Scores, WorkerScore};
 use crate::data::labels::{Label, LabelTable};
 use crate::data::z::ZSource;
+use crate::stats::calibration::Calibration;
 pub(crate) use crate::stats::flag::OwnFlag;
 use crate::stats::interval::{Estimate, Share, benjamini_hochberg};
 
@@ -181,7 +182,7 @@ pub struct OwnScore {
     pub accuracy: Option<Share>,
     /// Mean share of the other reports that equal the worker's.
     pub agreement: Option<f64>,
-    /// Probability that the worker answers alone.
+    /// Probability that the worker answers alone, as it is said: flags rest on the one by the model.
     pub p_own: Option<f64>,
     /// What the answers read as.
     pub reads_as: Option<AnswerKind>,
@@ -414,15 +415,15 @@ impl OwnAnswers {
         let mut run = nobody(table, NotJudged::TooFewTasks);
         let (mut others, mut visible) = (0.0, [0, 0]);
         for ((one, &p), adjusted) in measured.iter().zip(&p_values).zip(adjusted) {
-            let p_own = chances.own(p);
-            others += 1.0 - p_own;
+            let own = chances.own(p);
+            others += 1.0 - own;
             let is_small = adjusted.is_some_and(|p| p <= self.settings.false_discovery_rate);
-            let look = is_small && p_own < 0.5;
+            let look = is_small && own < 0.5;
             let seen = one.ghosts.map(|ghost| ghost >= VISIBLE);
             (0..2).for_each(|question| visible[question] += usize::from(seen[question]));
             // Stands out, but as somebody who knows more than the crowd, or less, would, too.
             // Nobody is cleared who gives one label nearly always, unless most would there.
-            let stands_out = p_own < 0.5
+            let stands_out = own < 0.5
                 || p_value(one.beyond[0].max(one.beyond[1])) <= 0.05
                 || one.constant > UNCONFIRMED;
             let clear = !stands_out
@@ -439,8 +440,8 @@ impl OwnAnswers {
                 }),
                 accuracy: Share::wilson(sum / count, count),
                 agreement: Some(one.confirmed.agreement),
-                p_own: Some(p_own),
-                reads_as: Some(if p_own < 0.5 { one.kind() } else { AnswerKind::Own }),
+                p_own: Some(Calibration::OWN.probability(own)),
+                reads_as: Some(if own < 0.5 { one.kind() } else { AnswerKind::Own }),
                 flag: match (look, clear) {
                     (true, _) => OwnFlag::Look,
                     (false, true) => OwnFlag::Clear,

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::calibration::Calibration;
-
 /// Settings of [`super::own_scores`]; two runs with the same settings and texts give the same bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -54,11 +52,6 @@ pub(super) const COPIED: [f64; 2] = [0.5, 0.2];
 /// P(own) of a review that is copied word for word: nothing says more, so that whoever copies comes before
 /// whoever a model suspects; not 0, which has no logarithm.
 pub(super) const OWN_IF_COPIED: f64 = 1e-300;
-
-/// From the log odds of own work by the model to those that are said: slope and constant of a logistic
-/// regression on the halves of venues that everything was chosen on. The model takes texts for more
-/// telling than they are; flags and the estimated share rest on it as it is.
-pub(super) const CALIBRATION: Calibration = Calibration { slope: 0.63, constant: 0.87 };
 
 /// Where reviews, or Z, have fewer words in the median, how many cheat cannot be said: of cut texts the
 /// interval held the true share in three of five venues, of longer ones in nineteen of twenty.

@@ -17,9 +17,9 @@ use super::result::{
 };
 use super::scene::Scene;
 use super::settings::{
-    CALIBRATION, CLEAR, COPIED, ENOUGH_PAPERS, ENOUGH_REVIEWERS, OWN_IF_COPIED, OwnSettings, SEEN,
-    SHORT_ANSWER,
+    CLEAR, COPIED, ENOUGH_PAPERS, ENOUGH_REVIEWERS, OWN_IF_COPIED, OwnSettings, SEEN, SHORT_ANSWER,
 };
+use crate::stats::calibration::Calibration;
 use crate::stats::rank::mean;
 use crate::stats::seed::stream;
 
@@ -143,7 +143,7 @@ impl Verdict {
                         && may_look;
                     let is_clear = cautious >= CLEAR && planting.is_seen && !cannot_clear;
                     let found = &mut reviews[review];
-                    let said = CALIBRATION.probability(own);
+                    let said = Calibration::OWN.probability(own);
                     found.p_own = Some(said);
                     found.reads_as = Some(reads_as(said, &person.judged.slot_kinds[at]));
                     found.flag = raised(is_flagged, is_clear, found.copied);
@@ -371,12 +371,12 @@ impl OwnReviewer {
     fn put(&mut self, decided: usize, judged: Option<&Judged>) {
         let (open, known) = (judged.map_or(0, |judged| judged.slots.len()), decided as f64);
         let all = open as f64 + known;
-        let mut own = judged.map_or(1.0, |judged| CALIBRATION.probability(judged.own));
+        let mut own = judged.map_or(1.0, |judged| Calibration::OWN.probability(judged.own));
         let mut kinds = judged.map_or([0.0; 4], |judged| {
             let scale = if judged.own < 1.0 { (1.0 - own) / (1.0 - judged.own) } else { 0.0 };
             judged.kinds.map(|kind| kind * scale)
         });
-        self.score = judged.map(|judged| CALIBRATION.odds(judged.logs[0] - judged.logs[1]));
+        self.score = judged.map(|judged| Calibration::OWN.odds(judged.logs[0] - judged.logs[1]));
         if decided > 0 {
             own = own.min(OWN_IF_COPIED);
             kinds = [1.0 - own, 0.0, 0.0, 0.0];
@@ -457,18 +457,4 @@ fn rates(people: &[Option<Person>], plantings: &[Planting], bar: f64) -> Planted
         flagged += if is_flagged { person.judged.own } else { 0.0 };
     }
     PlantedRates { by_class, ghosts, people: (weight > 0.0).then(|| flagged / weight) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_said_is_the_logistic_regression_of_the_log_odds() {
-        // ln 3 and ln 1/3.
-        for (own, odds) in [(0.5, 0.0), (0.75, 3.0_f64.ln()), (0.25, -3.0_f64.ln())] {
-            let expected = 1.0 / (1.0 + (-0.63 * odds - 0.87_f64).exp());
-            assert!((CALIBRATION.probability(own) - expected).abs() < 1e-12);
-        }
-    }
 }
