@@ -54,10 +54,6 @@ const LEAST_COPIED: f64 = 0.5;
 /// From here on what seems copied may be all. So much it must be in a weak crowd.
 const WHOLE: f64 = 0.8;
 
-/// A crowd whose answers are right less often than this, by its own account, cannot tell that an LLM is
-/// wrong: somebody who knows more says what a good LLM says against most of the others.
-const WEAK_CROWD: f64 = 0.5;
-
 /// Least share of an LLM's labels that must be right by the crowd's own account for that account to be
 /// trusted where people do not say it: else those who always say one label may have made it.
 const TRUSTED: f64 = 0.7;
@@ -327,7 +323,7 @@ impl OwnAnswers {
     fn measured(&self, table: &LabelTable, said: &Said, samples: &[Sample<'_>]) -> Vec<Measured> {
         let least = self.settings.min_tasks.max(2);
         let workers = 0..table.worker_count() as u32;
-        let least_copied = if said.average_right() < WEAK_CROWD { WHOLE } else { LEAST_COPIED };
+        let least_copied = if said.is_weak() { WHOLE } else { LEAST_COPIED };
         // All of one worker after another: what is said of the tasks is then at hand.
         let found: Vec<(Vec<Option<Copied>>, Confirmed)> = workers
             .clone()

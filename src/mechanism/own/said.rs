@@ -20,6 +20,11 @@ const SHRINKAGE: f64 = 4.0;
 /// Bounds of the probability of being right: nobody is believed without limit.
 const SKILL: [f64; 2] = [0.02, 0.99];
 
+/// A crowd whose answers are right less often than this, or than this part of what chance leaves, by its own
+/// account, cannot tell that an LLM is wrong: somebody who knows more says what a good LLM says against most of
+/// the others. With four labels both are the same.
+const WEAK: [f64; 2] = [0.5, 1.0 / 3.0];
+
 /// Units of a sum of probabilities: sums of whole numbers are the same in any order, on any threads.
 const UNITS: f64 = (1_u64 << 36) as f64;
 
@@ -249,11 +254,13 @@ impl Said {
         }
     }
 
-    /// How often an answer is right, in the eyes of the others.
-    pub(super) fn average_right(&self) -> f64 {
+    /// Whether an answer is so seldom right, in the eyes of the others, that these cannot judge an LLM.
+    pub(super) fn is_weak(&self) -> bool {
         let add = |[a, b]: [f64; 2], [sum, count]: &[f64; 2]| [a + sum, b + count];
         let [sum, count] = self.right.iter().fold([0.0; 2], add);
-        if count > 0.0 { sum / count } else { 0.0 }
+        let right = if count > 0.0 { sum / count } else { 0.0 };
+        let chance = 1.0 / self.shares.len().max(2) as f64;
+        right < f64::max(WEAK[0], chance + WEAK[1] * (1.0 - chance))
     }
 
     fn task(&self, task: u32) -> &OfTask {
