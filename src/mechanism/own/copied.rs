@@ -4,7 +4,9 @@
 //! the others *and the LLM* tell it; what another person says of the task; or a guess. Each way gives
 //! the LLM's label a probability, and a copier says it more often than any mix of them. Somebody who
 //! knows more than the crowd agrees with a good LLM too, but only where it is right: where the others
-//! are sure that it is wrong, the truth is not the LLM's label, and only copying gives it.
+//! are sure that it is wrong, the truth is not the LLM's label, and only copying gives it. How surely more is
+//! copied than nothing is said by the ratio of likelihoods: a few answers that are rare for people have a large
+//! score, but happen.
 
 use super::said::{Heard, Hearing, Said};
 use crate::data::labels::{Label, LabelTable};
@@ -22,6 +24,9 @@ const PRIOR: [f64; 3] = [0.5, 1.0, 0.5];
 /// Rounds in which the shares of the ways are fitted.
 const ROUNDS: usize = 20;
 
+/// Steps to the most probable share of copies, at most: the first ones double it.
+const STEPS: usize = 40;
+
 /// The answers of a worker where one sample of the LLM has a label of the crowd, too.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Copied {
@@ -32,6 +37,21 @@ pub(super) struct Copied {
     pub(super) share: f64,
     /// Variance of it for somebody who copies nothing.
     pub(super) variance: f64,
+    /// Twice the logarithm of how much more probable the answers are by the most probable share of copies than
+    /// without; and those of somebody who copies all.
+    pub(super) ratios: [f64; 2],
+}
+
+impl Copied {
+    /// The share with its variance, and the same of somebody who copies all: so large that they are no more
+    /// deviations above 0 than the root of the ratio.
+    pub(super) fn apart(&self) -> [(f64, f64); 2] {
+        [(self.share, self.ratios[0]), (1.0, self.ratios[1])].map(|(share, ratio)| {
+            let is_above = share > 0.0 && ratio > 0.0;
+            let least = if is_above { share.powi(2) / ratio } else { 0.0 };
+            (share, self.variance.max(least))
+        })
+    }
 }
 
 /// One sample of an LLM.
@@ -49,6 +69,8 @@ pub(super) struct Answers {
     z: Vec<Option<Label>>,
     /// By each of the three ways how probable the worker's label is, and the LLM's; whether it is one.
     ways: Vec<([[f64; 3]; 2], bool)>,
+    /// How probable the LLM's label was without a copy where the worker gave it.
+    hits: Vec<f64>,
 }
 
 impl<'a> Sample<'a> {
@@ -102,20 +124,24 @@ impl<'a> Sample<'a> {
                 answers.ways.push((self.ways(said, heard, z), heard.own == z));
             }
         });
-        let answers = &answers.ways;
-        let shares = shares(answers);
-        let (mut score, mut information, mut variance) = (0.0, 0.0, 0.0);
-        for ([_, at_z], hit) in answers {
+        let Answers { ways, hits, .. } = answers;
+        let shares = shares(ways);
+        hits.clear();
+        let (mut score, mut information, mut variance, mut all) = (0.0, 0.0, 0.0, 0.0);
+        for ([_, at_z], hit) in &*ways {
             let p = dot(shares, *at_z);
             let bounded = p + BOUND;
             score += (f64::from(u8::from(*hit)) - p) / bounded;
             information += (1.0 - p) / bounded;
             variance += p * (1.0 - p) / (bounded * bounded);
+            all -= 2.0 * p.ln();
+            hits.extend(hit.then_some(p));
         }
         (information > 1e-6).then(|| Copied {
-            tasks: answers.len(),
+            tasks: ways.len(),
             share: score / information,
             variance: variance / (information * information),
+            ratios: [ratio(hits, (ways.len() - hits.len()) as f64), all],
         })
     }
 }
@@ -135,6 +161,58 @@ fn shares(answers: &[([[f64; 3]; 2], bool)]) -> [f64; 3] {
     shares
 }
 
+/// Twice the logarithm of the ratio of the likelihoods by the most probable share of copies and by none.
+fn ratio(hits: &[f64], misses: f64) -> f64 {
+    let mut share = if misses > 0.0 { 0.0 } else { 1.0 };
+    for _ in 0..STEPS {
+        // The slope times the share of own answers falls, and is convex: Newton's steps from below stay below.
+        let (mut slope, mut fall) = (0.0, 0.0);
+        for p in hits {
+            let all = share + (1.0 - share) * p;
+            slope += (1.0 - p) / all;
+            fall += (1.0 - p) / (all * all);
+        }
+        let step = ((1.0 - share) * slope - misses) / fall;
+        if step > 1e-9 * share {
+            share += step;
+        } else {
+            break;
+        }
+    }
+    let copies: f64 = hits.iter().map(|p| ((share + (1.0 - share) * p) / p).ln()).sum();
+    let others = if misses > 0.0 { misses * (1.0 - share).ln() } else { 0.0 };
+    2.0 * (copies + others)
+}
+
 fn dot(shares: [f64; 3], ways: [f64; 3]) -> f64 {
     shares[0] * ways[0] + shares[1] * ways[1] + shares[2] * ways[2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_of_likelihoods_by_hand() {
+        // Two hits that people have half of the time: all is copied, 2 ln (1 / (1/2)^2). With a miss beside them that
+        // is as likely two of three are hits, one of three copied: (2/3)^2 (1/3) over (1/2)^3.
+        assert!((ratio(&[0.5; 2], 0.0) - 4.0 * 2.0_f64.ln()).abs() < 1e-12);
+        assert!((ratio(&[0.5; 2], 1.0) - 2.0 * (32.0_f64 / 27.0).ln()).abs() < 1e-12);
+        // No more hits than people have, or none.
+        assert_eq!([ratio(&[0.5], 1.0), ratio(&[], 3.0)].map(Some), [0.0; 2].map(Some));
+        // A hit that is rare for people, among nine misses: a tenth are hits, by copies and by chance.
+        let share: f64 = (0.1 - 1e-6) / (1.0 - 1e-6);
+        let expected = 2.0 * (1e5_f64.ln() + 9.0 * (1.0 - share).ln());
+        assert!((ratio(&[1e-6], 9.0) - expected).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_share_is_no_more_deviations_above_nothing_than_its_ratio_says() {
+        let copied = |share, own| Copied { tasks: 9, share, variance: 0.01, ratios: [own, 4.0] };
+        let variance = |share, own| Some(copied(share, own).apart()[0].1);
+        // Five deviations, of which the ratio leaves two, or six: then these five. Below people nothing changes.
+        assert_eq!([variance(0.5, 4.0), variance(0.5, 36.0)], [0.0625, 0.01].map(Some));
+        assert_eq!([variance(-0.5, 0.0), variance(0.1, 0.0)], [0.01, 0.01].map(Some));
+        assert_eq!(copied(0.5, 4.0).apart()[1], (1.0, 0.25));
+    }
 }

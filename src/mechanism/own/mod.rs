@@ -354,9 +354,8 @@ impl OwnAnswers {
             let mut best: Option<(Copied, [f64; 2])> = None;
             for (one, people) in copied.iter().zip(&people) {
                 let Some(one) = *one else { continue };
-                let at =
-                    |share| people.map_or(0.0, |people| people.deviations((share, one.variance)));
-                let (beyond, ghost) = (at(one.share), at(1.0));
+                let [beyond, ghost] =
+                    one.apart().map(|at| people.map_or(0.0, |people| people.deviations(at)));
                 let ghost = best.map_or(ghost, |(_, [_, other])| f64::max(ghost, other));
                 best = match best {
                     Some((other, [larger, _])) if larger >= beyond => {

@@ -60,13 +60,14 @@ fn fitted(table: &LabelTable) -> (Vec<f64>, Vec<f64>) {
     (weights, right)
 }
 
-/// The share copied and its variance, by the definition.
+/// The share copied, its variance, and by how much a share of copies makes the answers more probable, by the
+/// definition.
 fn copied(
     table: &LabelTable,
     weights: &[f64],
     z: &[Option<Label>],
     worker: u32,
-) -> Option<(f64, f64)> {
+) -> Option<[f64; 4]> {
     let labels = table.label_count() as f64;
     let known = |task: u32| z[task as usize].filter(|z| usize::from(*z) < table.label_count());
     // How often the LLM is right, each task as often as it has reports, every report counted.
@@ -106,6 +107,22 @@ fn copied(
         }
         shares = sums.map(|sum| sum / (seen.len() as f64 + 2.0));
     }
+    let probable: Vec<(f64, bool)> =
+        seen.iter().map(|&(task, own, z)| (mix(shares, ways(task, z, z)), own == z)).collect();
+    let log = |copies: f64| -> f64 {
+        let of = |p: f64, hit| {
+            if hit { copies + (1.0 - copies) * p } else { (1.0 - copies) * (1.0 - p) }
+        };
+        probable.iter().map(|&(p, hit)| of(p, hit).ln()).sum()
+    };
+    // Thirds of the range that hold the largest value of a concave function.
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..100 {
+        let [a, b] = [(2.0 * low + high) / 3.0, (low + 2.0 * high) / 3.0];
+        (low, high) = if log(a) < log(b) { (a, high) } else { (low, b) };
+    }
+    let ratio = 2.0 * (log(low.max(0.0)) - log(0.0));
+    let all = -2.0 * probable.iter().map(|(p, _)| p.ln()).sum::<f64>();
     let (mut score, mut information, mut variance) = (0.0, 0.0, 0.0);
     for (task, own, z) in seen {
         let p = mix(shares, ways(task, z, z));
@@ -113,7 +130,7 @@ fn copied(
         information += (1.0 - p) / (p + 0.1);
         variance += p * (1.0 - p) / (p + 0.1).powi(2);
     }
-    (information > 1e-6).then(|| (score / information, variance / information.powi(2)))
+    (information > 1e-6).then(|| [score / information, variance / information.powi(2), ratio, all])
 }
 
 /// Value, expected value and variance of blind answers, by the definition.
@@ -186,11 +203,9 @@ proptest! {
                 .as_ref()
                 .and_then(|sample| sample.of_worker(&mut hearing, worker, &mut Answers::default()));
             let want = copied(table, &weights, &crowd.z, worker);
-            assert_close(
-                &[found.map(|f| f.share), found.map(|f| f.variance)],
-                &[want.map(|w| w.0), want.map(|w| w.1)],
-                1e-9,
-            );
+            let got = found.map(|f| [f.share, f.variance, f.ratios[0], f.ratios[1]]);
+            let each = |values: Option<[f64; 4]>| (0..4).map(|n| Some(values?[n])).collect::<Vec<_>>();
+            assert_close(&each(got), &each(want), 1e-9);
             if reports(table, worker).is_empty() {
                 continue;
             }
