@@ -230,6 +230,10 @@ fn own_flags_who_hands_in_another_sample_and_says_what_the_flag_is_worth() {
     assert!(report.footer.iter().any(|line| line.contains("could be seen")), "{:?}", report.footer);
     #[cfg(feature = "html")]
     {
+        let copiers = scored.rows.iter().filter(|row| row.number < 2);
+        let chances: Vec<String> = copiers
+            .map(|row| format!("their own is {:.1} %", 100.0 * row.own.unwrap().p_own.unwrap()))
+            .collect();
         let page = run.page();
         let first = page.first.unwrap();
         let mut people: Vec<usize> = first.people.iter().map(|person| person.person).collect();
@@ -238,7 +242,7 @@ fn own_flags_who_hands_in_another_sample_and_says_what_the_flag_is_worth() {
         for person in &first.people {
             let says = &person.says;
             assert!(says.starts_with("says what your LLM says (copied 1.00"), "{says}");
-            assert!(says.contains("the chance that the answers are their own is 0."), "{says}");
+            assert!(chances.iter().any(|chance| says.ends_with(chance)), "{says}");
         }
         assert!(first.estimate[0].starts_with("About "), "{:?}", first.estimate);
         assert!(page.reading[0].contains("two questions"), "{:?}", page.reading);
