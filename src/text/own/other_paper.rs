@@ -27,9 +27,9 @@ pub struct OtherPaper {
     pub(crate) closeness: f64,
     /// That to the paper which the review was handed in for.
     pub(crate) closeness_here: f64,
-    /// Whether the review is closer to it than the least close tenth of the reviews by people who are
-    /// clear are to their own papers; `None` if nobody is clear. A review of something else is closest
-    /// to some paper, too.
+    /// Whether the review is closer to it than the least close tenth of the reviews that read as own work
+    /// are to their own papers; `None` if none does. A review of something else is closest to some paper,
+    /// too.
     pub is_close: Option<bool>,
 }
 
@@ -87,18 +87,18 @@ impl<'a> OtherPapers<'a> {
     }
 
     /// For each of `suspects` the closest other paper, of equals the first by name; `None` where
-    /// nobody else wrote about another paper, or about this one. `clear` are reviews by people who
-    /// are.
+    /// nobody else wrote about another paper, or about this one. `usual` are reviews that read as own
+    /// work.
     ///
     /// Near-duplicates are included: a text taken from another paper is what is looked for. Takes a
     /// cosine with every text of the venue for each suspect.
     pub(super) fn closest(
         &self,
         suspects: &[usize],
-        clear: &[usize],
+        usual: &[usize],
         progress: &dyn Progress,
     ) -> Vec<Option<OtherPaper>> {
-        let mut usual: Vec<f64> = clear.par_iter().filter_map(|&slot| self.here(slot)).collect();
+        let mut usual: Vec<f64> = usual.par_iter().filter_map(|&slot| self.here(slot)).collect();
         usual.sort_by(f64::total_cmp);
         let level = usual.get(usual.len() / LESS_CLOSE).copied();
         let block = |slots: &[usize]| {

@@ -178,26 +178,27 @@ fn other_papers(
 ) -> Vec<Option<OtherPaper>> {
     let venue = &comparison.planted.venue;
     let of = |review: usize| &verdict.people[reviewer_of[review]];
-    let judged = |flags: &'static [OwnFlag]| {
-        (0..venue.reviews.len()).filter(move |&review| {
-            verdict.reviews[review].p_own.is_some() && flags.contains(&of(review).flag)
-        })
-    };
+    let judged =
+        || (0..venue.reviews.len()).filter(|&review| verdict.reviews[review].p_own.is_some());
     let is_off_topic = |review: &usize| {
         let reads_as = [of(*review).reads_as, verdict.reviews[*review].reads_as];
         let off_topic = [Some(Class::OffTopic), Some(Class::OffTopicLlm)];
         reads_as.iter().any(|reads_as| off_topic.contains(reads_as))
     };
-    let suspects = judged(&[OwnFlag::Look, OwnFlag::Unsure]).filter(is_off_topic);
+    let is_open = |review: &usize| matches!(of(*review).flag, OwnFlag::Look | OwnFlag::Unsure);
+    let suspects = judged().filter(is_open).filter(is_off_topic);
     let number = |review: usize| set.reviews[venue.reviews[review]].reviewer;
     let suspects: Vec<usize> = suspects.filter(|&review| wanted(number(review))).collect();
     let mut all = vec![None; venue.reviews.len()];
     if suspects.is_empty() {
         return all;
     }
-    let clear: Vec<usize> = judged(&[OwnFlag::Clear]).collect();
+    let is_usual = |&review: &usize| {
+        of(review).reads_as == Some(Class::Own) && of(review).flag != OwnFlag::Look
+    };
+    let usual: Vec<usize> = judged().filter(is_usual).collect();
     let looking = OtherPapers::new(comparison, set, reviewer_of);
-    let found = looking.closest(&suspects, &clear, progress);
+    let found = looking.closest(&suspects, &usual, progress);
     suspects.into_iter().zip(found).for_each(|(review, found)| all[review] = found);
     all
 }

@@ -75,7 +75,7 @@ fn other_papers(run: &ReviewsRun) -> Option<Section> {
         lead: "Reviews by people whose work reads as off topic, and the other paper that each is \
                closest to: how similar it is to what other people and the LLM wrote on that paper, \
                beyond what it has in common with such texts on other papers. As close as a review is \
-               (closer than the least close tenth of those by people who are clear): taken from there, \
+               (closer than the least close tenth of those that read as own work): taken from there, \
                or filed under the wrong paper. Less close: it says little of any paper, or is about one \
                that is not here."
             .into(),

@@ -72,16 +72,16 @@ fn the_closest_other_paper_of_an_off_topic_review_is_that_of_the_definition() {
             .collect();
         on.iter().sum::<f64>() / on.len() as f64
     };
-    let mut of_clear: Vec<f64> = counted
+    let mut usual: Vec<f64> = counted
         .iter()
         .filter(|&&index| {
-            let reviewer = set.reviews[index].reviewer as usize;
-            found.reviewers[reviewer].flag == OwnFlag::Clear
+            let reviewer = &found.reviewers[set.reviews[index].reviewer as usize];
+            reviewer.reads_as == Some(Class::Own) && reviewer.flag != OwnFlag::Look
         })
         .map(|&index| closeness(&texts_by_others(index), set.reviews[index].paper))
         .collect();
-    of_clear.sort_by(f64::total_cmp);
-    let level = of_clear[of_clear.len() / 10];
+    usual.sort_by(f64::total_cmp);
+    let level = usual[usual.len() / 10];
 
     let mut looked_at = 0;
     for (index, (review, own)) in set.reviews.iter().zip(&found.reviews).enumerate() {
