@@ -21,8 +21,13 @@ const ASSUMED_CLOSENESS: [f64; 2] = [0.45, 0.12];
 const MEASURED_CLOSENESS: [f64; 2] = [1.0, 0.14];
 
 /// Nodes of the closeness in standard deviations, and their weights.
-pub(super) const CLOSENESS: [(f64, f64); 5] =
+const NODES: usize = 5;
+pub(super) const CLOSENESS: [(f64, f64); NODES] =
     [(-1.7, 0.1), (-0.8, 0.24), (0.0, 0.32), (0.8, 0.24), (1.7, 0.1)];
+
+/// An LLM's text whose z would lie fewer deviations than this above the middle of people's cannot be told
+/// from a person's: such a closeness has no part in the model, where it would make cheaters of people.
+const VISIBLE: f64 = 1.4;
 
 /// Nodes and weights of the Gauss-Hermite rule for a standard normal (Abramowitz, Stegun 1964, table
 /// 25.10), in one dimension.
@@ -66,15 +71,15 @@ const MOST_STEPS: usize = 100;
 const TOLERANCE: f64 = 1e-6;
 
 /// Places of the kinds of a slot: copies, the closeness nodes of an LLM, other papers.
-const PLACES: usize = 3 + CLOSENESS.len();
+const PLACES: usize = 3 + NODES;
 
-/// The kind of a place, a position in [`Class::GHOSTS`], and its weight within the kind.
-const fn kind_of(place: usize) -> (usize, f64) {
+/// The kind of a place, a position in [`Class::GHOSTS`].
+const fn kind_of(place: usize) -> usize {
     match place {
-        0 => (0, 1.0),
-        6 => (2, 1.0),
-        7 => (3, 1.0),
-        node => (1, CLOSENESS[node - 1].1),
+        0 => 0,
+        6 => 2,
+        7 => 3,
+        _ => 1,
     }
 }
 
@@ -240,6 +245,8 @@ pub(super) struct Model {
     cheaters: f64,
     /// By kind of [`Class::GHOSTS`].
     shares: [f64; 4],
+    /// Weights of the closenesses at which an LLM's text can be told from people's.
+    nodes: [f64; NODES],
 }
 
 /// What is said of a person.
@@ -316,8 +323,6 @@ impl Model {
         if !kinds.known().contains(&true) || people.is_empty() {
             return None;
         }
-        let known = kinds.known().map(|known| f64::from(u8::from(known)));
-        let total: f64 = known.iter().sum();
         let (mut model, mut own) = if let Some((model, own)) = before {
             (Self { kinds, ..model.clone() }, own.clone())
         } else {
@@ -328,13 +333,19 @@ impl Model {
                 closeness_of_z: (0.0, 1.0, 0.0),
                 correlation: CORRELATION.0,
                 cheaters: 0.1,
-                shares: known.map(|known| known / total),
+                shares: [0.25; 4],
+                nodes: [0.0; NODES],
             };
             (model, start(slots, people))
         };
         let densities: Vec<[f64; PLACES]> =
             slots.par_iter().map(|slot| model.kinds.densities(slot, slot.x)).collect();
         model.update_own(slots, people, &own)?;
+        model.nodes = model.visible_nodes(slots, people);
+        let mut known = model.kinds.known();
+        known[1] &= model.sees_llm();
+        let known = known.map(|known| f64::from(u8::from(known)));
+        model.shares = normalized(from_fn(|kind| known[kind] * model.shares[kind]))?;
         for _ in 0..MOST_STEPS {
             let judged: Vec<Judged> = people
                 .par_iter()
@@ -361,14 +372,28 @@ impl Model {
                 let sum: f64 = judged.iter().map(|judged| judged.kinds[kind]).sum();
                 known[kind] * (sum + PRIOR_OF_KIND)
             };
-            let counts = [0, 1, 2, 3].map(count);
-            let sum: f64 = counts.iter().sum();
-            model.shares = counts.map(|count| count / sum);
+            model.shares = normalized([0, 1, 2, 3].map(count))?;
             if change < TOLERANCE {
                 break;
             }
         }
         Some((model, own))
+    }
+
+    /// The weights of the closenesses, 0 where an LLM's text would stand among people's.
+    fn visible_nodes(&self, slots: &[Slot], people: &[Vec<usize>]) -> [f64; NODES] {
+        let weights = CLOSENESS.map(|(node, weight)| {
+            let slots = people.iter().flatten().map(|&slot| &slots[slot]);
+            let mean = weighted_mean(slots.map(|slot| (self.kinds.llm_at(slot, node)[1], 1.0)));
+            let bar = self.center[1] + VISIBLE * self.covariance[1].sqrt();
+            if mean.is_some_and(|mean| mean >= bar) { weight } else { 0.0 }
+        });
+        normalized(weights).unwrap_or([0.0; NODES])
+    }
+
+    /// Whether an LLM's text of any closeness can be told from people's.
+    pub(super) fn sees_llm(&self) -> bool {
+        self.nodes.iter().any(|&weight| weight > 0.0)
     }
 
     /// Center, covariance and correlation of own work, given P(own) of every slot.
@@ -503,7 +528,7 @@ impl Model {
         let mut each_kind = vec![[0.0; 4]; n];
         let (mut all_of_kind, mut kinds) = ([0.0; 4], [0.0; 4]);
         for place in (0..PLACES).filter(|&place| is_used[place]) {
-            let kind = kind_of(place).0;
+            let kind = kind_of(place);
             let mass = priors[place] * ALWAYS * always[place];
             all_of_kind[kind] += mass;
             kinds[kind] += mass;
@@ -554,8 +579,8 @@ impl Model {
 
     /// Share of the people who cheat that a place has.
     fn share(&self, place: usize) -> f64 {
-        let (kind, weight) = kind_of(place);
-        self.shares[kind] * weight
+        let of_kind = self.shares[kind_of(place)];
+        if kind_of(place) == 1 { of_kind * self.nodes[place - 1] } else { of_kind }
     }
 
     /// Centers of own work that a person can have, and their weights.
@@ -667,6 +692,12 @@ fn slope(slots: &[Slot], weighted: &[(usize, f64)]) -> (f64, f64, f64) {
         }
         None => (0.0, 1.0, 0.0),
     }
+}
+
+/// Shares of a whole, `None` of nothing.
+fn normalized<const N: usize>(values: [f64; N]) -> Option<[f64; N]> {
+    let sum: f64 = values.iter().sum();
+    (sum > 0.0).then(|| values.map(|value| value / sum))
 }
 
 /// Sum over pairs of weight times the mean over coordinates of the product of deviations by the

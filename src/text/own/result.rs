@@ -281,6 +281,8 @@ pub enum OwnWarning {
     },
     /// Most copies of Z that are planted here read as own work.
     Blind,
+    /// An LLM's texts would stand among people's.
+    UnseenLlm,
     /// Texts are too short to estimate how many cheat.
     NotCounted,
     /// Texts were compared by vectors of meaning, not by word weights.
@@ -363,6 +365,13 @@ impl OwnWarning {
                 "most copies of the LLM reviews that are planted here read as people's own work, so \
                  only words copied one by one are looked at and nobody is clear: other LLM reviews, or \
                  the texts of the tasks, may help",
+            ),
+            Self::UnseenLlm => Warning::new(
+                "own_llm_unseen",
+                1,
+                "what an LLM writes here is as close to the LLM reviews that are held as what people \
+                 write: of it only copies, and texts about something else, can be seen, and nobody is \
+                 clear; the texts of the tasks, or Z of the same LLM, may help",
             ),
             Self::NoScale => Warning::new(
                 "own_no_scale",

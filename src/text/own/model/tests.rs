@@ -21,6 +21,7 @@ fn model() -> Model {
         correlation: 0.4,
         cheaters: 0.2,
         shares: [0.4, 0.3, 0.2, 0.1],
+        nodes: CLOSENESS.map(|(_, weight)| weight),
     }
 }
 
@@ -216,4 +217,43 @@ fn many_answers_by_one_person_are_told_from_where_the_person_stands() {
     let found = largest + terms.iter().map(|term| (term - largest).exp()).sum::<f64>().ln();
     assert!((found - exact).abs() < 0.05, "{found} {exact}");
     assert!((0.0..=1.0).contains(&judged.own) && judged.slots.len() == 100);
+}
+
+#[test]
+fn a_closeness_at_which_an_llm_would_stand_among_people_has_no_part() {
+    // People: z about .2 with deviation .1, so that the bar is .34; an LLM's z by node: .246, .354, .45, .546, .654.
+    let model = Model { center: [0.1, 0.2], covariance: [0.02, 0.01, 0.0], ..model() };
+    let slot = |z: f64| Slot { x: [0.1, 0.2], copies: [[0.2, 0.9]; 2], llm: [0.2, z] };
+    let people = [vec![0, 1], vec![2]];
+    let nodes = |z: f64| model.visible_nodes(&[slot(z), slot(z), slot(z)], &people);
+    for (found, expected) in nodes(1.0).into_iter().zip([0.0, 0.24, 0.32, 0.24, 0.1]) {
+        assert!((found - expected / 0.9).abs() < 1e-12, "{found} {expected}");
+    }
+    // .45 + 1.7 * .12 is .654: half of it is below the bar.
+    assert!(nodes(0.5).iter().all(|&weight| weight < 1e-300));
+    let unseen = Model { nodes: nodes(0.5), shares: [0.5, 0.0, 0.3, 0.2], ..model.clone() };
+    assert!(model.sees_llm() && !unseen.sees_llm());
+    // Then nobody reads as an LLM's, whatever they hand in.
+    let judged = unseen.judge([(&slot(0.5), [0.2, 0.25])].into_iter());
+    assert!(judged.kinds[1].abs() < 1e-300 && judged.kinds[0] > 0.0, "{:?}", judged.kinds);
+}
+
+#[test]
+fn one_text_stands_apart_towards_z_by_a_longer_tail_than_away_from_it() {
+    use statrs::distribution::{ContinuousCDF, Normal};
+    let model = Model { closeness_of_z: (0.0, 1.0, 0.0), ..model() };
+    // A hundred people like a standard normal, and somebody at a place. Of 101 the bar of the first is
+    // .2 / 101: 3.1 deviations of a normal, 3.9 of a Student t with 8 degrees of freedom and variance 1.
+    let is_apart = |place: f64| {
+        let normal = Normal::standard();
+        let of = |index: u32| normal.inverse_cdf((f64::from(index) + 0.5) / 100.0);
+        let all = (0..100).map(of).chain([place]);
+        let slots: Vec<Slot> = all
+            .map(|z| Slot { x: [f64::NAN, z], copies: [[0.0; 2]; 2], llm: [f64::NAN; 2] })
+            .collect();
+        let people: Vec<Vec<usize>> = (0..101).map(|person| vec![person]).collect();
+        super::super::flags::Apart::new(&model, &slots, &people).people[100]
+    };
+    assert_eq!([3.0, 3.5, 4.4].map(is_apart), [false, false, true]);
+    assert_eq!([-2.9, -3.5].map(is_apart), [false, true]);
 }
