@@ -125,7 +125,11 @@ impl Scene {
             let bases = covariance(&bases).filter(|_| stands.is_measured);
             bases.map(|base| [base[0].max(peers * peers), z * z, 0.0])
         } else {
-            covariance(&llm)
+            // Two Z are as close to each other as each other, so that they show no spread of z: that from
+            // paper to paper stands for it.
+            let across = moments(slots.iter().map(|slot| ([f64::NAN, slot.llm[1]], 1.0)));
+            let least = across.map_or(0.0, |(_, [_, z, _])| z);
+            covariance(&llm).map(|[peers, z, both]| [peers, z.max(least), both])
         };
         let kinds = Kinds {
             copy,
