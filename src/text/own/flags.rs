@@ -1,6 +1,6 @@
 //! Who is worth a look, so that few of them are false alarms.
 
-use statrs::distribution::{ContinuousCDF, Normal};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::model::{Model, Slot, honest_side};
 use crate::stats::interval::benjamini_hochberg;
@@ -11,6 +11,10 @@ const CAP: f64 = 3.0;
 
 /// False discovery rate at which those who are worth a look stand apart from people.
 const APART: f64 = 0.2;
+
+/// Degrees of freedom of one text's deviations towards Z, as of own work in the model: people's cosines with an
+/// LLM's text have a long tail on that side.
+const FREEDOM: f64 = 8.0;
 
 /// Least intraclass correlation that the mean of a person's texts is tested with.
 const LEAST_CORRELATION: f64 = 0.1;
@@ -68,23 +72,26 @@ impl Apart {
         let (far, away) = (deviations(&|slot| -x(slot)[0]), deviations(&|slot| -x(slot)[1]));
         let down = deviations(&|slot| far[slot] + away[slot]);
         let normal = Normal::standard();
+        // Of variance 1; a mean of several is as good as normal.
+        let student = StudentsT::new(0.0, (1.0 - 2.0 / FREEDOM).sqrt(), FREEDOM).ok();
+        let long_tail = |value: f64| student.map_or(1.0, |student| student.sf(value));
         let tail = |value: f64| normal.sf(value);
-        let of_slot = |slot: usize| (2.0 * tail(up[slot]).min(tail(down[slot]))).min(1.0);
+        let of_slot = |slot: usize| (2.0 * long_tail(up[slot]).min(tail(down[slot]))).min(1.0);
         let of_person = |of: &Vec<usize>| match of[..] {
             [] => None,
             [slot] => Some(of_slot(slot)),
             _ => {
                 let n = of.len() as f64;
                 let scale = (n / (1.0 + (n - 1.0) * rho.max(LEAST_CORRELATION))).sqrt();
-                let direction = |values: &[f64]| {
+                let direction = |values: &[f64], of_one: &dyn Fn(f64) -> f64| {
                     let mean = of.iter().map(|&slot| values[slot]).sum::<f64>() / n;
-                    let mut tails: Vec<f64> = of.iter().map(|&slot| tail(values[slot])).collect();
+                    let mut tails: Vec<f64> = of.iter().map(|&slot| of_one(values[slot])).collect();
                     tails.sort_by(f64::total_cmp);
                     // Simes (1986).
                     let ranked = tails.iter().zip(1..).map(|(p, rank)| p * n / f64::from(rank));
                     ranked.fold(tail(mean * scale), f64::min)
                 };
-                Some((4.0 * direction(&up).min(direction(&down))).min(1.0))
+                Some((4.0 * direction(&up, &long_tail).min(direction(&down, &tail))).min(1.0))
             }
         };
         let found = |values: &[Option<f64>]| {
