@@ -50,8 +50,9 @@ fn by_default_those_and_only_those_whose_reviews_are_not_their_own_are_flagged()
         assert_eq!(row[4..7], ["", "", ""], "there is no interval");
         let parts: Vec<f64> = row[12..16].iter().map(|cell| cell.parse().unwrap()).collect();
         assert!((parts.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-        // jules has one finding of their own among an LLM's, in one of two reviews.
-        let in_doubt = row[0] == "jules";
+        // jules has one finding of their own among an LLM's, in one of two reviews; of three people
+        // another LLM's text would not be seen.
+        let in_doubt = ["jules", "rosa", "nadia", "farid"].contains(&row[0].as_str());
         assert!(
             row[11] == if in_doubt { "unsure" } else { "clear" } || row[11] == "look",
             "{row:?}"
@@ -313,6 +314,9 @@ fn the_page_names_first_whom_to_look_at() {
         ("hugo", "reads as a review of another paper, by an LLM or a person on 3 papers"),
         // In doubt, below those flagged.
         ("jules", "reads as an LLM&#x27;s review on 1 of 2 papers"),
+        ("rosa", "another LLM&#x27;s text in their place would not be seen"),
+        ("nadia", "another LLM&#x27;s text in their place would not be seen"),
+        ("farid", "another LLM&#x27;s text in their place would not be seen"),
     ];
     assert_eq!(people.len(), expected.len(), "{first}");
     for (person, (name, reads_as)) in people.iter().zip(expected) {

@@ -17,7 +17,8 @@ use super::result::{
 };
 use super::scene::Scene;
 use super::settings::{
-    CLEAR, COPIED, ENOUGH_PAPERS, ENOUGH_REVIEWERS, OWN_IF_COPIED, OwnSettings, SEEN, SHORT_ANSWER,
+    CLEAR, COPIED, ENOUGH_PAPERS, ENOUGH_REVIEWERS, OTHER_LLM, OWN_IF_COPIED, OwnSettings, SEEN,
+    SHORT_ANSWER,
 };
 use crate::stats::calibration::Calibration;
 use crate::stats::rank::mean;
@@ -77,7 +78,8 @@ impl Person {
 /// How much of what is planted in one person's place is seen.
 #[derive(Clone, Copy, Default)]
 struct Planting {
-    /// Whether an LLM's text would be seen, on one paper and on all.
+    /// Whether a text of an LLM like those held would be seen, on one paper and on all, and one of any other
+    /// LLM on all.
     is_seen: bool,
     /// By kind, share found on one paper and on all; `None` where nothing could be planted.
     found: [Option<[f64; 2]>; 4],
@@ -228,7 +230,7 @@ impl Asked<'_> {
     }
 
     /// Plants texts of every kind in a person's place, on one paper and on all: an LLM's five times, once
-    /// for each closeness.
+    /// for each closeness, and those of another LLM.
     fn planting(&self, model: &Model, person: usize, fewest: f64, bar: f64) -> Planting {
         let reviews = &self.people[person];
         let mut planting = Planting::default();
@@ -246,6 +248,7 @@ impl Asked<'_> {
         };
         let is_found =
             |judged: &Judged| f64::from(u8::from(model.own_at_share(judged, fewest) <= bar));
+        let is_seen = |judged: &Judged| model.cautiously_own(judged) < CLEAR;
         let only = |at: usize, all: &[Option<Point>]| {
             let mut one = vec![None; all.len()];
             one[at] = all[at];
@@ -253,6 +256,8 @@ impl Asked<'_> {
         };
         if model.kinds.llm.is_some() {
             let (mut seen, mut found) = ([0.0; 2], [0.0; 2]);
+            let share = 1.0 / CLOSENESS.len() as f64;
+            let mut texts = Vec::with_capacity(CLOSENESS.len());
             for (draw, (node, _)) in CLOSENESS.into_iter().enumerate() {
                 let scattered = |&review: &usize| {
                     let point = model.kinds.llm_at(&self.scene.slots[review], node);
@@ -261,12 +266,26 @@ impl Asked<'_> {
                 let all: Vec<Option<Point>> = reviews.iter().map(scattered).collect();
                 let one = judge(&only(draw % all.len(), &all));
                 for (at, judged) in [one, judge(&all)].into_iter().enumerate() {
-                    let is_seen = model.cautiously_own(&judged) < CLEAR;
-                    seen[at] += f64::from(u8::from(is_seen)) / CLOSENESS.len() as f64;
-                    found[at] += is_found(&judged) / CLOSENESS.len() as f64;
+                    seen[at] += share * f64::from(u8::from(is_seen(&judged)));
+                    found[at] += share * is_found(&judged);
                 }
+                texts.push((node, all));
             }
-            planting.is_seen = seen.iter().all(|&share| share >= SEEN - 1e-9);
+            let is_enough = |share: f64| share >= SEEN - 1e-9;
+            // Of another LLM, from the least close on: as soon as too many are not seen, it is decided.
+            let sees_other = || {
+                let mut left = 1.0;
+                texts.iter().all(|(node, all)| {
+                    let of_other = |(&review, point): (&usize, &Option<Point>)| {
+                        let z = model.kinds.llm_at(&self.scene.slots[review], *node)[1];
+                        point.map(|[peers, near]| [peers, near - (1.0 - OTHER_LLM) * z])
+                    };
+                    let other: Vec<Option<Point>> = reviews.iter().zip(all).map(of_other).collect();
+                    left -= share * f64::from(u8::from(!is_seen(&judge(&other))));
+                    is_enough(left)
+                })
+            };
+            planting.is_seen = seen.into_iter().all(is_enough) && sees_other();
             planting.found[1] = Some(found);
         }
         let copy = |slot: &Slot, _: usize| model.kinds.copy.map(|_| slot.copies[0]);
