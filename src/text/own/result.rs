@@ -370,8 +370,8 @@ impl OwnWarning {
                 "own_llm_unseen",
                 1,
                 "what an LLM writes here is as close to the LLM reviews that are held as what people \
-                 write: of it only copies, and texts about something else, can be seen, and nobody is \
-                 clear; the texts of the tasks, or Z of the same LLM, may help",
+                 write: of it only copies, and texts about something else, can be seen. p_own counts \
+                 nothing else, and nobody is clear; the texts of the tasks, or Z of the same LLM, may help",
             ),
             Self::NoScale => Warning::new(
                 "own_no_scale",
