@@ -41,12 +41,11 @@ pub(super) fn first(run: &ReviewsRun, text: ReviewText) -> First {
             _ => strongest_pair(run, row.number),
         },
     };
-    let mut unsure: Vec<&ReviewerRow> =
-        rows.iter().filter(|row| row.flag_word() == Some("unsure")).collect();
-    // Who stands out before those of whom nothing could be seen.
-    let unseen =
+    // Those of whom nothing could be seen do not stand out: they are counted, and not named.
+    let is_unseen =
         |row: &ReviewerRow| run.own().is_some_and(|own| own.reviewers[row.number].is_unseen);
-    unsure.sort_by_key(|row| unseen(row));
+    let unsure: Vec<&ReviewerRow> =
+        rows.iter().filter(|row| row.flag_word() == Some("unsure") && !is_unseen(row)).collect();
     let in_doubt = |row: &&ReviewerRow| FirstPerson { pair: None, ..person(row) };
     First {
         answer: run
@@ -88,9 +87,6 @@ fn says(run: &ReviewsRun, verdicts: Option<&Verdicts<'_>>, row: &ReviewerRow) ->
         return format!("nothing found beyond what the LLM says, on {on}");
     };
     let nouns = run.set().nouns;
-    if run.own().is_some_and(|own| own.reviewers[row.number].is_unseen) {
-        return "unsure: another LLM's text in their place would not be seen".to_owned();
-    }
     let what = match reads_as(row) {
         Some(class) => format!("reads as {}", nouns.said(kind_of(class))),
         None => "does not read as their own work".to_owned(),
