@@ -25,7 +25,9 @@ const PERSON: &str = "return document.getElementById('person-name').textContent"
 fn saved(folder: &Path, name: &str) -> String {
     let start = Instant::now();
     loop {
-        if let Ok(text) = std::fs::read_to_string(folder.join(name)) {
+        // The browser makes the file before it writes it.
+        let text = std::fs::read_to_string(folder.join(name)).unwrap_or_default();
+        if !text.is_empty() {
             return text;
         }
         assert!(start.elapsed() < Duration::from_secs(20), "{name} was not saved");
