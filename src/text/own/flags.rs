@@ -74,24 +74,26 @@ impl Apart {
         let normal = Normal::standard();
         // Of variance 1; a mean of several is as good as normal.
         let student = StudentsT::new(0.0, (1.0 - 2.0 / FREEDOM).sqrt(), FREEDOM).ok();
-        let long_tail = |value: f64| student.map_or(1.0, |student| student.sf(value));
-        let tail = |value: f64| normal.sf(value);
-        let of_slot = |slot: usize| (2.0 * long_tail(up[slot]).min(tail(down[slot]))).min(1.0);
+        let long_tail = |value: &f64| student.map_or(1.0, |student| student.sf(*value));
+        let up_tails: Vec<f64> = up.iter().map(long_tail).collect();
+        let down_tails: Vec<f64> = down.iter().map(|value| normal.sf(*value)).collect();
+        let of_slot = |slot: usize| (2.0 * up_tails[slot].min(down_tails[slot])).min(1.0);
         let of_person = |of: &Vec<usize>| match of[..] {
             [] => None,
             [slot] => Some(of_slot(slot)),
             _ => {
                 let n = of.len() as f64;
                 let scale = (n / (1.0 + (n - 1.0) * rho.max(LEAST_CORRELATION))).sqrt();
-                let direction = |values: &[f64], of_one: &dyn Fn(f64) -> f64| {
+                let direction = |values: &[f64], tails: &[f64]| {
                     let mean = of.iter().map(|&slot| values[slot]).sum::<f64>() / n;
-                    let mut tails: Vec<f64> = of.iter().map(|&slot| of_one(values[slot])).collect();
+                    let mut tails: Vec<f64> = of.iter().map(|&slot| tails[slot]).collect();
                     tails.sort_by(f64::total_cmp);
                     // Simes (1986).
                     let ranked = tails.iter().zip(1..).map(|(p, rank)| p * n / f64::from(rank));
-                    ranked.fold(tail(mean * scale), f64::min)
+                    ranked.fold(normal.sf(mean * scale), f64::min)
                 };
-                Some((4.0 * direction(&up, &long_tail).min(direction(&down, &tail))).min(1.0))
+                let least = direction(&up, &up_tails).min(direction(&down, &down_tails));
+                Some((4.0 * least).min(1.0))
             }
         };
         let found = |values: &[Option<f64>]| {
