@@ -114,8 +114,6 @@ pub fn own_scores(
         judged.iter().flatten().for_each(|&review| believed[review] = own[review]);
     }
     let model = fitted.map(|(model, _)| model);
-    let hides_llm =
-        model.as_ref().is_some_and(|model| model.kinds.llm.is_some() && !model.sees_llm());
     if model.is_none() {
         reasons.iter_mut().for_each(|reason| *reason = reason.or(Some(NotJudged::SmallVenue)));
     }
@@ -150,7 +148,7 @@ pub fn own_scores(
     let mut warnings = warnings(&comparison, model.is_some(), share);
     if verdict.is_blind {
         warnings.push(OwnWarning::Blind);
-    } else if hides_llm {
+    } else if model.is_some_and(|model| model.kinds.llm.is_some() && !model.sees_llm()) {
         warnings.push(OwnWarning::UnseenLlm);
     }
     if !is_measured {
