@@ -177,6 +177,14 @@ impl ReviewerRow {
         }
     }
 
+    /// As what their reviews read, by `own`.
+    pub(super) fn reads_as(&self) -> Option<Class> {
+        match &self.detail {
+            RowDetail::Own { reads_as, .. } => *reads_as,
+            RowDetail::None | RowDetail::Combined { .. } => None,
+        }
+    }
+
     /// The cells under the columns of all scores, with room for those of a table of so many columns.
     pub(super) fn cells(&self, embedder: &str, columns: usize) -> Vec<Cell> {
         let mut cells = Vec::with_capacity(columns);

@@ -261,11 +261,11 @@ fn the_page_has_what_each_text_praises_and_criticises_where_the_embedder_reads_t
     assert!(details.texts.iter().flatten().all(|text| text.aspects.is_empty()));
 }
 
-/// Of the real reviews of a venue, those by people who are clear.
+/// Of the real reviews of a venue all that are not flagged, most of which one Z can clear of nothing.
 #[cfg(feature = "html")]
 #[test]
 #[ignore = "needs ../shared/data; a minute where nothing is optimised"]
-fn at_most_one_in_twenty_clear_people_of_a_real_venue_has_a_shaded_sentence() {
+fn at_most_one_in_twenty_people_of_a_real_venue_has_a_shaded_sentence() {
     use crate::report::html::{Details, ReviewText, Shade};
     let folder =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/reviews-iclr24");
@@ -275,13 +275,13 @@ fn at_most_one_in_twenty_clear_people_of_a_real_venue_has_a_shaded_sentence() {
     let page = run.page(ReviewText::Full).unwrap();
     let people = page.people.unwrap();
     let Details::Reviews(details) = people.details else { panic!("reviews") };
-    let is_clear = |person: &usize| people.views[0].rows[*person].flag.as_deref() == Some("clear");
-    let clear: Vec<usize> = (0..details.people.len()).filter(is_clear).collect();
+    let is_flagged = |person: &usize| people.views[0].rows[*person].flag.as_deref() == Some("look");
+    let others: Vec<usize> = (0..details.people.len()).filter(|one| !is_flagged(one)).collect();
     let is_shaded = |person: &&usize| {
         let sentences = details.people[**person].iter().flat_map(|detail| &detail.sentences);
         sentences.into_iter().any(|sentence| sentence.shade == Shade::Z)
     };
-    let shaded = clear.iter().filter(is_shaded).count();
-    assert!(clear.len() > 300 && shaded > 0, "{shaded} of {}", clear.len());
-    assert!(20 * shaded <= clear.len(), "{shaded} of {}", clear.len());
+    let shaded = others.iter().filter(is_shaded).count();
+    assert!(others.len() > 300 && shaded > 0, "{shaded} of {}", others.len());
+    assert!(20 * shaded <= others.len(), "{shaded} of {}", others.len());
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
+use super::super::rows::ReviewerRow;
 use super::super::verdict::kind_of;
 use super::super::{ReviewsRun, own};
 use crate::data::excerpt::excerpt;
@@ -17,6 +18,7 @@ use crate::report::html::{
 use crate::stats::rank::quantile;
 use crate::text::explain::{Evidence, PaperEvidence, SentenceEvidence};
 use crate::text::forms::Forms;
+use crate::text::own::Class;
 use crate::text::pairs::Paper;
 use crate::text::sentence_evidence::{OtherText, SentenceTable};
 
@@ -30,11 +32,8 @@ const SHORTER_EXCERPTS: [usize; 6] = [200, 160, 130, 100, 80, 60];
 /// stays below 25 MB.
 const EXCERPT_BYTES: usize = 12_000_000;
 
-/// Of so many people who are clear at most one has a sentence that is shaded.
+/// Of so many people who read as their own work at most one has a sentence that is shaded.
 const ONE_IN: usize = 20;
-
-/// Fewer people who are clear than this say little of what clear people write.
-const ENOUGH_CLEAR: usize = 20;
 
 /// Share of the sentences that peers support beyond Z of which those with most are underlined.
 const UNDERLINED: f64 = 0.25;
@@ -182,28 +181,26 @@ impl Shading {
         }
         let first = run.score_names().first().copied();
         let rows = first.map(|name| run.scores(name)).unwrap_or_default();
-        let of = |wanted: &dyn Fn(Option<&str>) -> bool| -> Vec<f64> {
-            let people = rows.iter().filter(|row| wanted(row.flag_word()));
-            people.filter_map(|row| closest[row.number]).collect()
+        // Not only of those who are clear, who stand far from Z, and may be few.
+        let is_own = |row: &&ReviewerRow| {
+            !matches!(row.flag_word(), Some("look" | "uninformative"))
+                && row.reads_as().is_none_or(|class| class == Class::Own)
         };
-        let mut clear = of(&|flag| flag == Some("clear"));
-        let mut whose = "people who are clear";
-        if clear.len() < ENOUGH_CLEAR {
-            clear = of(&|flag| !matches!(flag, Some("look" | "uninformative")));
-            whose = "people who are not flagged";
-        }
-        let z = bound(&mut clear);
+        let people = rows.iter().filter(is_own);
+        let mut own: Vec<f64> = people.filter_map(|row| closest[row.number]).collect();
+        let z = bound(&mut own);
         let mut supported: Vec<f64> =
             papers.iter().flat_map(|gathered| &gathered.supported).copied().collect();
         supported.sort_by(f64::total_cmp);
         let peers = quantile(&supported, 1.0 - UNDERLINED);
         let said = z.map(|bound| {
-            let above = clear.iter().filter(|value| **value > bound).count();
+            let above = own.iter().filter(|value| **value > bound).count();
             format!(
                 "Shaded: closer to a sentence of the LLM than to peers' and than to the LLM's about other \
-                 papers by more than {bound:.2}. The closest sentence of 19 in 20 {whose} does not reach \
-                 that: {above} of these {} have a shaded one.",
-                clear.len()
+                 papers by more than {bound:.2}. The closest sentence of 19 in 20 people who \
+                 are not flagged and read as their own work does not reach that: {above} of these {} have a \
+                 shaded one.",
+                own.len()
             )
         });
         Self { z, peers, said: said.map(|said| run.set().nouns.said(&said)).unwrap_or_default() }

@@ -35,7 +35,7 @@ pub(super) fn first(run: &ReviewsRun, text: ReviewText) -> First {
         person: row.number,
         says: says(run, verdicts.as_ref(), row),
         // Who writes about something else is not close to what the LLM says of the paper.
-        pair: match reads_as(row) {
+        pair: match row.reads_as() {
             Some(Class::OffTopic | Class::OffTopicLlm) => None,
             _ if text == ReviewText::None => None,
             _ => strongest_pair(run, row.number),
@@ -69,13 +69,6 @@ pub(super) fn first(run: &ReviewsRun, text: ReviewText) -> First {
     }
 }
 
-fn reads_as(row: &ReviewerRow) -> Option<Class> {
-    match &row.detail {
-        RowDetail::Own { reads_as, .. } => *reads_as,
-        _ => None,
-    }
-}
-
 /// What follows the name.
 fn says(run: &ReviewsRun, verdicts: Option<&Verdicts<'_>>, row: &ReviewerRow) -> String {
     if let Some(canaries) = run.canaries().filter(|_| row.is_canary) {
@@ -87,7 +80,7 @@ fn says(run: &ReviewsRun, verdicts: Option<&Verdicts<'_>>, row: &ReviewerRow) ->
         return format!("nothing found beyond what the LLM says, on {on}");
     };
     let nouns = run.set().nouns;
-    let what = match reads_as(row) {
+    let what = match row.reads_as() {
         Some(class) => format!("reads as {}", nouns.said(kind_of(class))),
         None => "does not read as their own work".to_owned(),
     };
