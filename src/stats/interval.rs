@@ -124,9 +124,49 @@ pub(crate) fn benjamini_hochberg(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
     adjusted
 }
 
+/// Fewest of these null hypotheses that are false, with a confidence of 1 - `level`: all but the largest set that
+/// the test of Simes (1986) does not reject, since every set is tested (Goeman and Solari, Statistical Science 26,
+/// 2011). Valid where the test is: for independent and for positively dependent p-values.
+pub(crate) fn fewest_false(p_values: &[f64], level: f64) -> usize {
+    let mut sorted = p_values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    // Of the sets of one size that of the largest p-values is rejected last; and of fewer, whenever one of more is.
+    let is_rejected = |left_out: usize| {
+        let tests = sorted.len() - left_out;
+        let ranked = (1..).zip(&sorted[left_out..]);
+        ranked.into_iter().any(|(rank, p)| *p <= f64::from(rank) * level / tests as f64)
+    };
+    let left_out: Vec<usize> = (0..sorted.len()).collect();
+    left_out.partition_point(|left_out| is_rejected(*left_out))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn as_few_are_false_as_by_all_sets(
+            p_values in prop::collection::vec(prop_oneof![0.0..0.05, 0.0..1.0], 0..9),
+        ) {
+            let is_rejected = |set: &u32| {
+                let mut p: Vec<f64> = (0..p_values.len()).filter(|at| set >> at & 1 == 1).map(|at| p_values[at]).collect();
+                p.sort_by(f64::total_cmp);
+                (0..p.len()).any(|at| p[at] <= 0.05 * (at + 1) as f64 / p.len() as f64)
+            };
+            let most_true = (0..1_u32 << p_values.len()).filter(|set| !is_rejected(set)).map(u32::count_ones).max();
+            prop_assert_eq!(fewest_false(&p_values, 0.05), p_values.len() - most_true.unwrap() as usize);
+        }
+    }
+
+    #[test]
+    fn false_hypotheses_by_hand() {
+        // Of four .05/4 is .0125: with .01 left out, .03 is above .05/3 and .04 above .1/3.
+        assert_eq!(fewest_false(&[0.01, 0.03, 0.04, 0.9], 0.05), 1);
+        assert_eq!(fewest_false(&[0.0, 0.0, 0.9], 0.05), 2);
+        assert_eq!([fewest_false(&[0.5], 0.05), fewest_false(&[], 0.05)], [0, 0]);
+    }
 
     fn close(a: f64, b: f64, tolerance: f64) -> bool {
         (a - b).abs() <= tolerance

@@ -60,14 +60,15 @@ impl Shares {
     }
 }
 
-/// The estimated share of people with a review that is not theirs, of whom `open` have P(own) by the
-/// model and `decided` have copied a review word for word, with its interval; nobody need be added to
-/// those where `anybody` of the others is not worth a look.
+/// The estimated share of people with a review that is not theirs, of whom `open` have P(own) as it is said and
+/// `decided` have copied a review word for word. Its interval is that of the likelihood, but begins at `least` of the
+/// open if that is less, and ends at `most` if that is more: what the model takes for an LLM's may be what people are
+/// like, and the other way round.
 pub(super) fn prevalence(
     shares: &Shares,
     open: &[f64],
     decided: usize,
-    anybody: bool,
+    [least, most]: [f64; 2],
 ) -> Option<Prevalence> {
     let judged = open.len() + decided;
     if judged == 0 {
@@ -76,8 +77,8 @@ pub(super) fn prevalence(
     let of_all = |share: f64| (share * open.len() as f64 + decided as f64) / judged as f64;
     let share = of_all(mean(open).map_or(0.0, |own| 1.0 - own));
     let (low, high) = if open.is_empty() { (0.0, 0.0) } else { shares.interval() };
-    let low = of_all(if anybody { low } else { 0.0 }).min(share);
-    Some(Prevalence { share, interval: (low, of_all(high).max(share)), judged })
+    let (low, high) = (of_all(low.min(least)), of_all(high.max(most)));
+    Some(Prevalence { share, interval: (low.min(share), high.max(share)), judged })
 }
 
 #[cfg(test)]
@@ -85,11 +86,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_copied_is_counted_and_nobody_else_where_nobody_else_is_worth_a_look() {
-        let shares = Shares { grid: vec![(0.0, -9.0), (0.1, 0.0), (0.2, -9.0)] };
-        let low = |anybody| prevalence(&shares, &[0.9; 8], 2, anybody).unwrap().interval.0;
-        assert!((low(false) - 0.2).abs() < 1e-12);
-        // Of eight a tenth and the two.
-        assert!((low(true) - 0.28).abs() < 1e-12);
+    fn whoever_copied_is_counted_and_the_interval_only_grows_by_the_bounds() {
+        let shares = Shares { grid: vec![(0.0, -9.0), (0.2, 0.0), (0.3, 1.0), (0.4, -9.0)] };
+        // Eight of ten are open, of whom .2 to .3, and two copied.
+        let ends = |bounds, expected: [f64; 2]| {
+            let found = prevalence(&shares, &[0.75; 8], 2, bounds).unwrap();
+            assert!((found.share - 0.4).abs() < 1e-12);
+            let (low, high) = found.interval;
+            assert!((low - expected[0]).abs() < 1e-12 && (high - expected[1]).abs() < 1e-12);
+        };
+        ends([0.25, 0.25], [0.36, 0.44]);
+        ends([0.125, 0.5], [0.3, 0.6]);
+        ends([0.0, 1.0], [0.2, 1.0]);
     }
 }

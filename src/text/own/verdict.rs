@@ -21,6 +21,7 @@ use super::settings::{
     SHORT_ANSWER,
 };
 use crate::stats::calibration::Calibration;
+use crate::stats::interval::Estimate;
 use crate::stats::rank::mean;
 use crate::stats::seed::stream;
 
@@ -83,6 +84,8 @@ struct Planting {
     is_seen: bool,
     /// By kind, share found on one paper and on all; `None` where nothing could be planted.
     found: [Option<[f64; 2]>; 4],
+    /// What would be said of an LLM's texts on all papers: 1 - P(own) as asked before somebody is called clear.
+    suspected: f64,
 }
 
 impl Verdict {
@@ -92,7 +95,7 @@ impl Verdict {
         model: Option<&Model>,
         copied: Vec<Option<Copied>>,
     ) -> Self {
-        let (mut shares, mut fewest) = (Shares::default(), 0.0);
+        let (mut shares, mut fewest, mut fewest_apart) = (Shares::default(), 0.0, 0);
         let judged: Vec<Option<Person>> = match model {
             Some(model) => {
                 let apart = Apart::new(model, &asked.scene.slots, asked.people);
@@ -100,6 +103,7 @@ impl Verdict {
                 let judged: Vec<Option<Judged>> =
                     (0..asked.people.len()).into_par_iter().map(judge).collect();
                 shares = Shares::new(model, judged.iter().flatten());
+                fewest_apart = apart.fewest;
                 fewest = model.cheaters() * shares.least();
                 let person = |(index, judged): (usize, Option<Judged>)| {
                     Some(asked.person(model, &apart, index, judged?, fewest))
@@ -163,13 +167,13 @@ impl Verdict {
         let decided = said().filter(|person| is_copied(person.copied)).count();
         let anybody =
             said().any(|person| person.flag == OwnFlag::Look && !is_copied(person.copied));
-        let open: Vec<f64> = (judged.iter().zip(&people))
-            .filter(|(_, said)| said.flag != OwnFlag::NotJudged && !is_copied(said.copied))
-            .filter_map(|(person, _)| Some(person.as_ref()?.judged.own))
-            .collect();
+        let open = said().filter(|person| !is_copied(person.copied));
+        let open: Vec<f64> = open.filter_map(|person| Some(person.posterior?.own)).collect();
         let rates = rates(&judged, &plantings, bar);
         let model = model.filter(|_| !asked.planted.is_short);
-        let prevalence = model.and_then(|_| prevalence(&shares, &open, decided, anybody));
+        let apart = if anybody { fewest_apart } else { 0 };
+        let bounds = [apart as f64 / open.len().max(1) as f64, most(&judged, &plantings)];
+        let prevalence = model.and_then(|_| prevalence(&shares, &open, decided, bounds));
         Self { people, reviews, prevalence, rates, is_blind }
     }
 }
@@ -255,7 +259,7 @@ impl Asked<'_> {
             one
         };
         if model.kinds.llm.is_some() {
-            let (mut seen, mut found) = ([0.0; 2], [0.0; 2]);
+            let (mut seen, mut found, mut suspected) = ([0.0; 2], [0.0; 2], 0.0);
             let share = 1.0 / CLOSENESS.len() as f64;
             let mut texts = Vec::with_capacity(CLOSENESS.len());
             for (draw, (node, _)) in CLOSENESS.into_iter().enumerate() {
@@ -264,8 +268,9 @@ impl Asked<'_> {
                     Some(scatter(point, model.kinds.llm_covariance, &mut random))
                 };
                 let all: Vec<Option<Point>> = reviews.iter().map(scattered).collect();
-                let one = judge(&only(draw % all.len(), &all));
-                for (at, judged) in [one, judge(&all)].into_iter().enumerate() {
+                let judged = [judge(&only(draw % all.len(), &all)), judge(&all)];
+                suspected += share * (1.0 - model.cautiously_own(&judged[1]));
+                for (at, judged) in judged.into_iter().enumerate() {
                     seen[at] += share * f64::from(u8::from(is_seen(&judged)));
                     found[at] += share * is_found(&judged);
                 }
@@ -287,6 +292,7 @@ impl Asked<'_> {
             };
             planting.is_seen = seen.into_iter().all(is_enough) && sees_other();
             planting.found[1] = Some(found);
+            planting.suspected = suspected;
         }
         let copy = |slot: &Slot, _: usize| model.kinds.copy.map(|_| slot.copies[0]);
         let other = |class: usize| move |_: &Slot, review: usize| self.scene.others[review][class];
@@ -415,6 +421,16 @@ impl OwnReviewer {
         self.reason = None;
         self.n_papers = open + decided;
     }
+}
+
+/// Largest share of people who may cheat by what is suspected of all, with 95 % confidence, if as much is suspected
+/// of who cheats as of what is planted.
+fn most(people: &[Option<Person>], plantings: &[Planting]) -> f64 {
+    let suspected: Vec<f64> = people.iter().flatten().map(|one| 1.0 - one.cautious.0).collect();
+    let planted: Vec<f64> = plantings.iter().map(|planting| planting.suspected).collect();
+    let high = Estimate::of_mean(&suspected).and_then(|mean| Some(mean.interval()?.1));
+    let most = high.zip(mean(&planted)).map(|(high, planted)| high / planted);
+    most.filter(|most| most.is_finite()).map_or(0.0, |most| most.min(1.0))
 }
 
 fn cut_offs(people: &[Option<Person>], fdr: f64) -> CutOffs {
