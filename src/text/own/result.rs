@@ -363,8 +363,8 @@ impl OwnWarning {
                 "own_blind",
                 1,
                 "most copies of the LLM reviews that are planted here read as people's own work, so \
-                 only words copied one by one are looked at and nobody is clear: other LLM reviews, or \
-                 the texts of the tasks, may help",
+                 only words copied one by one are looked at, nobody is clear, and how many cheat cannot be \
+                 said: other LLM reviews, or the texts of the tasks, may help",
             ),
             Self::UnseenLlm => Warning::new(
                 "own_llm_unseen",

@@ -541,3 +541,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn where_people_say_what_the_llm_says_nobody_is_flagged_or_cleared_or_counted() {
+    let mut set = venue(20);
+    let z = |paper: u32| z_text(paper as usize, 0);
+    for (review, seed) in set.reviews.iter_mut().zip(0..) {
+        // The LLM's words in another order for everybody.
+        let mut words: Vec<String> = z(review.paper).split(' ').map(str::to_owned).collect();
+        let mut random = stream(seed, "order", 0);
+        (1..words.len()).for_each(|at| words.swap(at, random.random_range(0..=at)));
+        review.content = content(words.join(" "));
+    }
+    let scores = scores(&set);
+    assert!(scores.warnings.contains(&OwnWarning::Blind), "{:?}", scores.warnings);
+    assert!(scores.reviewers.iter().all(|reviewer| reviewer.flag == OwnFlag::Unsure));
+    assert_eq!(scores.prevalence, None);
+}

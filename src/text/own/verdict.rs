@@ -170,7 +170,7 @@ impl Verdict {
         let open = said().filter(|person| !is_copied(person.copied));
         let open: Vec<f64> = open.filter_map(|person| Some(person.posterior?.own)).collect();
         let rates = rates(&judged, &plantings, bar);
-        let model = model.filter(|_| !asked.planted.is_short);
+        let model = model.filter(|_| !asked.planted.is_short && !is_blind);
         let apart = if anybody { fewest_apart } else { 0 };
         let bounds = [apart as f64 / open.len().max(1) as f64, most(&judged, &plantings)];
         let prevalence = model.and_then(|_| prevalence(&shares, &open, decided, bounds));
