@@ -1,10 +1,75 @@
-//! How probable own answers are, after all people were tested.
+//! How probable deviations are at people, and own answers after all people were tested.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::UNCONFIRMED;
+
+/// Degrees of freedom of deviations: what people differ by is estimated.
+const FREEDOM: f64 = 20.0;
 
 /// Pseudo-counts: own answers, and others.
 const PRIOR: [f64; 2] = [10.0, 0.5];
 
 /// Largest exponent: p-values of cheaters are small.
 const MOST: f64 = 0.2;
+
+/// The probability that somebody who answers alone has so many deviations.
+pub(super) fn tail(deviations: f64) -> f64 {
+    let Ok(student) = StudentsT::new(0.0, 1.0, FREEDOM) else { return 1.0 };
+    student.sf(deviations.max(-40.0))
+}
+
+/// The deviations that are exceeded with this probability.
+pub(super) fn deviations_of(probability: f64) -> f64 {
+    let Ok(student) = StudentsT::new(0.0, 1.0, FREEDOM) else { return 0.0 };
+    -student.inverse_cdf(probability.clamp(1e-15, 1.0 - 1e-15))
+}
+
+/// The p-value of two questions whose smaller one this is.
+pub(super) fn least_of_two(p: f64) -> f64 {
+    p * (2.0 - p)
+}
+
+/// How probable deviations that count as copies are at somebody of the crowd who answers alone, whoever it is:
+/// discrete tests have their distributions, and nobody who cannot come so far adds to the false discoveries
+/// (Heyse, Journal of Probability and Statistics 2011).
+#[derive(Debug)]
+pub(super) struct Tails {
+    people: f64,
+    /// Deviations from which on those of somebody count, ascending, and the sum of the tails from each place on.
+    from: Vec<f64>,
+    rest: Vec<f64>,
+    /// Most deviations that somebody can have, ascending.
+    most: Vec<f64>,
+}
+
+impl Tails {
+    /// From where on, and how far, each comes.
+    pub(super) fn new(reaches: impl Iterator<Item = [f64; 2]> + Clone) -> Self {
+        let people = reaches.clone().count() as f64;
+        let (mut from, mut most): (Vec<f64>, Vec<f64>) =
+            reaches.filter(|[from, most]| from <= most).map(|[from, most]| (from, most)).unzip();
+        from.sort_unstable_by(f64::total_cmp);
+        most.sort_unstable_by(f64::total_cmp);
+        let mut rest = vec![0.0];
+        rest.extend(from.iter().rev().scan(0.0, |sum, &from| {
+            *sum += tail(from);
+            Some(*sum)
+        }));
+        rest.reverse();
+        Self { people, from, rest, most }
+    }
+
+    /// Mean over the people of the probability of so many deviations; up to one they count of everybody.
+    pub(super) fn at(&self, deviations: f64) -> f64 {
+        if deviations <= UNCONFIRMED {
+            return tail(deviations);
+        }
+        let counted = self.from.partition_point(|from| *from <= deviations);
+        let gone = self.most.partition_point(|most| *most < deviations);
+        ((counted - gone) as f64 * tail(deviations) + self.rest[counted]) / self.people
+    }
+}
 
 /// P-values of people who answer alone are uniform; those of others have the density `a p^(a - 1)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,6 +112,30 @@ impl Mixture {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tails_are_the_mean_over_people_of_what_each_can_reach() {
+        let reaches =
+            [[-2.0, 9.0], [2.5, 4.0], [3.0, 2.0], [f64::NEG_INFINITY, f64::INFINITY], [3.5, 6.0]];
+        let tails = Tails::new(reaches.into_iter());
+        for step in -10..40 {
+            let deviations = f64::from(step) * 0.25;
+            let of = |[from, most]: [f64; 2]| {
+                let is_reached = deviations.max(from) <= most;
+                if deviations <= 1.0 {
+                    tail(deviations)
+                } else if is_reached {
+                    tail(deviations.max(from))
+                } else {
+                    0.0
+                }
+            };
+            let expected = reaches.map(of).iter().sum::<f64>() / 5.0;
+            assert!((tails.at(deviations) - expected).abs() < 1e-12, "{deviations}");
+        }
+        assert!((deviations_of(tail(2.0)) - 2.0).abs() < 1e-9);
+        assert!((least_of_two(0.5) - 0.75).abs() < 1e-12);
+    }
 
     #[test]
     fn a_tenth_with_tiny_p_values_does_not_answer_alone_and_the_rest_does() {

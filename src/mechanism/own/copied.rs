@@ -43,6 +43,11 @@ pub(super) struct Copied {
 }
 
 impl Copied {
+    /// The least share at which somebody may have copied so much: in any case surely half, by a standard error.
+    pub(super) fn enough(&self, least: f64) -> f64 {
+        least.max(0.5 + self.variance.sqrt())
+    }
+
     /// The share with its variance, and the same of somebody who copies all: so large that they are no more
     /// deviations above 0 than the root of the ratio.
     pub(super) fn apart(&self) -> [(f64, f64); 2] {

@@ -3,10 +3,11 @@
 //! *Does the worker say what the LLM says more than people do?* ([`copied`]) and *does the worker say
 //! anything that others confirm?* ([`confirmed`]), or always the same? The answers to both are held
 //! against those of the crowd ([`people`]): deviations beyond its middle, with what people differ by
-//! anyway. Nobody is suspected of copying of whom less than half seems copied, since somebody who knows more
+//! anyway. Nobody is suspected of copying of whom not surely half seems copied, since somebody who knows more
 //! than the crowd agrees with a good LLM; nor of guessing who says more that others confirm than blind answers would.
-//! The false discovery rate is held over both questions, and the probability that somebody answers
-//! alone follows from all p-values ([`chance`]). Nobody's true label is used.
+//! How seldom people of the crowd come so far by copies in their own tasks is the first p-value. The false discovery
+//! rate is held over both questions, and the probability that somebody answers alone follows from all p-values
+//! ([`chance`]). Nobody's true label is used.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -25,9 +26,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use self::chance::Mixture;
+use self::chance::{Mixture, Tails};
 use self::confirmed::{Confirmed, Favour, Tally, favours};
 use self::copied::{Answers, Copied, Sample};
 use self::people::People;
@@ -48,7 +48,7 @@ const FEWEST: usize = 5;
 /// Fewer workers give no scale by which somebody is clear.
 const FEWEST_FOR_CLEAR: usize = 15;
 
-/// Least share that must seem copied before somebody is suspected of it.
+/// Least share that must seem copied, by a standard error, before somebody is suspected of it.
 const LEAST_COPIED: f64 = 0.5;
 
 /// From here on what seems copied may be all. So much it must be in a weak crowd.
@@ -67,9 +67,6 @@ const NEARER: f64 = 2.0;
 
 /// Most deviations that count without the condition of the question.
 const UNCONFIRMED: f64 = 1.0;
-
-/// Degrees of freedom of deviations: what people differ by is estimated.
-const FREEDOM: f64 = 20.0;
 
 /// Deviations at which a copier, or somebody who guesses, could be seen.
 const VISIBLE: f64 = 2.0;
@@ -227,6 +224,8 @@ struct Measured {
     beyond: [f64; 2],
     /// The same of somebody who copies all, or guesses, in the same tasks.
     ghosts: [f64; 2],
+    /// Deviations from which on so much is copied in these tasks that somebody is suspected of it.
+    from: f64,
     /// Deviations beyond people in giving one label, if it is given nearly always.
     constant: f64,
     /// Whether enough seems copied for somebody to be suspected of it.
@@ -250,6 +249,14 @@ impl Measured {
         let above = self.confirmed.above_blind();
         let is_like_blind = above < CONFIRMED || self.beyond[1] >= NEARER * above;
         is_like_blind && self.confirmed.favourite.is_none()
+    }
+
+    /// Between which deviations somebody's own answers to these tasks count as copies: no further than all
+    /// copied would.
+    fn reach(&self) -> [f64; 2] {
+        let counted = self.beyond[0];
+        let from = if self.is_enough { self.from.min(counted) } else { self.from };
+        [from, self.ghosts[0].max(counted)]
     }
 
     fn largest(&self) -> f64 {
@@ -351,17 +358,21 @@ impl OwnAnswers {
             })
             .collect();
         let most = |copied: &[Option<Copied>]| {
-            let mut best: Option<(Copied, [f64; 2])> = None;
+            let mut best: Option<(Copied, [f64; 3])> = None;
             for (one, people) in copied.iter().zip(&people) {
                 let Some(one) = *one else { continue };
-                let [beyond, ghost] =
-                    one.apart().map(|at| people.map_or(0.0, |people| people.deviations(at)));
-                let ghost = best.map_or(ghost, |(_, [_, other])| f64::max(ghost, other));
+                let at = |value| people.map_or(0.0, |people| people.deviations(value));
+                let [beyond, mut ghost] = one.apart().map(at);
+                let mut from = at((one.enough(least_copied), one.variance));
+                if let Some((_, [_, other_ghost, other_from])) = best {
+                    ghost = ghost.max(other_ghost);
+                    from = from.min(other_from);
+                }
                 best = match best {
-                    Some((other, [larger, _])) if larger >= beyond => {
-                        Some((other, [larger, ghost]))
+                    Some((other, [larger, ..])) if larger >= beyond => {
+                        Some((other, [larger, ghost, from]))
                     }
-                    _ => Some((one, [beyond, ghost])),
+                    _ => Some((one, [beyond, ghost, from])),
                 };
             }
             best
@@ -370,15 +381,16 @@ impl OwnAnswers {
             .iter()
             .enumerate()
             .filter_map(|(worker, (copied, confirmed))| {
-                let (copied, [beyond, ghost]) = most(copied)?;
+                let (copied, [beyond, ghost, from]) = most(copied)?;
                 Some(Measured {
                     worker,
                     copied,
                     confirmed: *confirmed,
                     beyond: [beyond, 0.0],
                     ghosts: [ghost, 0.0],
+                    from,
                     constant: f64::NEG_INFINITY,
-                    is_enough: copied.share >= least_copied,
+                    is_enough: copied.share >= copied.enough(least_copied),
                 })
             })
             .collect();
@@ -389,8 +401,9 @@ impl OwnAnswers {
             let mut people = People::of(&largest);
             people.between = people.between.max(1.0);
             for one in &mut measured {
-                one.beyond[0] = people.deviations((one.beyond[0], 0.0));
-                one.ghosts[0] = people.deviations((one.ghosts[0], 0.0));
+                for value in [&mut one.beyond[0], &mut one.ghosts[0], &mut one.from] {
+                    *value = people.deviations((*value, 0.0));
+                }
             }
         }
         measured
@@ -404,7 +417,12 @@ impl OwnAnswers {
         right: &[[f64; 2]],
         says_all_of_z: bool,
     ) -> OwnRun {
-        let p_values: Vec<f64> = measured.iter().map(|one| p_value(one.largest())).collect();
+        let copies = Tails::new(measured.iter().map(Measured::reach));
+        let p_value = |one: &Measured| {
+            let [copied, guessed, constant] = one.counted();
+            chance::least_of_two(copies.at(copied).min(chance::tail(guessed.max(constant))))
+        };
+        let p_values: Vec<f64> = measured.iter().map(p_value).collect();
         let chances = Mixture::fit(&p_values);
         let adjusted = benjamini_hochberg(&p_values.iter().copied().map(Some).collect::<Vec<_>>());
         let mut run = nobody(table, NotJudged::TooFewTasks);
@@ -418,8 +436,9 @@ impl OwnAnswers {
             (0..2).for_each(|question| visible[question] += usize::from(seen[question]));
             // Stands out, but as somebody who knows more than the crowd, or less, would, too.
             // Nobody is cleared who gives one label nearly always, unless most would there.
+            let largest = one.beyond[0].max(one.beyond[1]);
             let stands_out = own < 0.5
-                || p_value(one.beyond[0].max(one.beyond[1])) <= 0.05
+                || chance::least_of_two(chance::tail(largest)) <= 0.05
                 || one.constant > UNCONFIRMED;
             let clear = !stands_out
                 && seen == [true; 2]
@@ -503,23 +522,10 @@ fn constants(table: &LabelTable, said: &Said, is_trusted: bool, measured: &mut [
             if one.confirmed.favourite == Some(label) {
                 // With few tasks what is known of each tells more, with many the share itself.
                 let rare = favours[place].tail(people.middle, people.between);
-                one.constant = people.deviations(value).max(deviations_of(rare));
+                one.constant = people.deviations(value).max(chance::deviations_of(rare));
             }
         }
     }
-}
-
-/// The probability that the larger of the deviations of two questions is as large as this.
-fn p_value(deviations: f64) -> f64 {
-    let Ok(student) = StudentsT::new(0.0, 1.0, FREEDOM) else { return 1.0 };
-    let one = student.sf(deviations.max(-40.0));
-    one * (2.0 - one)
-}
-
-/// The deviations that are exceeded with this probability.
-fn deviations_of(probability: f64) -> f64 {
-    let Ok(student) = StudentsT::new(0.0, 1.0, FREEDOM) else { return 0.0 };
-    -student.inverse_cdf(probability.clamp(1e-15, 1.0 - 1e-15))
 }
 
 /// Whether at least half of the labels are given often enough to be compared, or there are few.

@@ -36,9 +36,17 @@ fn who_gives_one_label_nearly_always_is_asked_for_that_and_not_for_guesses() {
         let mut confirmed = Confirmed::default();
         confirmed.favourite = favourite;
         let copied = Copied { tasks: 20, share: 0.0, variance: 0.01, ratios: [0.0, 9.0] };
-        let (beyond, ghosts) = ([0.0, 5.0], [9.0; 2]);
-        let one =
-            Measured { worker: 0, copied, confirmed, beyond, ghosts, constant, is_enough: false };
+        let (beyond, ghosts, from) = ([0.0, 5.0], [9.0; 2], 3.0);
+        let one = Measured {
+            worker: 0,
+            copied,
+            confirmed,
+            beyond,
+            ghosts,
+            from,
+            constant,
+            is_enough: false,
+        };
         one.counted().map(Some)
     };
     // Nothing is confirmed, as of blind answers: five deviations, of which one counts without a question.
