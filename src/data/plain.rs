@@ -13,13 +13,15 @@
 
 mod given;
 mod json_lines;
+mod places;
 
 pub(super) use given::{Given, read_plain_given};
+pub(super) use places::places_of;
 
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
-use memchr::{memchr, memchr2, memchr2_iter, memchr3};
+use memchr::{memchr, memchr2, memchr3};
 use rayon::prelude::*;
 
 use super::formula::unguarded;
@@ -117,7 +119,7 @@ impl<'s, const N: usize> Layout<'s, N> {
         // The last line may lack its line end.
         let last = (!bytes.ends_with(b"\n")).then_some(bytes.len());
         let mut start = 0;
-        let fields = memchr2_iter(self.delimiter, b'\n', bytes).chain(last).map(|end| {
+        let fields = places_of([self.delimiter, b'\n'], bytes).chain(last).map(|end| {
             let field = &bytes[start..end];
             start = end + 1;
             Some((field, end))
@@ -154,7 +156,11 @@ impl<'s, const N: usize> Layout<'s, N> {
                 if field + 1 != self.width {
                     return None;
                 }
-                let cells = self.positions.map(|position| trimmed(fields[position?]));
+                // Not by `map` of arrays, which is a call for every cell.
+                let mut cells = [None; N];
+                for (cell, position) in cells.iter_mut().zip(self.positions) {
+                    *cell = position.and_then(|position| trimmed(fields[position]));
+                }
                 part.take(complete(cells, self.schema)?, line)?;
             }
             (line_start, field, line) = (end + 1, 0, line + 1);

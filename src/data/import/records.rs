@@ -17,7 +17,7 @@ use super::text_fields::TextFields;
 use crate::data::answers::{Answered, says_nothing, structure, text_of};
 use crate::data::formula::unguarded;
 use crate::data::near::{did_you_mean, folded, listed, quotable};
-use crate::data::plain::{LEAST_PART_BYTES, split_at_lines};
+use crate::data::plain::{LEAST_PART_BYTES, places_of, split_at_lines};
 use crate::data::rows::{LineCounter, seems_headless};
 
 /// The rows of a file.
@@ -439,7 +439,7 @@ pub(super) fn ends_early(peek: &Peek<'_>) -> bool {
 /// Whether a line that is not blank has fewer cells, where no cell is quoted.
 fn has_short_line(bytes: &[u8], delimiter: u8, width: usize) -> bool {
     let (mut start, mut cells) = (0, 1);
-    let ends = memchr::memchr2_iter(delimiter, b'\n', bytes);
+    let ends = places_of([delimiter, b'\n'], bytes);
     ends.chain([bytes.len()]).any(|end| {
         if bytes.get(end) == Some(&delimiter) {
             cells += 1;
