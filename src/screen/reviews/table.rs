@@ -193,14 +193,14 @@ pub(super) fn of_workers(run: &ReviewsRun) -> Table {
     let first = run.score_names().first().copied().unwrap_or(ScoreName::Projected);
     let rows = run.scores(first);
     let people = rows.iter().map(|row| {
-        let (reads_as, copied) = match &row.detail {
-            RowDetail::Own { reads_as, copied, .. } => (*reads_as, *copied),
-            RowDetail::None | RowDetail::Combined { .. } => (None, None),
+        let copied = match &row.detail {
+            RowDetail::Own { copied, .. } => *copied,
+            RowDetail::None | RowDetail::Combined { .. } => None,
         };
         Worker {
             name: &row.reviewer,
             flag: row.flag_word(),
-            reads_as: reads_as.map(Class::as_str),
+            reads_as: row.reads_as().map(Class::as_str),
             quality: quality[row.number].estimate.into(),
             copied: Bounded { value: copied, interval: None },
             n_tasks: texts[row.number],
