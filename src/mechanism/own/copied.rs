@@ -8,6 +8,7 @@
 //! copied than nothing is said by the ratio of likelihoods: a few answers that are rare for people have a large
 //! score, but happen.
 
+use super::LEAST_COPIED;
 use super::said::{Heard, Hearing, Said};
 use crate::data::labels::{Label, LabelTable};
 
@@ -45,7 +46,7 @@ pub(super) struct Copied {
 impl Copied {
     /// The least share at which somebody may have copied so much: in any case surely half, by a standard error.
     pub(super) fn enough(&self, least: f64) -> f64 {
-        least.max(0.5 + self.variance.sqrt())
+        least.max(LEAST_COPIED + self.variance.sqrt())
     }
 
     /// The share with its variance, and the same of somebody who copies all: so large that they are no more
