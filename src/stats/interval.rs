@@ -133,8 +133,7 @@ pub(crate) fn fewest_false(p_values: &[f64], level: f64) -> usize {
     // Of the sets of one size that of the largest p-values is rejected last; and of fewer, whenever one of more is.
     let is_rejected = |left_out: usize| {
         let tests = sorted.len() - left_out;
-        let ranked = (1..).zip(&sorted[left_out..]);
-        ranked.into_iter().any(|(rank, p)| *p <= f64::from(rank) * level / tests as f64)
+        (1..).zip(&sorted[left_out..]).any(|(rank, p)| *p <= f64::from(rank) * level / tests as f64)
     };
     let left_out: Vec<usize> = (0..sorted.len()).collect();
     left_out.partition_point(|left_out| is_rejected(*left_out))

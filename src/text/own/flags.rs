@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::model::{Model, Slot, honest_side};
-use crate::stats::interval::{benjamini_hochberg, fewest_false};
+use crate::stats::interval::{CONFIDENCE, benjamini_hochberg, fewest_false};
 
 /// Nobody is worth a look whose P(own) is above this many times the rate of false alarms asked for: a
 /// mean alone would let clear cases vouch for unclear ones.
@@ -11,9 +11,6 @@ const CAP: f64 = 3.0;
 
 /// False discovery rate at which those who are worth a look stand apart from people.
 const APART: f64 = 0.2;
-
-/// Confidence with which at least so many do, as of the low end of a 95 % interval.
-const SURE: f64 = 0.975;
 
 /// Degrees of freedom of one text's deviations towards Z, as of own work in the model: people's cosines with an
 /// LLM's text have a long tail on that side.
@@ -44,7 +41,7 @@ pub(super) fn cut_off(candidates: impl Iterator<Item = (f64, bool)>, fdr: f64) -
 /// an LLM.
 #[derive(Debug)]
 pub(super) struct Apart {
-    /// How many people do, at least, with a confidence of [`SURE`].
+    /// How many people do, at least: the low end of an interval.
     pub(super) fewest: usize,
     pub(super) people: Vec<bool>,
     pub(super) slots: Vec<bool>,
@@ -109,7 +106,7 @@ impl Apart {
         order.iter().for_each(|&(slot, _)| all[slot] = Some(of_slot(slot)));
         let of_people: Vec<Option<f64>> = people.iter().map(of_person).collect();
         let p_values: Vec<f64> = of_people.iter().copied().flatten().collect();
-        let fewest = fewest_false(&p_values, 1.0 - SURE);
+        let fewest = fewest_false(&p_values, (1.0 - CONFIDENCE) / 2.0);
         Self { fewest, people: found(&of_people), slots: found(&all) }
     }
 }

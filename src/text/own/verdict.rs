@@ -95,18 +95,17 @@ impl Verdict {
         model: Option<&Model>,
         copied: Vec<Option<Copied>>,
     ) -> Self {
-        let (mut shares, mut fewest, mut fewest_apart) = (Shares::default(), 0.0, 0);
-        let judged: Vec<Option<Person>> = match model {
-            Some(model) => {
-                let apart = Apart::new(model, &asked.scene.slots, asked.people);
+        let (mut shares, mut fewest) = (Shares::default(), 0.0);
+        let apart = model.map(|model| Apart::new(model, &asked.scene.slots, asked.people));
+        let judged: Vec<Option<Person>> = match model.zip(apart.as_ref()) {
+            Some((model, apart)) => {
                 let judge = |person| asked.judge(model, person);
                 let judged: Vec<Option<Judged>> =
                     (0..asked.people.len()).into_par_iter().map(judge).collect();
                 shares = Shares::new(model, judged.iter().flatten());
-                fewest_apart = apart.fewest;
                 fewest = model.cheaters() * shares.least();
                 let person = |(index, judged): (usize, Option<Judged>)| {
-                    Some(asked.person(model, &apart, index, judged?, fewest))
+                    Some(asked.person(model, apart, index, judged?, fewest))
                 };
                 judged.into_iter().enumerate().map(person).collect()
             }
@@ -171,7 +170,7 @@ impl Verdict {
         let open: Vec<f64> = open.filter_map(|person| Some(person.posterior?.own)).collect();
         let rates = rates(&judged, &plantings, bar);
         let model = model.filter(|_| !asked.planted.is_short && !is_blind);
-        let apart = if anybody { fewest_apart } else { 0 };
+        let apart = apart.filter(|_| anybody).map_or(0, |apart| apart.fewest);
         let bounds = [apart as f64 / open.len().max(1) as f64, most(&judged, &plantings)];
         let prevalence = model.and_then(|_| prevalence(&shares, &open, decided, bounds));
         Self { people, reviews, prevalence, rates, is_blind }
