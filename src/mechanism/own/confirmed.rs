@@ -6,7 +6,7 @@
 
 use statrs::function::beta::ln_beta;
 
-use super::said::{Heard, Hearing};
+use super::said::Hearing;
 use crate::data::labels::Label;
 
 /// Tasks of an average worker by which the variance of a worker's own tasks is shrunk.
@@ -24,7 +24,7 @@ pub(super) struct Confirmed {
     pub(super) agreement: f64,
     /// That on the same task minus that on the worker's other tasks.
     pub(super) value: f64,
-    /// What another person would have there.
+    /// That of another person, who says what the others say.
     pub(super) expected: f64,
     /// Sum of squares of the tasks' differences from the mean difference.
     squares: f64,
@@ -51,7 +51,12 @@ impl Confirmed {
 
     /// By how many deviations the value is above that of blind answers; 0 where these cannot vary.
     pub(super) fn above_blind(&self) -> f64 {
-        self.value / (self.blind + 1e-9).sqrt()
+        self.value / self.blind_deviation()
+    }
+
+    /// The standard deviation of `value` for blind answers.
+    pub(super) fn blind_deviation(&self) -> f64 {
+        (self.blind + 1e-9).sqrt()
     }
 }
 
@@ -108,13 +113,14 @@ impl Tally {
         let own_share = |label: Label| {
             (self.own[usize::from(label)] + said.shares[usize::from(label)]) / (tasks + 1.0)
         };
-        // Of blind answers, the mean over labels of the total shares, and of their squares.
-        let (mut total, mut total_squares) = (0.0, 0.0);
+        // Of blind answers, the mean over labels of the total shares, and of their squares; the first by the crowd.
+        let (mut total, mut total_squares, mut total_by_crowd) = (0.0, 0.0, 0.0);
         let (mut most, mut favourite) = (0.0, None);
         for &label in &self.touched {
             let others = self.others[usize::from(label)];
             total += own_share(label) * others;
             total_squares += own_share(label) * others * others;
+            total_by_crowd += said.shares[usize::from(label)] * others;
             if self.own[usize::from(label)] > most {
                 (most, favourite) = (self.own[usize::from(label)], Some(label));
             }
@@ -125,20 +131,24 @@ impl Tally {
         hearing.of_worker(worker, |heard| {
             let same = heard.count(heard.own) / heard.others;
             let value = same - (self.others[usize::from(heard.own)] - same) / rest;
-            let expected = self.person(heard, rest);
+            let (mut mean, mut square, mut product) = (0.0, 0.0, 0.0);
+            let mut expected = -elsewhere * total_by_crowd;
+            for (label, count) in heard.counts() {
+                let (share, own) = (count / heard.others, own_share(label));
+                let others = self.others[usize::from(label)];
+                mean += own * share;
+                square += own * share * share;
+                product += own * share * others;
+                let by_crowd = said.shares[usize::from(label)];
+                expected += (count + by_crowd) * on_task * share - count * elsewhere * others;
+            }
+            expected /= heard.others + 1.0;
             let difference = value - expected;
             found.agreement += same;
             found.value += value;
             found.expected += expected;
             differences += difference;
             squares += difference * difference;
-            let (mut mean, mut square, mut product) = (0.0, 0.0, 0.0);
-            for (label, count) in heard.counts() {
-                let (share, own) = (count / heard.others, own_share(label));
-                mean += own * share;
-                square += own * share * share;
-                product += own * share * self.others[usize::from(label)];
-            }
             let first = on_task * mean - elsewhere * total;
             let second = on_task * on_task * square - 2.0 * on_task * elsewhere * product
                 + elsewhere * elsewhere * total_squares;
@@ -151,19 +161,6 @@ impl Tally {
         found.blind = blind.max(0.0) / (tasks * tasks);
         found.favourite = favourite.filter(|_| most >= NEARLY_ALWAYS * tasks);
         found
-    }
-
-    /// What another person has on this task: pairs of equal labels among the others, with one pair of an
-    /// average task, minus their pairs with other tasks.
-    fn person(&self, heard: Heard<'_>, rest: f64) -> f64 {
-        let n = heard.others;
-        let (mut pairs, mut product, mut squares) = (0.0, 0.0, 0.0);
-        for (label, count) in heard.counts() {
-            pairs += count * (count - 1.0);
-            product += count / n * self.others[usize::from(label)];
-            squares += (count / n).powi(2);
-        }
-        (pairs + heard.equal_pairs()) / (n * (n - 1.0) + 1.0) - (product - squares) / rest
     }
 }
 

@@ -5,9 +5,9 @@
 //! against those of the crowd ([`people`]): deviations beyond its middle, with what people differ by
 //! anyway. Nobody is suspected of copying of whom not surely half seems copied, since somebody who knows more
 //! than the crowd agrees with a good LLM; nor of guessing who says more that others confirm than blind answers would.
-//! How seldom people of the crowd come so far by copies in their own tasks is the first p-value. The false discovery
-//! rate is held over both questions, and the probability that somebody answers alone follows from all p-values
-//! ([`chance`]). Nobody's true label is used.
+//! How seldom people of the crowd come so far in their own tasks is the p-value. The false discovery rate is held over
+//! both questions, and the probability that somebody answers alone follows from all p-values ([`chance`]). Nobody's
+//! true label is used.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -224,8 +224,8 @@ struct Measured {
     beyond: [f64; 2],
     /// The same of somebody who copies all, or guesses, in the same tasks.
     ghosts: [f64; 2],
-    /// Deviations from which on so much is copied in these tasks that somebody is suspected of it.
-    from: f64,
+    /// Deviations from which on somebody is suspected of copying in these tasks, or of guessing.
+    from: [f64; 2],
     /// Deviations beyond people in giving one label, if it is given nearly always.
     constant: f64,
     /// Whether enough seems copied for somebody to be suspected of it.
@@ -253,10 +253,15 @@ impl Measured {
 
     /// Between which deviations somebody's own answers to these tasks count as copies: no further than all
     /// copied would.
-    fn reach(&self) -> [f64; 2] {
-        let counted = self.beyond[0];
-        let from = if self.is_enough { self.from.min(counted) } else { self.from };
-        [from, self.ghosts[0].max(counted)]
+    fn reach_of_copies(&self) -> [f64; 2] {
+        let [counted, from] = [self.beyond[0], self.from[0]];
+        [if self.is_enough { from.min(counted) } else { from }, self.ghosts[0].max(counted)]
+    }
+
+    /// From which deviations on they count as not confirmed, or as one label: of who gives one, all do.
+    fn reach_of_guesses(&self) -> [f64; 2] {
+        let [counted, from] = [self.beyond[1], self.from[1]];
+        [if self.may_guess() { from.min(counted) } else { from }, f64::INFINITY]
     }
 
     fn largest(&self) -> f64 {
@@ -388,7 +393,7 @@ impl OwnAnswers {
                     confirmed: *confirmed,
                     beyond: [beyond, 0.0],
                     ghosts: [ghost, 0.0],
-                    from,
+                    from: [from, 0.0],
                     constant: f64::NEG_INFINITY,
                     is_enough: copied.share >= copied.enough(least_copied),
                 })
@@ -401,7 +406,7 @@ impl OwnAnswers {
             let mut people = People::of(&largest);
             people.between = people.between.max(1.0);
             for one in &mut measured {
-                for value in [&mut one.beyond[0], &mut one.ghosts[0], &mut one.from] {
+                for value in [&mut one.beyond[0], &mut one.ghosts[0], &mut one.from[0]] {
                     *value = people.deviations((*value, 0.0));
                 }
             }
@@ -417,10 +422,11 @@ impl OwnAnswers {
         right: &[[f64; 2]],
         says_all_of_z: bool,
     ) -> OwnRun {
-        let copies = Tails::new(measured.iter().map(Measured::reach));
+        let copies = Tails::new(measured.iter().map(Measured::reach_of_copies));
+        let guesses = Tails::new(measured.iter().map(Measured::reach_of_guesses));
         let p_value = |one: &Measured| {
             let [copied, guessed, constant] = one.counted();
-            chance::least_of_two(copies.at(copied).min(chance::tail(guessed.max(constant))))
+            chance::least_of_two(copies.at(copied).min(guesses.at(guessed.max(constant))))
         };
         let p_values: Vec<f64> = measured.iter().map(p_value).collect();
         let chances = Mixture::fit(&p_values);
@@ -492,7 +498,13 @@ fn confirm(measured: &mut [Measured]) {
     let people = People::of(&values);
     for (one, (below, variance)) in measured.iter_mut().zip(values) {
         one.beyond[1] = people.deviations((below, variance));
-        one.ghosts[1] = people.deviations((one.confirmed.expected, variance));
+        let ghost = people.deviations((one.confirmed.expected, variance));
+        one.ghosts[1] = ghost;
+        // Where `may_guess` begins to hold, in deviations.
+        let blind = one.confirmed.blind_deviation() / people.deviation(variance);
+        let is_like_blind = f64::min(ghost - CONFIRMED * blind, NEARER * ghost / (NEARER + blind));
+        let is_asked = one.confirmed.favourite.is_none();
+        one.from[1] = if is_asked { is_like_blind } else { f64::NEG_INFINITY };
     }
 }
 

@@ -3,6 +3,9 @@
 /// How many deviations beyond the middle people reach on the side of cheaters.
 const REACH: f64 = 2.0;
 
+/// Share of all values at which the median of those of people lies if a fifth cheat.
+const MEDIAN_OF_ALL: f64 = 0.4;
+
 /// Median of the square of a standard normal variable.
 const MEDIAN_SQUARE: f64 = 0.454_936_423_119_572_7;
 
@@ -15,11 +18,14 @@ pub(super) struct People {
 
 impl People {
     /// From values and their variances; cheaters have *higher* values. The variance between people
-    /// comes from the lower half alone, where no cheater is, by the median of the squares; the middle is
-    /// the median, by weight, of those who are not far above it.
+    /// comes from the lower half, where no cheater is, by the median of the squares, and is no smaller than that
+    /// of all if a fifth cheat: the lower half of a few people may be narrow by chance. The middle is the median, by
+    /// weight, of those who are not far above it.
     pub(super) fn of(values: &[(f64, f64)]) -> Self {
-        let mut people =
-            Self { middle: median(values.iter().map(|value| value.0).collect()), between: 0.0 };
+        let mut people = Self {
+            middle: quantile(values.iter().map(|value| value.0).collect(), 0.5),
+            between: 0.0,
+        };
         for _ in 0..30 {
             people.between = between(values, people.middle);
             let mut kept: Vec<(f64, f64)> = values
@@ -40,20 +46,31 @@ impl People {
 
     /// How many deviations above people a value lies.
     pub(super) fn deviations(&self, (value, variance): (f64, f64)) -> f64 {
-        (value - self.middle) / (self.between + variance).max(1e-12).sqrt()
+        (value - self.middle) / self.deviation(variance)
+    }
+
+    /// The standard deviation of values of people with this variance.
+    pub(super) fn deviation(&self, variance: f64) -> f64 {
+        (self.between + variance).max(1e-12).sqrt()
     }
 }
 
 /// The variance between people for which the median of (value - middle)^2 / (between + variance) over the
-/// values that are not above the middle is that of a normal variable.
+/// values that are not above the middle is that of a normal variable, or the one for which that of people among all is,
+/// whichever is larger.
 fn between(values: &[(f64, f64)], middle: f64) -> f64 {
-    let lower: Vec<(f64, f64)> = values
-        .iter()
-        .filter(|(value, _)| *value <= middle)
-        .map(|(value, variance)| ((value - middle).powi(2), *variance))
-        .collect();
+    let lower: Vec<(f64, f64)> =
+        values.iter().filter(|(value, _)| *value <= middle).copied().collect();
+    variance(&lower, middle, 0.5).max(variance(values, middle, MEDIAN_OF_ALL))
+}
+
+/// The variance between people for which this quantile of the squares is the median of that of a normal variable.
+fn variance(values: &[(f64, f64)], middle: f64, share: f64) -> f64 {
     let at = |between: f64| {
-        median(lower.iter().map(|(square, v)| square / (between + v).max(1e-12)).collect())
+        let squares = values
+            .iter()
+            .map(|(value, variance)| (value - middle).powi(2) / (between + variance).max(1e-12));
+        quantile(squares.collect(), share)
     };
     if at(0.0) <= MEDIAN_SQUARE {
         return 0.0;
@@ -69,16 +86,13 @@ fn between(values: &[(f64, f64)], middle: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// The middle value, or the mean of the two; 0 without values.
-fn median(mut values: Vec<f64>) -> f64 {
-    let half = values.len() / 2;
-    if values.is_empty() {
-        return 0.0;
-    }
-    let even = values.len().is_multiple_of(2);
-    let (below, upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
-    let lower = below.iter().copied().max_by(f64::total_cmp).filter(|_| even);
-    lower.map_or(*upper, |lower| 0.5 * (lower + *upper))
+/// The value below which this share of the values lies, by the one below and the one above; 0 without values.
+fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
+    let Some(last) = values.len().checked_sub(1) else { return 0.0 };
+    let place = share * last as f64;
+    let (_, lower, above) = values.select_nth_unstable_by(place as usize, f64::total_cmp);
+    let upper = above.iter().copied().min_by(f64::total_cmp);
+    upper.map_or(*lower, |upper| *lower + place.fract() * (upper - *lower))
 }
 
 /// The first value up to which half of the weight lies; 0 without values.
@@ -117,9 +131,10 @@ mod tests {
 
     #[test]
     fn medians_by_hand() {
-        assert_eq!(Some(median(vec![3.0, 1.0, 2.0])), Some(2.0));
-        assert_eq!(Some(median(vec![4.0, 1.0, 2.0, 3.0])), Some(2.5));
-        assert_eq!(Some(median(vec![])), Some(0.0));
+        assert_eq!(Some(quantile(vec![3.0, 1.0, 2.0], 0.5)), Some(2.0));
+        assert_eq!(Some(quantile(vec![4.0, 1.0, 2.0, 3.0], 0.5)), Some(2.5));
+        assert_eq!(Some(quantile(vec![], 0.5)), Some(0.0));
+        assert_eq!(Some(quantile(vec![4.0, 1.0, 2.0, 3.0], 0.25)), Some(1.75));
         assert_eq!(Some(weighted_median(&mut [(1.0, 1.0), (3.0, 5.0), (2.0, 1.0)])), Some(3.0));
         // Variances of 0 and all alike: nobody differs.
         let people = People::of(&[(2.0, 0.0); 4]);

@@ -43,8 +43,6 @@ pub(super) struct Said {
     without: Vec<f64>,
     /// By worker: the sum over tasks with others of how probable they make the label, and their number.
     pub(super) right: Vec<[f64; 2]>,
-    /// Share of pairs of reports on one task that are equal.
-    equal_pairs: f64,
 }
 
 /// Some tasks, for one thread.
@@ -214,11 +212,6 @@ impl<'a> Heard<'a> {
         odds / self.all
     }
 
-    /// Share of equal pairs of reports on one task, over all tasks.
-    pub(super) fn equal_pairs(self) -> f64 {
-        self.said.equal_pairs
-    }
-
     /// The probability that another person gives this label: the others' labels, and one report
     /// more by the shares of the crowd.
     pub(super) fn person(self, label: Label) -> f64 {
@@ -230,16 +223,13 @@ impl Said {
     pub(super) fn new(table: &LabelTable) -> Self {
         let size = table.task_count().div_ceil(most_chunks(table)).next_power_of_two();
         let firsts: Vec<u32> = (0..table.task_count() as u32).step_by(size).collect();
-        let counted: Vec<(Stretch<'_>, Vec<u64>, [f64; 2])> =
+        let counted: Vec<(Stretch<'_>, Vec<u64>)> =
             firsts.into_par_iter().map(|first| Stretch::of(table, first, size)).collect();
         let mut labels = Vec::with_capacity(counted.len());
         let mut shares = vec![0.5; table.label_count()];
-        let (mut equal, mut pairs) = (0.0, 0.0);
-        for (part, counts, [equal_of_part, pairs_of_part]) in counted {
+        for (part, counts) in counted {
             labels.push(part);
             shares.iter_mut().zip(counts).for_each(|(share, count)| *share += count as f64);
-            equal += equal_of_part;
-            pairs += pairs_of_part;
         }
         let all: f64 = shares.iter().sum();
         shares.iter_mut().for_each(|share| *share /= all);
@@ -250,7 +240,6 @@ impl Said {
             shares,
             without: weights.iter().map(|weight| weight.without).collect(),
             right,
-            equal_pairs: if pairs > 0.0 { equal / pairs } else { 0.0 },
         }
     }
 
@@ -340,12 +329,10 @@ fn fitted(
 }
 
 impl<'a> Stretch<'a> {
-    /// Of `size` tasks from `first` on; how often each label is given, and how many pairs of reports on one task
-    /// are equal, and are there.
-    fn of(table: &'a LabelTable, first: u32, size: usize) -> (Self, Vec<u64>, [f64; 2]) {
+    /// Of `size` tasks from `first` on, and how often each label is given.
+    fn of(table: &'a LabelTable, first: u32, size: usize) -> (Self, Vec<u64>) {
         let mut part = Self { table, first, labels: Vec::new(), ends: Vec::new() };
         let mut counts = vec![0; table.label_count()];
-        let (mut equal, mut pairs) = (0.0, 0.0);
         let mut sorted: Vec<Label> = Vec::new();
         for task in (first..table.task_count() as u32).take(size) {
             let reports = table.of_task(task).labels;
@@ -353,15 +340,12 @@ impl<'a> Stretch<'a> {
             sorted.extend(reports);
             sorted.sort_unstable();
             for run in sorted.chunk_by(|a, b| a == b) {
-                let count = run.len() as f64;
                 part.labels.push(run[0]);
                 counts[usize::from(run[0])] += run.len() as u64;
-                equal += count * (count - 1.0);
             }
-            pairs += reports.len() as f64 * (reports.len() as f64 - 1.0);
             part.ends.push(part.labels.len() as u32);
         }
-        (part, counts, [equal, pairs])
+        (part, counts)
     }
 
     /// Every task with its labels.

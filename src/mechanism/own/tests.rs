@@ -43,7 +43,7 @@ fn who_gives_one_label_nearly_always_is_asked_for_that_and_not_for_guesses() {
             confirmed,
             beyond,
             ghosts,
-            from,
+            from: [from, 0.0],
             constant,
             is_enough: false,
         };

@@ -146,38 +146,16 @@ fn confirmed(table: &LabelTable, worker: u32) -> (f64, f64, f64) {
         let elsewhere = tasks.iter().filter(|(other, _)| *other != task);
         say(task, label) - elsewhere.map(|&(other, _)| say(other, label)).sum::<f64>() / rest
     };
-    let (mut equal, mut pairs) = (0.0, 0.0);
-    for task in 0..table.task_count() as u32 {
-        let labels = table.of_task(task).labels;
-        for (i, a) in labels.iter().enumerate() {
-            for (j, b) in labels.iter().enumerate().filter(|(j, _)| *j != i) {
-                let _ = j;
-                pairs += 1.0;
-                equal += f64::from(u8::from(a == b));
-            }
-        }
-    }
-    let average = if pairs > 0.0 { equal / pairs } else { 0.0 };
     let (mut value, mut expected, mut blind) = (0.0, 0.0, 0.0);
     for &(task, own) in &tasks {
         value += beyond(task, own);
-        let others = others(table, task, worker);
-        let m = others.len() as f64;
-        let mut same = 0.0;
-        for (i, a) in others.iter().enumerate() {
-            let rest = others.iter().enumerate().filter(|(j, _)| *j != i);
-            same += rest.filter(|(_, b)| b.1 == a.1).count() as f64;
-        }
-        let elsewhere = tasks.iter().filter(|(other, _)| *other != task);
-        let cross: f64 = elsewhere
-            .map(|&(other, _)| others.iter().map(|(_, l)| say(other, *l)).sum::<f64>() / m)
-            .sum();
-        expected += (same + average) / (m * (m - 1.0) + 1.0) - cross / rest;
+        let all = 0..table.label_count() as Label;
+        let another = all.clone().map(|l| person(table, task, worker, l) * beyond(task, l));
+        expected += another.sum::<f64>();
         let draw = |label: Label| {
             let own = tasks.iter().filter(|(_, own)| *own == label).count() as f64;
             (own + share(table, label)) / (n + 1.0)
         };
-        let all = 0..table.label_count() as Label;
         let mean: f64 = all.clone().map(|l| draw(l) * beyond(task, l)).sum();
         let square: f64 = all.map(|l| draw(l) * beyond(task, l).powi(2)).sum();
         blind += square - mean * mean;
