@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-use super::model::{Model, Slot, honest_side};
+use super::model::{Judged, Model, Slot, honest_side};
 use crate::stats::interval::{CONFIDENCE, benjamini_hochberg, fewest_false};
 
 /// Nobody is worth a look whose P(own) is above this many times the rate of false alarms asked for: a
@@ -10,7 +10,7 @@ use crate::stats::interval::{CONFIDENCE, benjamini_hochberg, fewest_false};
 const CAP: f64 = 3.0;
 
 /// False discovery rate at which those who are worth a look stand apart from people.
-const APART: f64 = 0.2;
+const APART: f64 = 0.1;
 
 /// Degrees of freedom of one text's deviations towards Z, as of own work in the model: people's cosines with an
 /// LLM's text have a long tail on that side.
@@ -37,8 +37,8 @@ pub(super) fn cut_off(candidates: impl Iterator<Item = (f64, bool)>, fdr: f64) -
 }
 
 /// Who stands apart from people: closer to Z, or to nothing at all, than the middle and the spread of
-/// people say, both taken from the side away from cheaters. No ghost is asked, so nothing is assumed of
-/// an LLM.
+/// people say, both taken from the side away from cheaters, everybody as far as they are believed. No ghost is asked,
+/// so nothing is assumed of an LLM.
 #[derive(Debug)]
 pub(super) struct Apart {
     /// How many people do, at least: the low end of an interval.
@@ -48,13 +48,21 @@ pub(super) struct Apart {
 }
 
 impl Apart {
-    pub(super) fn new(model: &Model, slots: &[Slot], people: &[Vec<usize>]) -> Self {
+    /// With what the model says of each person.
+    pub(super) fn new(
+        model: &Model,
+        slots: &[Slot],
+        people: &[Vec<usize>],
+        judged: &[Option<Judged>],
+    ) -> Self {
         let rho = model.correlation;
         let order: Vec<(usize, f64)> = people
             .iter()
-            .flat_map(|of| {
+            .zip(judged)
+            .flat_map(|(of, judged)| {
                 let weight = 1.0 / (1.0 + (of.len() as f64 - 1.0) * rho);
-                of.iter().map(move |&slot| (slot, weight))
+                let own = judged.iter().flat_map(|judged| &judged.slots);
+                of.iter().zip(own).map(move |(&slot, own)| (slot, weight * own))
             })
             .collect();
         // In honest deviations; 0 where nothing is known.

@@ -95,22 +95,21 @@ impl Verdict {
         model: Option<&Model>,
         copied: Vec<Option<Copied>>,
     ) -> Self {
+        let judge = |person| model.and_then(|model| asked.judge(model, person));
+        let judged: Vec<Option<Judged>> =
+            (0..asked.people.len()).into_par_iter().map(judge).collect();
+        let slots = &asked.scene.slots;
+        let apart = model.map(|model| Apart::new(model, slots, asked.people, &judged));
         let (mut shares, mut fewest) = (Shares::default(), 0.0);
-        let apart = model.map(|model| Apart::new(model, &asked.scene.slots, asked.people));
-        let judged: Vec<Option<Person>> = match model.zip(apart.as_ref()) {
-            Some((model, apart)) => {
-                let judge = |person| asked.judge(model, person);
-                let judged: Vec<Option<Judged>> =
-                    (0..asked.people.len()).into_par_iter().map(judge).collect();
-                shares = Shares::new(model, judged.iter().flatten());
-                fewest = model.cheaters() * shares.least();
-                let person = |(index, judged): (usize, Option<Judged>)| {
-                    Some(asked.person(model, apart, index, judged?, fewest))
-                };
-                judged.into_iter().enumerate().map(person).collect()
-            }
-            None => asked.people.iter().map(|_| None).collect(),
+        if let Some(model) = model {
+            shares = Shares::new(model, judged.iter().flatten());
+            fewest = model.cheaters() * shares.least();
+        }
+        let person = |(index, judged): (usize, Option<Judged>)| {
+            let (model, apart) = model.zip(apart.as_ref())?;
+            Some(asked.person(model, apart, index, judged?, fewest))
         };
+        let judged: Vec<Option<Person>> = judged.into_iter().enumerate().map(person).collect();
         let mut of_person = vec![Vec::new(); judged.len()];
         for (review, &person) in asked.reviewer_of.iter().enumerate() {
             of_person[person].push(review);

@@ -242,8 +242,8 @@ fn a_closeness_at_which_an_llm_would_stand_among_people_has_no_part() {
 fn one_text_stands_apart_towards_z_by_a_longer_tail_than_away_from_it() {
     use statrs::distribution::{ContinuousCDF, Normal};
     let model = Model { closeness_of_z: (0.0, 1.0, 0.0), ..model() };
-    // A hundred people like a standard normal, and somebody at a place. Of 101 the bar of the first is
-    // .2 / 101: 3.1 deviations of a normal, 3.9 of a Student t with 8 degrees of freedom and variance 1.
+    // A hundred people like a standard normal, all believed, and somebody at a place. Of 101 the bar of the first is
+    // .1 / 101: 3.3 deviations of a normal, 4.4 of a Student t with 8 degrees of freedom and variance 1.
     let is_apart = |place: f64| {
         let normal = Normal::standard();
         let of = |index: u32| normal.inverse_cdf((f64::from(index) + 0.5) / 100.0);
@@ -252,8 +252,14 @@ fn one_text_stands_apart_towards_z_by_a_longer_tail_than_away_from_it() {
             .map(|z| Slot { x: [f64::NAN, z], copies: [[0.0; 2]; 2], llm: [f64::NAN; 2] })
             .collect();
         let people: Vec<Vec<usize>> = (0..101).map(|person| vec![person]).collect();
-        super::super::flags::Apart::new(&model, &slots, &people).people[100]
+        let judged: Vec<Option<Judged>> = slots
+            .iter()
+            .map(|slot| {
+                Some(Judged { slots: vec![1.0], ..model.judge([(slot, slot.x)].into_iter()) })
+            })
+            .collect();
+        super::super::flags::Apart::new(&model, &slots, &people, &judged).people[100]
     };
-    assert_eq!([3.0, 3.5, 4.4].map(is_apart), [false, false, true]);
-    assert_eq!([-2.9, -3.5].map(is_apart), [false, true]);
+    assert_eq!([3.1, 3.9, 4.7].map(is_apart), [false, false, true]);
+    assert_eq!([-3.1, -3.6].map(is_apart), [false, true]);
 }
