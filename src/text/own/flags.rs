@@ -9,9 +9,6 @@ use crate::stats::interval::{CONFIDENCE, benjamini_hochberg, fewest_false};
 /// mean alone would let clear cases vouch for unclear ones.
 const CAP: f64 = 3.0;
 
-/// False discovery rate at which those who are worth a look stand apart from people.
-const APART: f64 = 0.1;
-
 /// Degrees of freedom of one text's deviations towards Z, as of own work in the model: people's cosines with an
 /// LLM's text have a long tail on that side.
 const FREEDOM: f64 = 8.0;
@@ -48,12 +45,13 @@ pub(super) struct Apart {
 }
 
 impl Apart {
-    /// With what the model says of each person.
+    /// With what the model says of each person, at a false discovery rate of `fdr`.
     pub(super) fn new(
         model: &Model,
         slots: &[Slot],
         people: &[Vec<usize>],
         judged: &[Option<Judged>],
+        fdr: f64,
     ) -> Self {
         let rho = model.correlation;
         let order: Vec<(usize, f64)> = people
@@ -108,7 +106,7 @@ impl Apart {
         };
         let found = |values: &[Option<f64>]| {
             let adjusted = benjamini_hochberg(values).into_iter();
-            adjusted.map(|p| p.is_some_and(|p| p <= APART)).collect()
+            adjusted.map(|p| p.is_some_and(|p| p <= fdr)).collect()
         };
         let mut all = vec![None; slots.len()];
         order.iter().for_each(|&(slot, _)| all[slot] = Some(of_slot(slot)));

@@ -99,7 +99,8 @@ impl Verdict {
         let judged: Vec<Option<Judged>> =
             (0..asked.people.len()).into_par_iter().map(judge).collect();
         let slots = &asked.scene.slots;
-        let apart = model.map(|model| Apart::new(model, slots, asked.people, &judged));
+        let fdr = asked.settings.fdr;
+        let apart = model.map(|model| Apart::new(model, slots, asked.people, &judged, fdr));
         let (mut shares, mut fewest) = (Shares::default(), 0.0);
         if let Some(model) = model {
             shares = Shares::new(model, judged.iter().flatten());
@@ -121,9 +122,9 @@ impl Verdict {
         let cut_offs = if is_blind {
             CutOffs { people: None, reviews: None, worst: None }
         } else {
-            cut_offs(&judged, asked.settings.fdr)
+            cut_offs(&judged, fdr)
         };
-        let bar = cut_offs.people.unwrap_or(asked.settings.fdr);
+        let bar = cut_offs.people.unwrap_or(fdr);
         let plantings: Vec<Planting> = match model {
             Some(model) => (0..judged.len())
                 .into_par_iter()
