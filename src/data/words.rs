@@ -73,6 +73,7 @@ impl<'a> Iterator for Words<'a> {
     fn next(&mut self) -> Option<&'a str> {
         let bytes = self.text.as_bytes();
         let kind = |at: usize| bytes.get(at).map_or(Kind::Space, |&byte| KINDS[byte as usize]);
+        let in_word = |kind| matches!(kind, Kind::Letter | Kind::Digit | Kind::Join);
         loop {
             if let Some(word) = self.other.as_mut().and_then(Iterator::next) {
                 return Some(word);
@@ -86,6 +87,19 @@ impl<'a> Iterator for Words<'a> {
                 if self.at == bytes.len() {
                     return None;
                 }
+                // Most words are plain, with a space behind them or behind the mark that follows.
+                let mut is_word = false;
+                while in_word(kind(self.end)) {
+                    is_word |= kind(self.end) != Kind::Join;
+                    self.end += 1;
+                }
+                let word = &self.text[self.at..self.end];
+                let is_mark = !matches!(kind(self.end), Kind::Space | Kind::High);
+                let behind = self.end + usize::from(is_mark);
+                if is_word && kind(behind) == Kind::Space {
+                    (self.at, self.end) = (behind, behind);
+                    return Some(word);
+                }
                 let mut all = 0;
                 while kind(self.end) != Kind::Space {
                     all |= bytes[self.end];
@@ -97,7 +111,6 @@ impl<'a> Iterator for Words<'a> {
                     continue;
                 }
             }
-            let in_word = |kind| matches!(kind, Kind::Letter | Kind::Digit | Kind::Join);
             while self.at < self.end && !in_word(kind(self.at)) {
                 self.at += 1;
             }
