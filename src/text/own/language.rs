@@ -53,7 +53,10 @@ fn told(text: &str) -> Option<Told> {
 /// Whether a fifth of the words are English and nothing else. What is not English may be, too: its trigrams tell.
 fn is_english(text: &str) -> bool {
     let (mut words, mut english) = (0, 0);
-    for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
+    let runs = text.split(|c: char| !c.is_alphanumeric());
+    // A term with a digit is a word of no language.
+    let is_word = |run: &&str| !run.is_empty() && run.chars().all(char::is_alphabetic);
+    for word in runs.filter(is_word) {
         words += 1;
         english += usize::from(ENGLISH.iter().any(|known| word.eq_ignore_ascii_case(known)));
     }
