@@ -176,8 +176,11 @@ pub(super) fn short_reviews(set: &ReviewSet, scores: &[ScoreName]) -> Option<War
         .filter(|score| !matches!(score, ScoreName::Negative | ScoreName::Own))
         .map(|score| score.as_str())
         .collect();
+    if affected.is_empty() {
+        return None;
+    }
     let short = short_reviewers(set);
-    if short.is_empty() || affected.is_empty() {
+    if short.is_empty() {
         return None;
     }
     let names: Vec<&str> = short.iter().map(|&reviewer| set.reviewers.name(reviewer)).collect();

@@ -7,7 +7,7 @@ use crate::data::reviews::ReviewSet;
 use crate::data::warning::Warning;
 use crate::error::{Error, ErrorKind, Result};
 use crate::text::own::{
-    ENOUGH_PAPERS, ENOUGH_REVIEWERS, TextChecks, UnusableZ, check_texts, count_words,
+    ENOUGH_PAPERS, ENOUGH_REVIEWERS, TextChecks, UnusableZ, check_texts, has_fewer_words,
 };
 use crate::text::score::ScoreName;
 
@@ -146,7 +146,7 @@ fn fitting(
 /// How many texts have too few words, if most have.
 fn mostly_short(set: &ReviewSet, min_words: usize) -> Option<usize> {
     let texts = set.reviews.iter().filter_map(|review| review.content.text.as_deref());
-    let short = texts.filter(|text| count_words(text) < min_words).count();
+    let short = texts.filter(|text| has_fewer_words(text, min_words)).count();
     (2 * short > set.reviews.len()).then_some(short)
 }
 

@@ -8,6 +8,11 @@ pub(crate) fn count_words(text: &str) -> usize {
     words(text).count()
 }
 
+/// Whether a text has fewer words: the rest of a long one is not looked at.
+pub(crate) fn has_fewer_words(text: &str, count: usize) -> bool {
+    words(text).take(count).count() < count
+}
+
 /// Where the sentences of a text end, and the words up to there.
 pub(super) struct Sentences {
     /// Byte at which the sentence ends, and words up to there.

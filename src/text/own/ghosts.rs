@@ -147,13 +147,10 @@ pub fn plant(set: &ReviewSet, checks: &TextChecks, settings: &OwnSettings) -> Pl
             first_cut + cuts.len() - 1
         })
     };
+    let cut_z = |slot: usize, z: usize| ends[z].as_ref()?.cut_at(words[slot]?);
     let copies = (0..first_z).map(|slot| {
         let z = venue.papers[venue.paper_of_review[slot]].z.clone();
-        z.map(|z| {
-            let bytes = ends[z].as_ref().zip(words[slot]).and_then(|(ends, n)| ends.cut_at(n));
-            row_of(first_z + z, bytes)
-        })
-        .collect()
+        z.map(|z| row_of(first_z + z, cut_z(slot, z))).collect()
     });
     let copies = copies.collect();
 
@@ -172,12 +169,13 @@ pub fn plant(set: &ReviewSet, checks: &TextChecks, settings: &OwnSettings) -> Pl
             let paper = &venue.papers[venue.paper_of_review[slot]];
             let review = outside(&paper.reviews, first_z, &mut random);
             let z = outside(&paper.z, venue.z.len(), &mut random);
-            let cut = |row: usize| Sentences::new(text(row)?).cut_at(words[slot]?);
-            let review =
-                review.map(|row| (Ghost { class: Class::OffTopic, slot, row, z: None }, cut(row)));
+            let review = review.map(|row| {
+                let cut = || Sentences::new(text(row)?).cut_at(words[slot]?);
+                (Ghost { class: Class::OffTopic, slot, row, z: None }, cut())
+            });
             let z = z.map(|z| {
-                let row = first_z + z;
-                (Ghost { class: Class::OffTopicLlm, slot, row, z: Some(z) }, cut(row))
+                let (row, class) = (first_z + z, Class::OffTopicLlm);
+                (Ghost { class, slot, row, z: Some(z) }, cut_z(slot, z))
             });
             review.into_iter().chain(z)
         })

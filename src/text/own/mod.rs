@@ -46,7 +46,7 @@ pub(crate) mod z_check;
 
 pub(crate) use class::Class;
 pub(crate) use copied::is_copied;
-pub(crate) use cut::count_words;
+pub(crate) use cut::has_fewer_words;
 pub(crate) use duplicates::NearDuplicate;
 #[cfg(test)]
 pub(crate) use duplicates::near_duplicates;

@@ -3,6 +3,7 @@ mod other_paper;
 use proptest::prelude::*;
 use rand::RngExt;
 
+use super::cut::count_words;
 use super::settings::COUNTED_WORDS;
 use super::*;
 use crate::data::content::Content;
