@@ -230,6 +230,49 @@ pub(super) fn medians(points: &[Point]) -> Point {
     })
 }
 
+/// A point less what everybody has there, and its densities by place.
+pub(super) type PointInSlot = (Point, [f64; PLACES]);
+
+/// Products over the slots of a person, all divided by one number now and then so that none vanishes.
+struct Products {
+    /// Centers of own work that the person can have, and their weights.
+    nodes: Vec<(Point, f64)>,
+    /// How often the person may cheat, with the prior probabilities.
+    habits: Vec<(f64, f64)>,
+    is_used: [bool; PLACES],
+    /// Of own work by node, and of kinds by place.
+    own: Vec<f64>,
+    always: [f64; PLACES],
+    /// Of mixtures by habit, node and place, places side by side: each of their sums waits for itself alone.
+    mixed: Vec<[f64; PLACES]>,
+    /// Densities by slot and node, and by slot and place.
+    slot_own: Vec<f64>,
+    slot_kinds: Vec<[f64; PLACES]>,
+}
+
+/// What a person does, each with a number in proportion to its probability.
+struct Masses {
+    never: f64,
+    /// Cheats, but on none of these slots.
+    lucky: f64,
+    /// Cheats now and then, by habit and place.
+    habits: Vec<[f64; PLACES]>,
+    /// Always cheats, and cheats at all, by kind.
+    always: [f64; 4],
+    kinds: [f64; 4],
+}
+
+impl Masses {
+    fn cheat(&self) -> f64 {
+        self.kinds.iter().sum()
+    }
+
+    /// P(every slot is own work).
+    fn own(&self) -> f64 {
+        (self.never + self.lucky) / (self.never + self.cheat())
+    }
+}
+
 /// What is fitted.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
@@ -438,9 +481,17 @@ impl Model {
 
     /// What is said of somebody who has these points in these slots.
     pub(super) fn judge<'a>(&self, points: impl Iterator<Item = (&'a Slot, Point)>) -> Judged {
-        let points =
-            points.map(|(slot, x)| (self.beyond_slot(slot, x), self.kinds.densities(slot, x)));
-        self.judge_points(&points.collect::<Vec<_>>())
+        self.judge_points(&points.map(|(slot, x)| self.point_in(slot, x)).collect::<Vec<_>>())
+    }
+
+    /// A point in a slot, and its densities.
+    pub(super) fn point_in(&self, slot: &Slot, x: Point) -> PointInSlot {
+        (self.beyond_slot(slot, x), self.kinds.densities(slot, x))
+    }
+
+    /// P(every slot is own work), where nothing else is asked.
+    pub(super) fn own(&self, points: &[PointInSlot]) -> f64 {
+        self.masses(&self.products(points), |_, _| {}).own()
     }
 
     /// A point less what everybody's z has in this slot.
@@ -450,8 +501,7 @@ impl Model {
         [x[0], x[1] - if close.is_nan() { 0.0 } else { slope * close }]
     }
 
-    #[expect(clippy::too_many_lines, reason = "one sum over kinds, habits and nodes")]
-    fn judge_points(&self, points: &[(Point, [f64; PLACES])]) -> Judged {
+    fn products(&self, points: &[PointInSlot]) -> Products {
         let n = points.len();
         let nodes = self.nodes(points);
         let slot_covariance =
@@ -460,9 +510,6 @@ impl Model {
         let habits = habits(n);
         let m = nodes.len();
         let is_used: [bool; PLACES] = from_fn(|place| self.share(place) > 0.0);
-        // Products over slots, all divided by one number now and then so that none vanishes: of own work
-        // by node, of kinds by place, of mixtures by habit, node and place, places side by side: each of
-        // their sums waits for itself alone.
         let mut own = vec![1.0; m];
         let mut always = [1.0; PLACES];
         let mut mixed = vec![[1.0; PLACES]; habits.len() * m];
@@ -479,12 +526,14 @@ impl Model {
             let kinds = densities.map(|value| value / largest);
             slot_kinds[index] = kinds;
             own.iter_mut().zip(&*of_slot).for_each(|(product, value)| *product *= value);
-            always = from_fn(|place| always[place] * kinds[place]);
+            always.iter_mut().zip(kinds).for_each(|(product, kind)| *product *= kind);
             for (of_habit, &(share, _)) in mixed.chunks_mut(m).zip(&habits) {
                 let of_kinds = kinds.map(|kind| share * kind);
                 for (products, value) in of_habit.iter_mut().zip(&*of_slot) {
                     let of_own = (1.0 - share) * value;
-                    *products = from_fn(|place| products[place] * (of_own + of_kinds[place]));
+                    for (product, of_kind) in products.iter_mut().zip(of_kinds) {
+                        *product *= of_own + of_kind;
+                    }
                 }
             }
             if index % 8 == 7 {
@@ -497,62 +546,87 @@ impl Model {
                 all.chain([&mut unused]).for_each(|product| *product /= largest);
             }
         }
+        Products { nodes, habits, is_used, own, always, mixed, slot_own, slot_kinds }
+    }
 
-        let every_own: f64 = own.iter().zip(&nodes).map(|(product, (_, w))| product * w).sum();
+    /// What is likely of the person; `of_habit` is told the number of every habit and its weights by node
+    /// and place.
+    fn masses(&self, of: &Products, mut of_habit: impl FnMut(usize, &[[f64; PLACES]])) -> Masses {
+        let every_own: f64 = of.own.iter().zip(&of.nodes).map(|(p, (_, w))| p * w).sum();
         let never = (1.0 - self.cheaters) * every_own;
-        let lucky = self.cheaters * lucky(n) * every_own;
-        let mut total = never;
+        let lucky = self.cheaters * lucky(of.slot_kinds.len()) * every_own;
         let priors: [f64; PLACES] = from_fn(|place| self.cheaters * self.share(place));
-        let mut masses = vec![[0.0; PLACES]; habits.len()];
-        let mut sums = vec![[0.0; PLACES]; habits.len() * n];
+        let m = of.nodes.len();
+        let mut habits = vec![[0.0; PLACES]; of.habits.len()];
         let mut weights = vec![[0.0; PLACES]; m];
-        for (habit, &(share, of_habit)) in habits.iter().enumerate() {
-            let products = &mixed[habit * m..(habit + 1) * m];
-            for ((weights, products), (_, weight)) in weights.iter_mut().zip(products).zip(&nodes) {
-                *weights = from_fn(|place| priors[place] * of_habit * products[place] * weight);
-                masses[habit] = from_fn(|place| masses[habit][place] + weights[place]);
+        for (habit, (&(_, prior), mass)) in of.habits.iter().zip(&mut habits).enumerate() {
+            let priors = priors.map(|of_place| of_place * prior);
+            let products = &of.mixed[habit * m..(habit + 1) * m];
+            for ((weights, products), (_, weight)) in
+                weights.iter_mut().zip(products).zip(&of.nodes)
+            {
+                let of_places = weights.iter_mut().zip(products).zip(priors).zip(&mut *mass);
+                for (((value, product), prior), mass) in of_places {
+                    *value = prior * product * weight;
+                    *mass += *value;
+                }
             }
+            of_habit(habit, &weights);
+        }
+        let (mut always, mut kinds) = ([0.0; 4], [0.0; 4]);
+        for place in (0..PLACES).filter(|&place| of.is_used[place]) {
+            let kind = kind_of(place);
+            let mass = priors[place] * ALWAYS * of.always[place];
+            always[kind] += mass;
+            kinds[kind] += mass;
+            habits.iter().for_each(|masses| kinds[kind] += masses[place]);
+        }
+        Masses { never, lucky, habits, always, kinds }
+    }
+
+    fn judge_points(&self, points: &[PointInSlot]) -> Judged {
+        let n = points.len();
+        let products = self.products(points);
+        let Products { is_used, slot_own, slot_kinds, .. } = &products;
+        let m = products.nodes.len();
+        let mut sums = vec![[0.0; PLACES]; products.habits.len() * n];
+        let masses = self.masses(&products, |habit, weights| {
+            let share = products.habits[habit].0;
             for (index, kinds) in slot_kinds.iter().enumerate() {
                 let cheat = kinds.map(|kind| share * kind);
-                let mut sum = [0.0; PLACES];
-                for (own, weights) in slot_own[index * m..].iter().zip(&weights) {
+                let mut sums_of_slot = [0.0; PLACES];
+                for (own, weights) in slot_own[index * m..].iter().zip(weights) {
                     let own = (1.0 - share) * own;
-                    sum = from_fn(|place| {
-                        sum[place] + weights[place] * cheat[place] / (own + cheat[place])
-                    });
+                    for ((sum, weight), cheat) in sums_of_slot.iter_mut().zip(weights).zip(cheat) {
+                        *sum += weight * cheat / (own + cheat);
+                    }
                 }
-                sums[habit * n + index] = sum;
+                sums[habit * n + index] = sums_of_slot;
             }
-        }
-        let mut by_habit = vec![(0.0, vec![0.0; n]); habits.len()];
+        });
+        let mut by_habit = vec![(0.0, vec![0.0; n]); masses.habits.len()];
         let mut each_kind = vec![[0.0; 4]; n];
-        let (mut all_of_kind, mut kinds) = ([0.0; 4], [0.0; 4]);
         for place in (0..PLACES).filter(|&place| is_used[place]) {
-            let kind = kind_of(place);
-            let mass = priors[place] * ALWAYS * always[place];
-            all_of_kind[kind] += mass;
-            kinds[kind] += mass;
-            for (habit, &(share, _)) in habits.iter().enumerate() {
-                by_habit[habit].0 += masses[habit][place];
-                kinds[kind] += masses[habit][place];
+            for (habit, &(share, _)) in products.habits.iter().enumerate() {
+                by_habit[habit].0 += masses.habits[habit][place];
                 // What cannot be of the kind would be a share of nothing.
                 let can_be = (0..n).filter(|&index| share * slot_kinds[index][place] != 0.0);
                 for index in can_be {
                     let sum = sums[habit * n + index][place];
                     by_habit[habit].1[index] += sum;
-                    each_kind[index][kind] += sum;
+                    each_kind[index][kind_of(place)] += sum;
                 }
             }
         }
-        let cheat_mass: f64 = kinds.iter().sum();
-        total += cheat_mass;
-        let always_mass: f64 = all_of_kind.iter().sum();
-        let not_own = (cheat_mass - lucky).max(0.0);
+        let cheat_mass = masses.cheat();
+        let total = masses.never + cheat_mass;
+        let always_mass: f64 = masses.always.iter().sum();
+        let not_own = (cheat_mass - masses.lucky).max(0.0);
         let normal = |value: f64| value / total;
         let slot_kinds: Vec<[f64; 4]> = each_kind
             .into_iter()
             .map(|mut slot| {
-                slot.iter_mut().zip(all_of_kind).for_each(|(p, all)| *p = normal(*p + all));
+                slot.iter_mut().zip(masses.always).for_each(|(p, all)| *p = normal(*p + all));
                 slot
             })
             .collect();
@@ -563,13 +637,13 @@ impl Model {
             (normal(mass), slots.map(|p| if mass > 0.0 { p / mass } else { 0.0 }).collect())
         };
         let mut habits: Vec<(f64, Vec<f64>)> = by_habit.into_iter().map(given).collect();
-        habits.extend([(normal(never), vec![0.0; n]), (normal(always_mass), vec![1.0; n])]);
-        let own = never + lucky;
+        habits.extend([(normal(masses.never), vec![0.0; n]), (normal(always_mass), vec![1.0; n])]);
         let of_kinds = |mass: f64| if cheat_mass > 0.0 { mass * not_own / cheat_mass } else { 0.0 };
+        let own = masses.own();
         Judged {
-            own: normal(own),
-            logs: [normal(own).max(1e-300).ln(), normal(not_own).max(1e-300).ln()],
-            kinds: kinds.map(|mass| normal(of_kinds(mass))),
+            own,
+            logs: [own.max(1e-300).ln(), normal(not_own).max(1e-300).ln()],
+            kinds: masses.kinds.map(|mass| normal(of_kinds(mass))),
             slots,
             slot_kinds,
             habits,
@@ -584,7 +658,7 @@ impl Model {
     }
 
     /// Centers of own work that a person can have, and their weights.
-    fn nodes(&self, points: &[(Point, [f64; PLACES])]) -> Vec<(Point, f64)> {
+    fn nodes(&self, points: &[PointInSlot]) -> Vec<(Point, f64)> {
         let n = points.len();
         if n == 1 {
             return vec![(self.center, 1.0)];
@@ -635,31 +709,30 @@ impl Model {
         self.at_share(judged, self.cheaters.max(CAUTIOUS))
     }
 
-    /// The first of [`Self::cautious`], where single slots do not matter.
-    pub(super) fn cautiously_own(&self, judged: &Judged) -> f64 {
-        self.own_at_share(judged, self.cheaters.max(CAUTIOUS))
+    /// The first of [`Self::cautious`], of P(every one of so many slots is own work).
+    pub(super) fn cautiously_own(&self, own: f64, slots: usize) -> f64 {
+        self.own_at_share(own, slots, self.cheaters.max(CAUTIOUS))
     }
 
     /// P(every slot is own work), and P(own) of each, if so many cheated.
     pub(super) fn at_share(&self, judged: &Judged, share: f64) -> (f64, Vec<f64>) {
-        let total = self.total(judged);
+        let (own, n) = (judged.own, judged.slots.len());
+        let total = self.total(own, n);
         let factor = share / self.cheaters * total(self.cheaters) / total(share);
         let slots = judged.slots.iter().map(|own| 1.0 - ((1.0 - own) * factor).min(1.0));
-        (self.own_at_share(judged, share), slots.collect())
+        (self.own_at_share(own, n, share), slots.collect())
     }
 
-    /// P(every slot is own work) if so many cheated.
-    pub(super) fn own_at_share(&self, judged: &Judged, share: f64) -> f64 {
-        let lucky = lucky(judged.slots.len());
-        (1.0 - share + share * lucky) / self.total(judged)(share)
+    /// P(every one of so many slots is own work) if so many cheated.
+    pub(super) fn own_at_share(&self, own: f64, slots: usize, share: f64) -> f64 {
+        (1.0 - share + share * lucky(slots)) / self.total(own, slots)(share)
     }
 
     /// Likelihood by the share of cheaters, relative to that of nothing but own work.
-    fn total(&self, judged: &Judged) -> impl Fn(f64) -> f64 + use<> {
+    fn total(&self, own: f64, slots: usize) -> impl Fn(f64) -> f64 + use<> {
         let fitted = self.cheaters;
-        let lucky = lucky(judged.slots.len());
-        let cheats =
-            ((1.0 - fitted + fitted * lucky) / judged.own.max(1e-300) - (1.0 - fitted)) / fitted;
+        let lucky = lucky(slots);
+        let cheats = ((1.0 - fitted + fitted * lucky) / own.max(1e-300) - (1.0 - fitted)) / fitted;
         move |share| 1.0 - share + share * cheats
     }
 

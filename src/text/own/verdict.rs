@@ -213,7 +213,7 @@ impl Asked<'_> {
         let judged = self.people.iter().flatten();
         let own = judged.map(|&review| {
             let slot = &self.scene.slots[review];
-            model.judge(std::iter::once((slot, slot.copies[0]))).own
+            model.own(&[model.point_in(slot, slot.copies[0])])
         });
         let (mut count, mut all) = (0, 0);
         own.for_each(|own| {
@@ -242,20 +242,28 @@ impl Asked<'_> {
         }
         let mut random =
             stream(self.settings.seed, &format!("own planting\u{0}{}", self.names[person]), 0);
+        let as_they_are = reviews.iter().map(|&review| &self.scene.slots[review]);
+        let as_they_are = as_they_are.map(|slot| (slot, model.point_in(slot, slot.x)));
+        let as_they_are: Vec<_> = as_they_are.collect();
+        // P(every one is own work).
         let judge = |replaced: &[Option<Point>]| {
-            let points = reviews.iter().zip(replaced).map(|(&review, replaced)| {
-                let slot = &self.scene.slots[review];
-                (slot, replaced.unwrap_or(slot.x))
+            let points = as_they_are.iter().zip(replaced);
+            let points = points.map(|((slot, as_is), replaced)| {
+                replaced.map_or(*as_is, |x| model.point_in(slot, x))
             });
-            model.judge(points)
+            model.own(&points.collect::<Vec<_>>())
         };
-        let is_found =
-            |judged: &Judged| f64::from(u8::from(model.own_at_share(judged, fewest) <= bar));
-        let is_seen = |judged: &Judged| model.cautiously_own(judged) < CLEAR;
+        let n = reviews.len();
+        let is_found = |own: f64| f64::from(u8::from(model.own_at_share(own, n, fewest) <= bar));
+        let is_seen = |own: f64| model.cautiously_own(own, n) < CLEAR;
         let only = |at: usize, all: &[Option<Point>]| {
             let mut one = vec![None; all.len()];
             one[at] = all[at];
             one
+        };
+        let on_one_and_all = |at: usize, all: &[Option<Point>]| {
+            let one = judge(&only(at, all));
+            [one, if all.iter().flatten().count() == 1 { one } else { judge(all) }]
         };
         if model.kinds.llm.is_some() {
             let (mut seen, mut found, mut suspected) = ([0.0; 2], [0.0; 2], 0.0);
@@ -267,11 +275,11 @@ impl Asked<'_> {
                     Some(scatter(point, model.kinds.llm_covariance, &mut random))
                 };
                 let all: Vec<Option<Point>> = reviews.iter().map(scattered).collect();
-                let judged = [judge(&only(draw % all.len(), &all)), judge(&all)];
-                suspected += share * (1.0 - model.cautiously_own(&judged[1]));
-                for (at, judged) in judged.into_iter().enumerate() {
-                    seen[at] += share * f64::from(u8::from(is_seen(&judged)));
-                    found[at] += share * is_found(&judged);
+                let own = on_one_and_all(draw % n, &all);
+                suspected += share * (1.0 - model.cautiously_own(own[1], n));
+                for (at, own) in own.into_iter().enumerate() {
+                    seen[at] += share * f64::from(u8::from(is_seen(own)));
+                    found[at] += share * is_found(own);
                 }
                 texts.push((node, all));
             }
@@ -285,7 +293,7 @@ impl Asked<'_> {
                         point.map(|[peers, near]| [peers, near - (1.0 - OTHER_LLM) * z])
                     };
                     let other: Vec<Option<Point>> = reviews.iter().zip(all).map(of_other).collect();
-                    left -= share * f64::from(u8::from(!is_seen(&judge(&other))));
+                    left -= share * f64::from(u8::from(!is_seen(judge(&other))));
                     is_enough(left)
                 })
             };
@@ -302,8 +310,7 @@ impl Asked<'_> {
             let all = reviews.iter().map(|&review| ghost(&self.scene.slots[review], review));
             let all: Vec<Option<Point>> = all.collect();
             let Some(first) = all.iter().position(Option::is_some) else { continue };
-            let found = [judge(&only(first, &all)), judge(&all)];
-            planting.found[kind] = Some(found.map(|judged| is_found(&judged)));
+            planting.found[kind] = Some(on_one_and_all(first, &all).map(is_found));
         }
         planting
     }
