@@ -4,9 +4,9 @@
 use rayon::prelude::*;
 
 use super::class::Class;
-use super::ghosts::Planted;
+use super::ghosts::{Ghost, Planted};
 use super::settings::{FEWEST_DOUBLE_PAPERS, NEAR_DUPLICATE};
-use super::space::{Placed, UnitSpace, UnitSum};
+use super::space::{LANES, Placed, UnitBlock, UnitSpace, UnitSum, of_one_task};
 use super::venue::VenuePaper;
 use crate::data::progress::Progress;
 use crate::data::reviews::ReviewSet;
@@ -62,6 +62,20 @@ impl Stand {
         });
         (weight >= 0.5).then(|| sum / weight - self.elsewhere)
     }
+}
+
+/// The most similar review and Z.
+pub(super) type MostSimilar = (Option<Similar>, Option<Similar>);
+
+/// Where the texts on a paper stand.
+#[derive(Default)]
+pub(super) struct OnPaper {
+    pub(super) reviews: Vec<Stand>,
+    pub(super) most_similar: Vec<MostSimilar>,
+    /// Every Z as a review of the paper.
+    pub(super) z: Vec<Stand>,
+    /// By slot, one per Z.
+    pub(super) copies: Vec<Vec<Stand>>,
 }
 
 /// What is compared with what.
@@ -134,60 +148,101 @@ impl<'a> Comparison<'a> {
         self.double_papers < FEWEST_DOUBLE_PAPERS
     }
 
-    /// Where all reviews stand.
-    pub(super) fn of_reviews(&self, progress: &dyn Progress) -> Vec<Stand> {
-        each(self.reviews.len(), progress, |slot| {
-            let paper = self.planted.venue.paper_of_review[slot];
-            self.stand(&self.reviews[slot], paper, Some(slot), None)
-        })
+    /// Where the reviews, the Z and the copies of each paper stand.
+    pub(super) fn on_papers(&self, progress: &dyn Progress) -> Vec<OnPaper> {
+        let papers = self.planted.venue.papers.par_iter().enumerate();
+        let of = |block: &mut UnitBlock, (number, paper): (usize, &VenuePaper)| {
+            if progress.interrupted() {
+                return OnPaper::default();
+            }
+            let found = self.on_paper(number, paper, block);
+            progress.advance((2 * paper.reviews.len() + paper.z.len()) as u64);
+            found
+        };
+        papers.map_init(UnitBlock::default, of).collect()
     }
 
-    /// Where every Z would stand as a review of its paper.
-    pub(super) fn of_z(&self, progress: &dyn Progress) -> Vec<Stand> {
-        each(self.z.len(), progress, |z| {
-            self.stand(&self.z[z], self.planted.venue.paper_of_z[z], None, Some(z))
-        })
-    }
-
-    /// Where the copies in every slot stand, one per Z of its paper.
-    pub(super) fn of_copies(&self, progress: &dyn Progress) -> Vec<Vec<Stand>> {
-        each(self.planted.copies.len(), progress, |slot| {
-            let paper = self.planted.venue.paper_of_review[slot];
-            let z = self.planted.venue.papers[paper].z.clone();
+    fn on_paper(&self, number: usize, paper: &VenuePaper, block: &mut UnitBlock) -> OnPaper {
+        let texts = self.texts_on(paper);
+        let is_few = texts.len() <= LANES;
+        if is_few {
+            let rows: Vec<usize> = texts.iter().map(|placed| placed.row).collect();
+            self.space.fill(block, &rows);
+        }
+        let near = |placed: &Placed| {
+            if !is_few {
+                return self.near(placed, &texts);
+            }
+            let cosines = texts.iter().zip(self.space.cosines(placed.row, block));
+            cosines.map(|(other, cosine)| of_one_task(cosine, placed, other)).collect()
+        };
+        let stand = |near: &[f64], placed: &Placed, slot: Option<usize>, is: Option<usize>| {
+            self.stand(near, placed, number, slot, is)
+        };
+        let of_review = |slot: usize| {
+            let placed = &self.reviews[slot];
+            let near = near(placed);
+            let most_similar = self.most_similar(&near, paper, slot);
+            (stand(&near, placed, Some(slot), None), most_similar)
+        };
+        let of_z = |z: usize| stand(&near(&self.z[z]), &self.z[z], None, Some(z));
+        let of_copies = |slot: usize| {
             let of = |(z, &row): (usize, &usize)| {
-                let placed = self.space.place(row, self.planted.tasks[paper]);
-                self.stand(&placed, paper, Some(slot), Some(z))
+                let placed = self.space.place(row, self.planted.tasks[number]);
+                stand(&near(&placed), &placed, Some(slot), Some(z))
             };
-            z.zip(&self.planted.copies[slot]).map(of).collect()
-        })
+            paper.z.clone().zip(&self.planted.copies[slot]).map(of).collect()
+        };
+        // A large paper on all threads.
+        let slots = || paper.reviews.clone().into_par_iter().with_min_len(LANES);
+        let (reviews, most_similar) = slots().map(of_review).unzip();
+        let z = paper.z.clone().into_par_iter().with_min_len(LANES).map(of_z).collect();
+        OnPaper { reviews, most_similar, z, copies: slots().map(of_copies).collect() }
     }
 
     /// Where the ghosts that are about another paper stand.
     pub(super) fn of_others(&self, progress: &dyn Progress) -> Vec<Stand> {
-        each(self.planted.others.len(), progress, |index| {
-            let ghost = &self.planted.others[index];
+        let of = |ghost: &Ghost| {
+            if progress.interrupted() {
+                return Stand::default();
+            }
             let paper = self.planted.venue.paper_of_review[ghost.slot];
             let placed = self.space.place(ghost.row, self.planted.tasks[paper]);
-            let mut stand = self.stand(&placed, paper, Some(ghost.slot), ghost.z);
+            let near = self.near(&placed, &self.texts_on(&self.planted.venue.papers[paper]));
+            let mut stand = self.stand(&near, &placed, paper, Some(ghost.slot), ghost.z);
             if ghost.class == Class::OffTopicLlm && stand.z_of_others.is_some() {
                 stand.z = stand.z_of_others;
             }
+            progress.advance(1);
             stand
-        })
+        };
+        self.planted.others.par_iter().map(of).collect()
     }
 
-    /// A text in a slot of a paper; `is` says which Z it is, if it is one.
+    /// The reviews of a paper, then its Z.
+    fn texts_on(&self, paper: &VenuePaper) -> Vec<&Placed> {
+        self.reviews[paper.reviews.clone()].iter().chain(&self.z[paper.z.clone()]).collect()
+    }
+
+    /// Cosines of a text with others.
+    fn near(&self, placed: &Placed, texts: &[&Placed]) -> Vec<f64> {
+        texts.iter().map(|other| self.space.placed_cosine(placed, other)).collect()
+    }
+
+    /// A text in a slot of a paper, `near` its cosines with the texts on the paper; `is` says which Z it is,
+    /// if it is one.
     fn stand(
         &self,
+        near: &[f64],
         placed: &Placed,
         paper: usize,
         slot: Option<usize>,
         is: Option<usize>,
     ) -> Stand {
-        let here = self.planted.venue.papers[paper].reviews.clone();
-        let cosines: Vec<(usize, f64)> = here
-            .filter(|&other| self.counts[other])
-            .map(|other| (other, self.space.placed_cosine(placed, &self.reviews[other])))
+        let paper = &self.planted.venue.papers[paper];
+        let (near_reviews, near_z) = near.split_at(paper.reviews.len());
+        let cosines: Vec<(usize, f64)> = (paper.reviews.clone().zip(near_reviews.iter().copied()))
+            .filter(|(other, _)| self.counts[*other])
             .collect();
         let elsewhere = self.n_reviews - cosines.len();
         let mut stand = Stand::default();
@@ -201,9 +256,13 @@ impl<'a> Comparison<'a> {
                 .filter_map(|(other, cosine)| Some((u32::try_from(other).ok()?, cosine)))
                 .collect();
         }
-        let z = self.planted.venue.papers[paper].z.clone();
-        let contrasts: Vec<(usize, f64)> =
-            z.filter_map(|z| Some((z, self.contrast(placed, z, is)?))).collect();
+        let to_z = |z: usize| {
+            let of_paper = paper.z.contains(&z).then(|| near_z[z - paper.z.start]);
+            of_paper.unwrap_or_else(|| self.space.placed_cosine(placed, &self.z[z]))
+        };
+        let contrasts: Vec<(usize, f64)> = (paper.z.clone())
+            .filter_map(|z| Some((z, self.contrast(placed, z, is, &to_z)?)))
+            .collect();
         let mean = |values: Vec<f64>| crate::stats::rank::mean(&values);
         stand.z = mean(contrasts.iter().map(|(_, contrast)| *contrast).collect());
         let other = |z: usize| {
@@ -219,29 +278,35 @@ impl<'a> Comparison<'a> {
 
     /// Cosine with a Z less the mean with the Z of that source on other papers, but for the one that the
     /// text is itself; `None` if there is no other.
-    fn contrast(&self, placed: &Placed, z: usize, is: Option<usize>) -> Option<f64> {
+    fn contrast(
+        &self,
+        placed: &Placed,
+        z: usize,
+        is: Option<usize>,
+        to_z: &impl Fn(usize) -> f64,
+    ) -> Option<f64> {
         let source = self.source_of_z[z];
         let itself = is.filter(|&is| is != z && self.source_of_z[is] == source);
         let left = self.z_counts[source] - 1 - usize::from(itself.is_some());
-        let here = self.space.placed_cosine(placed, &self.z[z]);
-        let itself = itself.map_or(0.0, |is| self.space.placed_cosine(placed, &self.z[is]));
+        let here = to_z(z);
+        let itself = itself.map_or(0.0, to_z);
         let all = self.space.sum_of_cosines(placed, &self.sums_of_z[source]);
         (left > 0).then(|| here - (all - here - itself) / left as f64)
     }
 
     /// The most similar review and Z of the same paper, near-duplicates included.
-    pub(super) fn most_similar(&self, slot: usize) -> (Option<Similar>, Option<Similar>) {
+    fn most_similar(&self, near: &[f64], paper: &VenuePaper, slot: usize) -> MostSimilar {
         let venue = &self.planted.venue;
-        let paper = &venue.papers[venue.paper_of_review[slot]];
-        let cosine = |other: &Placed| self.space.placed_cosine(&self.reviews[slot], other);
+        let (reviews, z) = near.split_at(paper.reviews.len());
         let best = |all: &mut dyn Iterator<Item = Similar>| {
             all.reduce(|best, next| if next.cosine > best.cosine { next } else { best })
         };
-        let reviews = paper.reviews.clone().filter(|&other| other != slot);
-        let similar = |index: usize, other: &Placed| Similar { index, cosine: cosine(other) };
+        let similar = |index: usize, &cosine: &f64| Similar { index, cosine };
+        let reviews = paper.reviews.clone().zip(reviews).filter(|(other, _)| *other != slot);
+        let z = paper.z.clone().zip(z);
         (
-            best(&mut reviews.map(|other| similar(venue.reviews[other], &self.reviews[other]))),
-            best(&mut paper.z.clone().map(|z| similar(venue.z[z], &self.z[z]))),
+            best(&mut reviews.map(|(other, cosine)| similar(venue.reviews[other], cosine))),
+            best(&mut z.map(|(z, cosine)| similar(venue.z[z], cosine))),
         )
     }
 
@@ -256,20 +321,4 @@ impl<'a> Comparison<'a> {
         let values: Vec<f64> = self.planted.venue.papers.iter().filter_map(of_paper).collect();
         crate::stats::rank::median(&values)
     }
-}
-
-fn each<T: Default + Send>(
-    count: usize,
-    progress: &dyn Progress,
-    of: impl Fn(usize) -> T + Sync,
-) -> Vec<T> {
-    let one = |index| {
-        if progress.interrupted() {
-            return T::default();
-        }
-        let found = of(index);
-        progress.advance(1);
-        found
-    };
-    (0..count).into_par_iter().map(one).collect()
 }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::features::Comparison;
-use super::space::{LANES, Placed, UnitSum};
+use super::space::{LANES, Placed, UnitBlock, UnitSum};
 use crate::data::progress::Progress;
 use crate::data::reviews::ReviewSet;
 
@@ -114,7 +114,8 @@ impl<'a> OtherPapers<'a> {
     fn of_block(&self, slots: &[usize], level: Option<f64>) -> Vec<Option<OtherPaper>> {
         let Comparison { planted, space, .. } = self.comparison;
         let venue = &planted.venue;
-        let block = space.block(slots);
+        let mut block = UnitBlock::default();
+        space.fill(&mut block, slots);
         let all: Vec<Vec<Sum>> = slots.iter().map(|&slot| self.sums(slot)).collect();
         let mut closest: Vec<Option<(u32, f64)>> = vec![None; slots.len()];
         let mut here: Vec<Option<f64>> = vec![None; slots.len()];

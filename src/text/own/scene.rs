@@ -2,10 +2,11 @@
 //! the kinds of ghosts.
 
 use super::class::Class;
-use super::features::{Features, Stand};
+use super::features::{Comparison, Features, MostSimilar, Stand};
 use super::ghosts::Planted;
 use super::model::{Kinds, Point, Slot, Student, median_moments, medians, minus, moments};
 use super::result::GhostPoint;
+use crate::data::progress::Progress;
 use crate::stats::rank::mean;
 
 /// Fewest ghosts of a kind with a density.
@@ -27,6 +28,32 @@ pub(super) struct Stands {
     pub(super) assumed: bool,
     /// Whether it was measured for these vectors how close an unknown LLM comes.
     pub(super) is_measured: bool,
+}
+
+impl Stands {
+    /// Where all texts stand, and what is most similar to each review.
+    pub(super) fn new(
+        comparison: &Comparison<'_>,
+        is_measured: bool,
+        progress: &dyn Progress,
+    ) -> (Self, Vec<MostSimilar>) {
+        let mut stands = Self {
+            reviews: Vec::new(),
+            z: Vec::new(),
+            copies: Vec::new(),
+            others: comparison.of_others(progress),
+            assumed: comparison.assumed_ratio(),
+            is_measured,
+        };
+        let mut most_similar = Vec::new();
+        for of in comparison.on_papers(progress) {
+            stands.reviews.extend(of.reviews);
+            stands.z.extend(of.z);
+            stands.copies.extend(of.copies);
+            most_similar.extend(of.most_similar);
+        }
+        (stands, most_similar)
+    }
 }
 
 /// All slots, one per review, and what stands in them.

@@ -80,14 +80,7 @@ pub fn own_scores(
     let is_measured = matches!(vectors, Vectors::Sparse(_));
     let space = UnitSpace::new(vectors, venue.reviews.len(), &counts);
     let comparison = Comparison::new(set, planted, &space, &counts);
-    let stands = Stands {
-        reviews: comparison.of_reviews(progress),
-        z: comparison.of_z(progress),
-        copies: comparison.of_copies(progress),
-        others: comparison.of_others(progress),
-        assumed: comparison.assumed_ratio(),
-        is_measured,
-    };
+    let (stands, most_similar) = Stands::new(&comparison, is_measured, progress);
     if progress.interrupted() {
         return Err(OwnError::Interrupted);
     }
@@ -136,7 +129,7 @@ pub fn own_scores(
     }
     let mut reviews: Vec<Option<OwnReview>> = vec![None; believed.len()];
     for (position, mut review) in verdict.reviews.into_iter().enumerate() {
-        (review.peer, review.z) = comparison.most_similar(position);
+        (review.peer, review.z) = most_similar[position];
         review.other_paper = other_papers[position];
         reviews[venue.reviews[position]] = Some(review);
     }

@@ -25,16 +25,21 @@ pub(super) const LANES: usize = 8;
 
 /// Up to [`LANES`] rows, value beside value, so that another row is compared with all of them in one
 /// walk over its values: a walk waits for memory, not for the products.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct UnitBlock {
+    /// Where the values of each dimension are; [`NOWHERE`] if no row has one.
+    places: Vec<u32>,
+    dims: Vec<u32>,
     values: Vec<[f64; LANES]>,
     rows: Vec<usize>,
 }
 
+const NOWHERE: u32 = u32::MAX;
+
 /// A row as it stands in a place: the unit vector less its part along the task's, scaled to length 1.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed {
-    row: usize,
+    pub(super) row: usize,
     task: Option<usize>,
     along: f64,
     /// 0 where nothing but the task is left.
@@ -92,22 +97,29 @@ impl UnitSpace {
         (centered * self.inverse_length[a] * self.inverse_length[b]).clamp(-1.0, 1.0)
     }
 
-    /// The rows as a block.
-    pub(super) fn block(&self, rows: &[usize]) -> UnitBlock {
+    /// Puts the rows into a block of this space in place of what is in it.
+    pub(super) fn fill(&self, block: &mut UnitBlock, rows: &[usize]) {
         debug_assert!(rows.len() <= LANES, "a block has so many lanes");
-        let mut values = vec![[0.0; LANES]; self.rows.dims()];
+        let UnitBlock { places, dims, values, rows: of_block } = block;
+        places.resize(self.rows.dims(), NOWHERE);
+        dims.drain(..).for_each(|dim| places[dim as usize] = NOWHERE);
+        values.clear();
+        rows.clone_into(of_block);
         for (lane, &row) in rows.iter().enumerate() {
+            let mut put = |dim: u32, value: f64| {
+                let place = &mut places[dim as usize];
+                if *place == NOWHERE {
+                    *place = u32::try_from(dims.len()).expect("no more than there are dimensions");
+                    dims.push(dim);
+                    values.push([0.0; LANES]);
+                }
+                values[*place as usize][lane] = value;
+            };
             match &self.rows {
-                Vectors::Dense(dense) => {
-                    let values = values.iter_mut().zip(dense.row(row));
-                    values.for_each(|(lanes, value)| lanes[lane] = *value);
-                }
-                Vectors::Sparse(sparse) => {
-                    sparse.row(row).iter().for_each(|e| values[e.0 as usize][lane] = e.1);
-                }
+                Vectors::Dense(dense) => (0..).zip(dense.row(row)).for_each(|(d, v)| put(d, *v)),
+                Vectors::Sparse(sparse) => sparse.row(row).iter().for_each(|e| put(e.0, e.1)),
             }
         }
-        UnitBlock { values, rows: rows.to_vec() }
     }
 
     /// Cosines of a row with those of a block, in their order; 0 if one has no direction.
@@ -121,8 +133,11 @@ impl UnitSpace {
                 dense.row(row).iter().zip(&block.values).for_each(|(value, o)| add(*value, o));
             }
             Vectors::Sparse(sparse) => {
-                let entries = sparse.row(row).iter();
-                entries.for_each(|&(dim, value)| add(value, &block.values[dim as usize]));
+                for &(dim, value) in sparse.row(row) {
+                    // Where none has a value, products are 0.
+                    let place = block.places[dim as usize] as usize;
+                    block.values.get(place).into_iter().for_each(|others| add(value, others));
+                }
             }
         }
         for (product, &other) in products.iter_mut().zip(&block.rows) {
@@ -141,15 +156,13 @@ impl UnitSpace {
 
     /// Cosine of two rows in their places.
     pub(super) fn placed_cosine(&self, a: &Placed, b: &Placed) -> f64 {
-        let left = if a.task == b.task {
-            self.cosine(a.row, b.row) - a.along * b.along
-        } else {
-            let with = |row: usize| {
-                self.cosine(row, b.row)
-                    - b.task.map_or(0.0, |task| b.along * self.cosine(row, task))
-            };
-            with(a.row) - a.task.map_or(0.0, |task| a.along * with(task))
+        if a.task == b.task {
+            return of_one_task(self.cosine(a.row, b.row), a, b);
+        }
+        let with = |row: usize| {
+            self.cosine(row, b.row) - b.task.map_or(0.0, |task| b.along * self.cosine(row, task))
         };
+        let left = with(a.row) - a.task.map_or(0.0, |task| a.along * with(task));
         (left * a.scale * b.scale).clamp(-1.0, 1.0)
     }
 
@@ -184,6 +197,12 @@ impl UnitSpace {
         let task = placed.task.map_or(0.0, |task| placed.along * of(task));
         placed.scale * (of(placed.row) - task)
     }
+}
+
+/// The same from the cosine of both rows, where the places have one task.
+pub(super) fn of_one_task(cosine: f64, a: &Placed, b: &Placed) -> f64 {
+    let left = cosine - a.along * b.along;
+    (left * a.scale * b.scale).clamp(-1.0, 1.0)
 }
 
 fn squared(rows: &Vectors, row: usize) -> f64 {
@@ -266,13 +285,15 @@ mod tests {
             rows[3] = rows[17].clone();
             rows[5] = vec![0.0; 6];
             for space in spaces(&rows) {
+                let mut block = UnitBlock::default();
                 for start in 0..rows.len() {
                     let slots: Vec<usize> = (start..rows.len()).take(width).collect();
-                    let block = space.block(&slots);
+                    space.fill(&mut block, &slots);
                     for row in 0..rows.len() {
                         let found = space.cosines(row, &block);
                         for (lane, &slot) in slots.iter().enumerate() {
-                            prop_assert!((found[lane] - space.cosine(row, slot)).abs() < 1e-12);
+                            let cosine = space.cosine(row, slot);
+                            prop_assert_eq!(found[lane].to_bits(), cosine.to_bits());
                             prop_assert!((-1.0..=1.0).contains(&found[lane]));
                         }
                     }

@@ -232,8 +232,9 @@ fn features(
     let comparison = features::Comparison::new(set, planted, &space, &counts);
     let believed: Vec<f64> = venue.reviews.iter().map(|&review| believed[review]).collect();
     let mut all = vec![Features::default(); counts.len()];
-    for (slot, stand) in comparison.of_reviews(&NoProgress).iter().enumerate() {
-        all[venue.reviews[slot]] = Features { peers: stand.peers(stand, &believed), z: stand.z };
+    let stands = comparison.on_papers(&NoProgress).into_iter().flat_map(|of| of.reviews);
+    for (slot, stand) in stands.enumerate() {
+        all[venue.reviews[slot]] = Features { peers: stand.peers(&stand, &believed), z: stand.z };
     }
     all
 }
