@@ -1,6 +1,6 @@
 //! A Z that a person wrote: a review filed as Z by mistake. Held against the person it would accuse the one who wrote it.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use super::duplicates::{common, hash_folded, needed, shingles};
@@ -35,7 +35,8 @@ pub(super) fn people_z(set: &ReviewSet, unusable: &[Option<UnusableZ>]) -> Vec<b
     if candidates.is_empty() {
         return found;
     }
-    let words = Words::of(set, unusable);
+    let of_candidates = candidates.iter().map(|&z| set.z[z].paper).collect();
+    let words = Words::of(set, unusable, &of_candidates);
     for z in candidates {
         let paper = set.z[z].paper;
         let siblings = papers[paper as usize].z.iter().filter(|&&other| other != z);
@@ -69,7 +70,7 @@ fn text(content: &Content) -> &str {
     content.text.as_deref().unwrap_or_default()
 }
 
-/// How often each word stands in reviews and in Z, in all and by paper.
+/// How often each word of the texts on some papers stands in reviews and in Z, in all and by paper.
 struct Words {
     all: Counts,
     papers: HashMap<u32, Counts>,
@@ -77,7 +78,7 @@ struct Words {
 
 #[derive(Default, Clone)]
 struct Counts {
-    /// Of reviews and of Z.
+    /// Of reviews and of Z, those that are asked for.
     words: HashMap<u64, [u64; 2]>,
     /// Words in all, and texts.
     totals: [u64; 2],
@@ -85,27 +86,47 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, text: &str, kind: usize) {
+    fn add(&mut self, text: &str, kind: usize, wanted: &HashSet<u64>) {
         for word in words(text).map(hash_folded) {
-            self.words.entry(word).or_default()[kind] += 1;
+            if wanted.contains(&word) {
+                self.words.entry(word).or_default()[kind] += 1;
+            }
             self.totals[kind] += 1;
         }
         self.texts[kind] += 1;
     }
+
+    fn and(mut self, other: Self) -> Self {
+        for (word, counts) in other.words {
+            let all = self.words.entry(word).or_default();
+            *all = [0, 1].map(|kind| all[kind] + counts[kind]);
+        }
+        self.totals = [0, 1].map(|kind| self.totals[kind] + other.totals[kind]);
+        self.texts = [0, 1].map(|kind| self.texts[kind] + other.texts[kind]);
+        self
+    }
 }
 
 impl Words {
-    fn of(set: &ReviewSet, unusable: &[Option<UnusableZ>]) -> Self {
-        let mut words = Self { all: Counts::default(), papers: HashMap::new() };
+    fn of(set: &ReviewSet, unusable: &[Option<UnusableZ>], papers: &HashSet<u32>) -> Self {
         let z = set.z.iter().zip(unusable).filter(|(_, wrong)| wrong.is_none());
         let z = z.map(|(z, _)| (z.paper, &z.content, 1));
         let reviews = set.reviews.iter().map(|review| (review.paper, &review.content, 0));
-        for (paper, content, kind) in reviews.chain(z) {
-            let Some(text) = content.text.as_deref() else { continue };
-            words.all.add(text, kind);
-            words.papers.entry(paper).or_default().add(text, kind);
+        let texts: Vec<(u32, &str, usize)> = (reviews.chain(z))
+            .filter_map(|(paper, content, kind)| Some((paper, content.text.as_deref()?, kind)))
+            .collect();
+        let of_papers = || texts.iter().filter(|(paper, ..)| papers.contains(paper));
+        let wanted = of_papers().flat_map(|(_, text, _)| words(text).map(hash_folded)).collect();
+        let add = |mut counts: Counts, &(_, text, kind): &(u32, &str, usize)| {
+            counts.add(text, kind, &wanted);
+            counts
+        };
+        let all = texts.par_iter().fold(Counts::default, add).reduce(Counts::default, Counts::and);
+        let mut by_paper: HashMap<u32, Counts> = HashMap::new();
+        for &(paper, text, kind) in of_papers() {
+            by_paper.entry(paper).or_default().add(text, kind, &wanted);
         }
-        words
+        Self { all, papers: by_paper }
     }
 
     /// The mean over the words of a text of ln(P(word in a Z) / P(word in a review)), by the texts of other papers; `None`
@@ -209,7 +230,7 @@ mod tests {
             let source = set.sources.intern("llm");
             set.z.push(ZReview { paper, source, content: content(z) });
         }
-        let mut words = Words::of(&set, &[None, None]);
+        let mut words = Words::of(&set, &[None, None], &HashSet::from([0]));
         assert_eq!(words.likelier_an_llm(0, &content("yes")), None);
         words.all.texts = [50, 50];
         let by = |text: &str| words.likelier_an_llm(0, &content(text)).unwrap();
