@@ -1,5 +1,7 @@
 //! What people are like: their middle and how far they differ, whatever a part of them does.
 
+use crate::stats::rank::whole;
+
 /// How many deviations beyond the middle people reach on the side of cheaters.
 const REACH: f64 = 2.0;
 
@@ -86,11 +88,11 @@ fn variance(values: &[(f64, f64)], middle: f64, share: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// The value below which this share of the values lies, by the one below and the one above; 0 without values.
+/// What [`crate::stats::rank::quantile`] says of these values, without sorting them; 0 without values.
 fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else { return 0.0 };
     let place = share * last as f64;
-    let (_, lower, above) = values.select_nth_unstable_by(place as usize, f64::total_cmp);
+    let (_, lower, above) = values.select_nth_unstable_by(whole(place), f64::total_cmp);
     let upper = above.iter().copied().min_by(f64::total_cmp);
     upper.map_or(*lower, |upper| *lower + place.fract() * (upper - *lower))
 }
@@ -135,6 +137,7 @@ mod tests {
         assert_eq!(Some(quantile(vec![4.0, 1.0, 2.0, 3.0], 0.5)), Some(2.5));
         assert_eq!(Some(quantile(vec![], 0.5)), Some(0.0));
         assert_eq!(Some(quantile(vec![4.0, 1.0, 2.0, 3.0], 0.25)), Some(1.75));
+        assert_eq!(Some(quantile(vec![7.0, 1.0, 2.0, 3.0, 9.0], MEDIAN_OF_ALL)), Some(2.6));
         assert_eq!(Some(weighted_median(&mut [(1.0, 1.0), (3.0, 5.0), (2.0, 1.0)])), Some(3.0));
         // Variances of 0 and all alike: nobody differs.
         let people = People::of(&[(2.0, 0.0); 4]);

@@ -9,6 +9,9 @@ use crate::stats::interval::{CONFIDENCE, benjamini_hochberg, fewest_false};
 /// mean alone would let clear cases vouch for unclear ones.
 const CAP: f64 = 3.0;
 
+/// Those who stand apart may be people so many times as often as is asked for: the model has its say, too.
+const APART: f64 = 2.0;
+
 /// Degrees of freedom of one text's deviations towards Z, as of own work in the model: people's cosines with an
 /// LLM's text have a long tail on that side.
 const FREEDOM: f64 = 8.0;
@@ -45,7 +48,7 @@ pub(super) struct Apart {
 }
 
 impl Apart {
-    /// With what the model says of each person, at a false discovery rate of `fdr`.
+    /// With what the model says of each person, where so many false discoveries are asked for.
     pub(super) fn new(
         model: &Model,
         slots: &[Slot],
@@ -106,7 +109,7 @@ impl Apart {
         };
         let found = |values: &[Option<f64>]| {
             let adjusted = benjamini_hochberg(values).into_iter();
-            adjusted.map(|p| p.is_some_and(|p| p <= fdr)).collect()
+            adjusted.map(|p| p.is_some_and(|p| p <= APART * fdr)).collect()
         };
         let mut all = vec![None; slots.len()];
         order.iter().for_each(|&(slot, _)| all[slot] = Some(of_slot(slot)));

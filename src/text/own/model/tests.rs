@@ -258,7 +258,7 @@ fn one_text_stands_apart_towards_z_by_a_longer_tail_than_away_from_it() {
                 Some(Judged { slots: vec![1.0], ..model.judge([(slot, slot.x)].into_iter()) })
             })
             .collect();
-        super::super::flags::Apart::new(&model, &slots, &people, &judged, 0.1).people[100]
+        super::super::flags::Apart::new(&model, &slots, &people, &judged, 0.05).people[100]
     };
     assert_eq!([3.1, 3.9, 4.7].map(is_apart), [false, false, true]);
     assert_eq!([-3.1, -3.6].map(is_apart), [false, true]);
