@@ -63,27 +63,25 @@ impl People {
 fn between(values: &[(f64, f64)], middle: f64) -> f64 {
     let lower: Vec<(f64, f64)> =
         values.iter().filter(|(value, _)| *value <= middle).copied().collect();
-    variance(&lower, middle, 0.5).max(variance(values, middle, MEDIAN_OF_ALL))
-}
-
-/// The variance between people for which this quantile of the squares is the median of that of a normal variable.
-fn variance(values: &[(f64, f64)], middle: f64, share: f64) -> f64 {
-    let at = |between: f64| {
-        let squares = values
-            .iter()
-            .map(|(value, variance)| (value - middle).powi(2) / (between + variance).max(1e-12));
-        quantile(squares.collect(), share)
+    let is_more = |between: f64| {
+        let squared = |(value, variance): &(f64, f64)| {
+            (value - middle).powi(2) / (between + variance).max(1e-12)
+        };
+        let is_wide = |values: &[(f64, f64)], share: f64| {
+            quantile(values.iter().map(squared).collect(), share) > MEDIAN_SQUARE
+        };
+        is_wide(&lower, 0.5) || is_wide(values, MEDIAN_OF_ALL)
     };
-    if at(0.0) <= MEDIAN_SQUARE {
+    if !is_more(0.0) {
         return 0.0;
     }
     let (mut low, mut high) = (0.0, 1.0);
-    while at(high) > MEDIAN_SQUARE {
+    while is_more(high) {
         high *= 2.0;
     }
     for _ in 0..40 {
         let middle = 0.5 * (low + high);
-        if at(middle) > MEDIAN_SQUARE { low = middle } else { high = middle }
+        if is_more(middle) { low = middle } else { high = middle }
     }
     0.5 * (low + high)
 }
