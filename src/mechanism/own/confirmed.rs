@@ -113,7 +113,7 @@ impl Tally {
         let own_share = |label: Label| {
             (self.own[usize::from(label)] + said.shares[usize::from(label)]) / (tasks + 1.0)
         };
-        // Of blind answers, the mean over labels of the total shares, and of their squares; the first by the crowd.
+        // The mean over labels of the total shares, of blind answers, and of their squares; and by the shares of the crowd.
         let (mut total, mut total_squares, mut total_by_crowd) = (0.0, 0.0, 0.0);
         let (mut most, mut favourite) = (0.0, None);
         for &label in &self.touched {
@@ -132,6 +132,7 @@ impl Tally {
             let same = heard.count(heard.own) / heard.others;
             let value = same - (self.others[usize::from(heard.own)] - same) / rest;
             let (mut mean, mut square, mut product) = (0.0, 0.0, 0.0);
+            // The mean over labels by what another person says, [`Heard::person`], of all on the task less elsewhere.
             let mut expected = -elsewhere * total_by_crowd;
             for (label, count) in heard.counts() {
                 let (share, own) = (count / heard.others, own_share(label));

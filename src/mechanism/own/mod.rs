@@ -251,17 +251,17 @@ impl Measured {
         is_like_blind && self.confirmed.favourite.is_none()
     }
 
-    /// Between which deviations somebody's own answers to these tasks count as copies: no further than all
-    /// copied would.
-    fn reach_of_copies(&self) -> [f64; 2] {
-        let [counted, from] = [self.beyond[0], self.from[0]];
-        [if self.is_enough { from.min(counted) } else { from }, self.ghosts[0].max(counted)]
-    }
-
-    /// From which deviations on they count as not confirmed, or as one label: of who gives one, all do.
-    fn reach_of_guesses(&self) -> [f64; 2] {
-        let [counted, from] = [self.beyond[1], self.from[1]];
-        [if self.may_guess() { from.min(counted) } else { from }, f64::INFINITY]
+    /// Between which deviations somebody's own answers to these tasks count: as copies no further than all copied
+    /// would; as not confirmed, or one label, however far, and of who gives one from anywhere.
+    fn reaches(&self) -> [[f64; 2]; 2] {
+        let from = |question: usize, holds: bool| {
+            let from = self.from[question];
+            if holds { from.min(self.beyond[question]) } else { from }
+        };
+        [
+            [from(0, self.is_enough), self.ghosts[0].max(self.beyond[0])],
+            [from(1, self.may_guess()), f64::INFINITY],
+        ]
     }
 
     fn largest(&self) -> f64 {
@@ -422,8 +422,8 @@ impl OwnAnswers {
         right: &[[f64; 2]],
         says_all_of_z: bool,
     ) -> OwnRun {
-        let copies = Tails::new(measured.iter().map(Measured::reach_of_copies));
-        let guesses = Tails::new(measured.iter().map(Measured::reach_of_guesses));
+        let [copies, guesses] =
+            [0, 1].map(|question| Tails::new(measured.iter().map(|one| one.reaches()[question])));
         let p_value = |one: &Measured| {
             let [copied, guessed, constant] = one.counted();
             chance::least_of_two(copies.at(copied).min(guesses.at(guessed.max(constant))))

@@ -36,14 +36,14 @@ fn who_gives_one_label_nearly_always_is_asked_for_that_and_not_for_guesses() {
         let mut confirmed = Confirmed::default();
         confirmed.favourite = favourite;
         let copied = Copied { tasks: 20, share: 0.0, variance: 0.01, ratios: [0.0, 9.0] };
-        let (beyond, ghosts, from) = ([0.0, 5.0], [9.0; 2], 3.0);
+        let (beyond, ghosts, from) = ([0.0, 5.0], [9.0; 2], [3.0, 0.0]);
         let one = Measured {
             worker: 0,
             copied,
             confirmed,
             beyond,
             ghosts,
-            from: [from, 0.0],
+            from,
             constant,
             is_enough: false,
         };

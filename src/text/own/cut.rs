@@ -4,7 +4,7 @@ use crate::data::words::words;
 use crate::embed::sentences::sentences;
 
 /// Words of a text as Unicode Standard Annex 29 counts them.
-pub(crate) fn count_words(text: &str) -> usize {
+pub(super) fn count_words(text: &str) -> usize {
     words(text).count()
 }
 
