@@ -25,13 +25,8 @@ pub(super) fn deviations_of(probability: f64) -> f64 {
     -student.inverse_cdf(probability.clamp(1e-15, 1.0 - 1e-15))
 }
 
-/// The p-value of two questions whose smaller one this is.
-pub(super) fn least_of_two(p: f64) -> f64 {
-    p * (2.0 - p)
-}
-
-/// How probable deviations that count as copies are at somebody of the crowd who answers alone, whoever it is:
-/// discrete tests have their distributions, and nobody who cannot come so far adds to the false discoveries
+/// How probable deviations that count at one question are at somebody of the crowd who answers alone, whoever it
+/// is: discrete tests have their distributions, and nobody who cannot come so far adds to the false discoveries
 /// (Heyse, Journal of Probability and Statistics 2011).
 #[derive(Debug)]
 pub(super) struct Tails {
@@ -98,6 +93,11 @@ impl Mixture {
         fitted
     }
 
+    /// Most that the share of people who answer alone can be: the density of p-values of 1.
+    pub(super) fn most_own(&self) -> f64 {
+        self.density(1.0)
+    }
+
     fn density(&self, p: f64) -> f64 {
         self.own + (1.0 - self.own) * self.exponent * p.max(1e-300).powf(self.exponent - 1.0)
     }
@@ -105,7 +105,7 @@ impl Mixture {
     /// The probability that somebody with this p-value answers alone; grows with it, at most 1. Who has a
     /// p-value of 1 does, surely.
     pub(super) fn own(&self, p: f64) -> f64 {
-        (self.density(1.0) / self.density(p)).min(1.0)
+        (self.most_own() / self.density(p)).min(1.0)
     }
 }
 
@@ -134,7 +134,6 @@ mod tests {
             assert!((tails.at(deviations) - expected).abs() < 1e-12, "{deviations}");
         }
         assert!((deviations_of(tail(2.0)) - 2.0).abs() < 1e-9);
-        assert!((least_of_two(0.5) - 0.75).abs() < 1e-12);
     }
 
     #[test]
@@ -143,6 +142,7 @@ mod tests {
         p.extend((0..10).map(|k| 10f64.powi(-4 - k)));
         let fitted = Mixture::fit(&p);
         assert!((fitted.own - 0.9).abs() < 0.03, "{fitted:?}");
+        assert!((fitted.own..0.93).contains(&fitted.most_own()), "{fitted:?}");
         assert!(fitted.own(1e-4) < 0.1 && fitted.own(0.3) > 0.85);
         let steps: Vec<f64> = (1..100).map(|k| fitted.own(f64::from(k) / 100.0)).collect();
         assert!(steps.is_sorted(), "{steps:?}");

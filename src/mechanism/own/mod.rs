@@ -5,8 +5,9 @@
 //! against those of the crowd ([`people`]): deviations beyond its middle, with what people differ by
 //! anyway. Nobody is suspected of copying of whom not surely half seems copied, since somebody who knows more
 //! than the crowd agrees with a good LLM; nor of guessing who says more that others confirm than blind answers would.
-//! How seldom people of the crowd come so far in their own tasks is the p-value. The false discovery rate is held over
-//! both questions, and the probability that somebody answers alone follows from all p-values ([`chance`]). Nobody's
+//! How seldom people of the crowd come so far in their own tasks, at either, is the p-value. The false discovery rate is
+//! held over all, given the share of people who answer alone (Storey, JRSS B 64, 2002); the probability that somebody
+//! does follows from all p-values ([`chance`]). Nobody's
 //! true label is used.
 
 #![expect(
@@ -422,30 +423,24 @@ impl OwnAnswers {
         right: &[[f64; 2]],
         says_all_of_z: bool,
     ) -> OwnRun {
-        let [copies, guesses] =
-            [0, 1].map(|question| Tails::new(measured.iter().map(|one| one.reaches()[question])));
-        let p_value = |one: &Measured| {
-            let [copied, guessed, constant] = one.counted();
-            chance::least_of_two(copies.at(copied).min(guesses.at(guessed.max(constant))))
-        };
-        let p_values: Vec<f64> = measured.iter().map(p_value).collect();
+        let p_values = p_values(measured);
         let chances = Mixture::fit(&p_values);
+        let rate = self.settings.false_discovery_rate / chances.most_own();
         let adjusted = benjamini_hochberg(&p_values.iter().copied().map(Some).collect::<Vec<_>>());
         let mut run = nobody(table, NotJudged::TooFewTasks);
         let (mut others, mut visible) = (0.0, [0, 0]);
         for ((one, &p), adjusted) in measured.iter().zip(&p_values).zip(adjusted) {
             let own = chances.own(p);
             others += 1.0 - own;
-            let is_small = adjusted.is_some_and(|p| p <= self.settings.false_discovery_rate);
+            let is_small = adjusted.is_some_and(|p| p <= rate);
             let look = is_small && own < 0.5;
             let seen = one.ghosts.map(|ghost| ghost >= VISIBLE);
             (0..2).for_each(|question| visible[question] += usize::from(seen[question]));
             // Stands out, but as somebody who knows more than the crowd, or less, would, too.
             // Nobody is cleared who gives one label nearly always, unless most would there.
             let largest = one.beyond[0].max(one.beyond[1]);
-            let stands_out = own < 0.5
-                || chance::least_of_two(chance::tail(largest)) <= 0.05
-                || one.constant > UNCONFIRMED;
+            let stands_out =
+                own < 0.5 || 2.0 * chance::tail(largest) <= 0.05 || one.constant > UNCONFIRMED;
             let clear = !stands_out
                 && seen == [true; 2]
                 && measured.len() >= FEWEST_FOR_CLEAR
@@ -460,7 +455,7 @@ impl OwnAnswers {
                 }),
                 accuracy: Share::wilson(sum / count, count),
                 agreement: Some(one.confirmed.agreement),
-                p_own: Some(Calibration::OWN.probability(own)),
+                p_own: Some(Calibration::OWN_LABELS.probability(own)),
                 reads_as: Some(if own < 0.5 { one.kind() } else { AnswerKind::Own }),
                 flag: match (look, clear) {
                     (true, _) => OwnFlag::Look,
@@ -538,6 +533,17 @@ fn constants(table: &LabelTable, said: &Said, is_trusted: bool, measured: &mut [
             }
         }
     }
+}
+
+/// How probable it is that somebody of the crowd who answers alone comes as far as each, at either question.
+fn p_values(measured: &[Measured]) -> Vec<f64> {
+    let [copies, guesses] =
+        [0, 1].map(|question| Tails::new(measured.iter().map(|one| one.reaches()[question])));
+    let so_far = |one: &Measured| {
+        let [copied, guessed] = [&copies, &guesses].map(|tails| tails.at(one.largest()));
+        copied + guessed - copied * guessed
+    };
+    measured.iter().map(so_far).collect()
 }
 
 /// Whether at least half of the labels are given often enough to be compared, or there are few.

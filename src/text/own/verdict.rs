@@ -148,7 +148,7 @@ impl Verdict {
                         && may_look;
                     let is_clear = cautious >= CLEAR && planting.is_seen && !cannot_clear;
                     let found = &mut reviews[review];
-                    let said = Calibration::OWN.probability(own);
+                    let said = Calibration::OWN_TEXTS.probability(own);
                     found.p_own = Some(said);
                     found.reads_as = Some(reads_as(said, &person.judged.slot_kinds[at]));
                     found.flag = raised(is_flagged, is_clear, found.copied);
@@ -402,12 +402,13 @@ impl OwnReviewer {
     fn put(&mut self, decided: usize, judged: Option<&Judged>) {
         let (open, known) = (judged.map_or(0, |judged| judged.slots.len()), decided as f64);
         let all = open as f64 + known;
-        let mut own = judged.map_or(1.0, |judged| Calibration::OWN.probability(judged.own));
+        let mut own = judged.map_or(1.0, |judged| Calibration::OWN_TEXTS.probability(judged.own));
         let mut kinds = judged.map_or([0.0; 4], |judged| {
             let scale = if judged.own < 1.0 { (1.0 - own) / (1.0 - judged.own) } else { 0.0 };
             judged.kinds.map(|kind| kind * scale)
         });
-        self.score = judged.map(|judged| Calibration::OWN.odds(judged.logs[0] - judged.logs[1]));
+        self.score =
+            judged.map(|judged| Calibration::OWN_TEXTS.odds(judged.logs[0] - judged.logs[1]));
         if decided > 0 {
             own = own.min(OWN_IF_COPIED);
             kinds = [1.0 - own, 0.0, 0.0, 0.0];
