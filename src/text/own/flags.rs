@@ -123,6 +123,7 @@ impl Apart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::own::model::tests::model;
     use proptest::prelude::*;
 
     fn apart(values: &[f64], fdr: f64) -> Option<f64> {
@@ -138,6 +139,31 @@ mod tests {
         let few = [(0.0, false), (0.06, true), (0.09, true)];
         assert_eq!(cut_off(few.into_iter(), 0.05), None);
         assert_eq!(apart(&[], 0.05), None);
+    }
+
+    #[test]
+    fn one_text_stands_apart_towards_z_by_a_longer_tail_than_away_from_it() {
+        let model = model();
+        // A hundred people like a standard normal, all believed, and somebody at a place. Of 101 the bar of the first is
+        // .1 / 101: 3.3 deviations of a normal, 4.4 of a Student t with 8 degrees of freedom and variance 1.
+        let is_apart = |place: f64| {
+            let normal = Normal::standard();
+            let of = |index: u32| normal.inverse_cdf((f64::from(index) + 0.5) / 100.0);
+            let all = (0..100).map(of).chain([place]);
+            let slots: Vec<Slot> = all
+                .map(|z| Slot { x: [f64::NAN, z], copies: [[0.0; 2]; 2], llm: [f64::NAN; 2] })
+                .collect();
+            let people: Vec<Vec<usize>> = (0..101).map(|person| vec![person]).collect();
+            let believed = |slot: &Slot| {
+                let mut judged = model.judge([(slot, slot.x)].into_iter());
+                judged.slots = vec![1.0];
+                Some(judged)
+            };
+            let judged: Vec<Option<Judged>> = slots.iter().map(believed).collect();
+            Apart::new(&model, &slots, &people, &judged, 0.05).people[100]
+        };
+        assert_eq!([3.1, 3.9, 4.7].map(is_apart), [false, false, true]);
+        assert_eq!([-3.1, -3.6].map(is_apart), [false, true]);
     }
 
     proptest! {
