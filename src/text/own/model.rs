@@ -297,6 +297,12 @@ impl Model {
         Some((model, own))
     }
 
+    /// The same with the share of cheaters that is believed before anything is seen.
+    pub(super) fn uncounted(self) -> Self {
+        let [of_cheaters, of_others] = PRIOR_COUNTS;
+        Self { cheaters: of_cheaters / (of_cheaters + of_others), ..self }
+    }
+
     /// The weights of the closenesses, 0 where an LLM's text would stand among people's.
     fn visible_nodes(&self, slots: &[Slot], people: &[Vec<usize>]) -> [f64; NODES] {
         let weights = CLOSENESS.map(|(node, weight)| {

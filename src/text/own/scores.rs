@@ -106,7 +106,11 @@ pub fn own_scores(
         let Some((_, own)) = &fitted else { break };
         judged.iter().flatten().for_each(|&review| believed[review] = own[review]);
     }
-    let model = fitted.map(|(model, _)| model);
+    let mut model = fitted.map(|(model, _)| model);
+    if planted.is_short {
+        // Of such texts the fit takes up to half for an LLM's where nobody, or one in ten, cheats.
+        model = model.map(Model::uncounted);
+    }
     if model.is_none() {
         reasons.iter_mut().for_each(|reason| *reason = reason.or(Some(NotJudged::SmallVenue)));
     }

@@ -59,8 +59,8 @@ struct Person {
     judged: Judged,
     /// See [`Model::cautious`]: what is asked before somebody is called clear.
     cautious: (f64, Vec<f64>),
-    /// P(own) if no more cheat here than the interval of their share begins with: what is asked before
-    /// somebody is flagged.
+    /// P(own) if no more cheat here than the interval of their share begins with, where there is one: what is
+    /// asked before somebody is flagged.
     doubtful: (f64, Vec<f64>),
     is_apart: bool,
     reviews_apart: Vec<bool>,
@@ -101,10 +101,11 @@ impl Verdict {
         let slots = &asked.scene.slots;
         let fdr = asked.settings.fdr;
         let apart = model.map(|model| Apart::new(model, slots, asked.people, &judged, fdr));
-        let (mut shares, mut fewest) = (Shares::default(), 0.0);
-        if let Some(model) = model {
+        let (mut shares, mut fewest) = (Shares::default(), model.map_or(0.0, Model::cheaters));
+        let counts = !asked.planted.is_short;
+        if let Some(model) = model.filter(|_| counts) {
             shares = Shares::new(model, judged.iter().flatten());
-            fewest = model.cheaters() * shares.least();
+            fewest *= shares.least();
         }
         let person = |(index, judged): (usize, Option<Judged>)| {
             let (model, apart) = model.zip(apart.as_ref())?;
@@ -169,7 +170,7 @@ impl Verdict {
         let open = said().filter(|person| !is_copied(person.copied));
         let open: Vec<f64> = open.filter_map(|person| Some(person.posterior?.own)).collect();
         let rates = rates(&judged, &plantings, bar);
-        let model = model.filter(|_| !asked.planted.is_short && !is_blind);
+        let model = model.filter(|_| counts && !is_blind);
         let apart = apart.filter(|_| anybody).map_or(0, |apart| apart.fewest);
         let bounds = [apart as f64 / open.len().max(1) as f64, most(&judged, &plantings)];
         let prevalence = model.and_then(|_| prevalence(&shares, &open, decided, bounds));

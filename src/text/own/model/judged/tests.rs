@@ -98,6 +98,9 @@ proptest! {
         let fewer = Model { cheaters: 0.02, ..tests::model() }.judge(points());
         prop_assert!((own - fewer.own).abs() < 1e-9, "{} {}", own, fewer.own);
         prop_assert!(model.at_share(&judged, 0.0).0 > 1.0 - 1e-12);
+        // Half a cheater of ten and a half people.
+        let uncounted = tests::model().uncounted().judge(points());
+        prop_assert!((model.at_share(&judged, 1.0 / 21.0).0 - uncounted.own).abs() < 1e-9);
         let (low, high) = judged.share_interval();
         prop_assert!((0.0..=1.0).contains(&low) && low <= high && high <= 1.0);
     }
