@@ -330,7 +330,7 @@ impl Loader<'_> {
             let line = given.line;
             let origin = given.source.unwrap_or(&stem);
             // Before the task is looked up: a source without any known task is a source, too.
-            let (index, sample) = self.position(origin, given.sample.unwrap_or_default(), file);
+            let (index, sample) = self.position(origin, given.sample, file);
             let Some((task, label)) = self.known(&given, problems) else { return };
             let source = &mut self.sources[index];
             if source.file != file {
@@ -383,7 +383,7 @@ impl Loader<'_> {
     }
 
     /// Where the labels of a source and sample go, new if they were not seen before.
-    fn position(&mut self, origin: &str, sample: &str, file: usize) -> (usize, usize) {
+    fn position(&mut self, origin: &str, sample: Option<&str>, file: usize) -> (usize, usize) {
         let tasks = self.table.task_count();
         let found = self.sources.iter().position(|source| source.z.name == origin);
         let index = found.unwrap_or_else(|| {
@@ -392,9 +392,14 @@ impl Loader<'_> {
             self.sources.len() - 1
         });
         let source = &mut self.sources[index];
-        let found = source.z.samples.iter().position(|known| known.name == sample);
+        let is_sample = |known: &ZSample| match sample {
+            Some(sample) => known.name == sample,
+            None => known.name.is_empty(),
+        };
+        let found = source.z.samples.iter().position(is_sample);
         let sample = found.unwrap_or_else(|| {
-            source.z.samples.push(ZSample { name: sample.into(), labels: vec![None; tasks] });
+            let name = sample.unwrap_or_default().to_owned();
+            source.z.samples.push(ZSample { name, labels: vec![None; tasks] });
             source.lines.push(vec![0; tasks]);
             source.lines.len() - 1
         });

@@ -254,12 +254,16 @@ struct Part<'a> {
     workers: Numbers<'a>,
     labels: Numbers<'a>,
     waiting: Vec<[&'a [u8]; 3]>,
-    reports: Vec<LabelReport>,
+    /// In blocks, so that none is copied when there are more.
+    reports: Vec<Vec<LabelReport>>,
 }
 
 /// Rows whose names are looked up together, column by column: where they come in any order, the processor
 /// then waits for the memory of several at a time.
 const TOGETHER: usize = 64;
+
+/// Reports that are kept side by side.
+const BLOCK: usize = if cfg!(test) { TOGETHER } else { 1 << 16 };
 
 impl<'a> Take<'a, 3> for Part<'a> {
     fn take(&mut self, fields: [Option<&'a [u8]>; 3], _: u32) -> Option<()> {
@@ -283,9 +287,13 @@ impl Part<'_> {
             let names = self.waiting.iter().map(|row| row[place]);
             column.number_all(names, numbers.iter_mut().map(|row| &mut row[place]));
         }
+        let block = match self.reports.last_mut() {
+            Some(block) if block.len() + TOGETHER <= BLOCK => block,
+            _ => self.reports.push_mut(Vec::with_capacity(BLOCK)),
+        };
         for &[task, worker, label] in &numbers[..self.waiting.len()] {
             let label = Label::try_from(label).ok()?;
-            self.reports.push(LabelReport { task, worker, label });
+            block.push(LabelReport { task, worker, label });
         }
         self.waiting.clear();
         Some(())
@@ -293,14 +301,20 @@ impl Part<'_> {
 }
 
 /// Names within one part, borrowed from the file.
-#[derive(Default)]
 struct Numbers<'a> {
     names: Vec<&'a [u8]>,
     /// Of each name [`short`], or its hash, and its number: most are compared without a look elsewhere.
     index: HashTable<(u64, u32)>,
     hasher: DefaultHashBuilder,
-    /// Short names that were met last, by [`recent_place`].
+    /// Names that were met last, by [`recent_place`]; at first a key that no short name has.
     recent: [(u64, u32); RECENT],
+}
+
+impl Default for Numbers<'_> {
+    fn default() -> Self {
+        let (names, index, hasher) = (Vec::new(), HashTable::new(), DefaultHashBuilder::default());
+        Self { names, index, hasher, recent: [(LONG, 0); RECENT] }
+    }
 }
 
 /// Keys from here on are hashes of names that are too long for [`short`].
@@ -341,13 +355,13 @@ impl<'a> Numbers<'a> {
         let place = recent_place(key);
         let (recent, id) = self.recent[place];
         let names = &self.names;
+        // No text is looked at for a short name: for the empty one that alone takes a tenth of a microsecond.
         let is_name = |id: u32| names.get(id as usize).is_some_and(|known| *known == name);
-        // No short name but the empty one has the key 0, which no place has at first for it.
-        if recent == key && (key != 0 && key < LONG || is_name(id)) {
+        let same = |&(other, id): &(u64, u32)| other == key && (key < LONG || is_name(id));
+        if same(&(recent, id)) {
             return id;
         }
         let hash = self.hasher.hash_one(key);
-        let same = |&(other, id): &(u64, u32)| other == key && (key < LONG || is_name(id));
         let found = if let Some(&found) = self.index.find(hash, same) {
             found
         } else {
@@ -386,7 +400,7 @@ fn merge(parts: Vec<Part<'_>>) -> Option<(LabelNames, Vec<Vec<LabelReport>>)> {
         names.iter_mut().zip(of_part).for_each(|(all, of_part)| all.push(of_part));
         reports.push(part.reports);
     }
-    let count: usize = reports.iter().map(Vec::len).sum();
+    let count: usize = reports.iter().flatten().map(Vec::len).sum();
     if count == 0 || u32::try_from(count).is_err() {
         return None;
     }
@@ -398,18 +412,18 @@ fn merge(parts: Vec<Part<'_>>) -> Option<(LabelNames, Vec<Vec<LabelReport>>)> {
         return None;
     }
     let renumber = || {
-        reports.par_iter_mut().enumerate().for_each(|(part, reports)| {
+        reports.par_iter_mut().enumerate().for_each(|(part, blocks)| {
             let (tasks, workers, labels) = (&of_tasks[part], &of_workers[part], &of_labels[part]);
-            for report in reports {
+            blocks.par_iter_mut().flatten_iter().for_each(|report| {
                 report.task = tasks[report.task as usize];
                 report.worker = workers[report.worker as usize];
                 report.label = labels[usize::from(report.label)] as Label;
-            }
+            });
         });
     };
     let ids = || [tasks, workers, labels].map(Ids::of_distinct);
     let ([tasks, workers, labels], ()) = rayon::join(ids, renumber);
-    Some((LabelNames { tasks, workers, labels }, reports))
+    Some((LabelNames { tasks, workers, labels }, reports.into_iter().flatten().collect()))
 }
 
 /// All names of all parts in their order, and the new number of each, by part.
@@ -471,7 +485,7 @@ mod tests {
         fn however_many_parts_there_are_the_reports_are_those_of_the_lines(
             rows in prop::collection::vec(
                 ("[ab]{1,9}|task [0-9]{1,2}", "[a-c]{1,3}|worker-of-a-long-name-[0-9]", "[x-z]|é"),
-                1..40,
+                1..400,
             ),
             parts in 1..6_usize,
         ) {
