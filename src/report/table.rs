@@ -120,9 +120,11 @@ impl Table {
     }
 }
 
-/// The cells under `score`, `se`, `ci_low` and `ci_high`.
-pub(crate) fn estimate_cells(estimate: Option<Estimate>) -> [Cell; 4] {
-    let interval = estimate.and_then(|estimate| estimate.interval());
+/// The cells under `score`, `se`, `ci_low` and `ci_high`, the latter two given.
+pub(crate) fn estimate_cells(
+    estimate: Option<Estimate>,
+    interval: Option<(f64, f64)>,
+) -> [Cell; 4] {
     [
         estimate.map(|estimate| estimate.value).into(),
         estimate.and_then(|estimate| estimate.standard_error).into(),

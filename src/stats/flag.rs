@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::interval::{Estimate, benjamini_hochberg};
+use super::interval::{Estimate, Intervals, benjamini_hochberg};
 use super::rank::median;
 
 words! {
@@ -82,6 +82,7 @@ pub fn flags(people: &[(Option<Estimate>, usize)], settings: &FlagSettings) -> V
     let p_values: Vec<Option<f64>> =
         enough.iter().map(|estimate| estimate.and_then(|e| e.p_not_positive())).collect();
     let adjusted = benjamini_hochberg(&p_values);
+    let mut intervals = Intervals::default();
     enough
         .iter()
         .zip(adjusted)
@@ -89,7 +90,7 @@ pub fn flags(people: &[(Option<Estimate>, usize)], settings: &FlagSettings) -> V
             let Some(estimate) = estimate else { return Flag::TooFew };
             if p.is_some_and(|p| p <= settings.false_discovery_rate) {
                 Flag::Informative
-            } else if estimate.interval().is_some_and(|(_, high)| high < margin) {
+            } else if intervals.of(estimate).is_some_and(|(_, high)| high < margin) {
                 Flag::Uninformative
             } else {
                 Flag::Inconclusive

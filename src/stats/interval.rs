@@ -1,5 +1,7 @@
 //! Student intervals, one-sided tests, and the Benjamini-Hochberg adjustment.
 
+use std::collections::HashMap;
+
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// Level of every interval that caz prints.
@@ -37,9 +39,7 @@ impl Estimate {
     ///
     /// `None` without a standard error or with less than one degree of freedom.
     pub fn interval(&self) -> Option<(f64, f64)> {
-        let error = self.standard_error?;
-        let quantile = self.distribution()?.inverse_cdf(0.5 + CONFIDENCE / 2.0);
-        Some((self.value - quantile * error, self.value + quantile * error))
+        Intervals::default().of(self)
     }
 
     /// One-sided p-value of "the true value is at most 0" by the t test.
@@ -59,6 +59,25 @@ impl Estimate {
             return None;
         }
         StudentsT::new(0.0, 1.0, self.degrees_of_freedom).ok()
+    }
+}
+
+/// [`Estimate::interval`] of many: their degrees of freedom are often the same, and a quantile takes long.
+#[derive(Debug, Default)]
+pub(crate) struct Intervals {
+    /// By the bits of the degrees of freedom.
+    quantiles: HashMap<u64, f64>,
+}
+
+impl Intervals {
+    /// That of one estimate.
+    pub(crate) fn of(&mut self, estimate: &Estimate) -> Option<(f64, f64)> {
+        let error = estimate.standard_error?;
+        let distribution = estimate.distribution()?;
+        let quantile = || distribution.inverse_cdf(0.5 + CONFIDENCE / 2.0);
+        let degrees = estimate.degrees_of_freedom.to_bits();
+        let quantile = *self.quantiles.entry(degrees).or_insert_with(quantile);
+        Some((estimate.value - quantile * error, estimate.value + quantile * error))
     }
 }
 
@@ -197,6 +216,19 @@ mod tests {
         // t = 1 with 1 degree of freedom: 1/2 - atan(1)/π = 1/4.
         let estimate = Estimate { value: 3.0, standard_error: Some(3.0), degrees_of_freedom: 1.0 };
         assert!(close(estimate.p_not_positive().unwrap(), 0.25, 1e-9));
+    }
+
+    proptest! {
+        #[test]
+        fn intervals_of_many_are_those_of_each(
+            people in prop::collection::vec((-1.0..1.0, prop::option::of(0.0..1.0), 0..4_u8), 0..20),
+        ) {
+            let mut intervals = Intervals::default();
+            for (value, standard_error, degrees) in people {
+                let estimate = Estimate { value, standard_error, degrees_of_freedom: f64::from(degrees) };
+                prop_assert_eq!(intervals.of(&estimate), estimate.interval());
+            }
+        }
     }
 
     #[test]

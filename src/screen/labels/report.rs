@@ -9,6 +9,7 @@ use crate::data::label_reader::LabelReading;
 use crate::data::warning::first_names;
 use crate::mechanism::{AnswerKind, MechanismName, NotJudged};
 use crate::report::{Cell, Report, Table, estimate_cells, settings_map};
+use crate::stats::interval::Intervals;
 
 /// Columns of the result, a contract with scripts.
 const COLUMNS: [&str; 19] = [
@@ -145,9 +146,10 @@ pub fn table_of(all: &[MechanismScores], with_truth: bool) -> Table {
     let with_reason = all.iter().any(|scored| scored.mechanism == MechanismName::Own);
     columns.extend(with_reason.then_some(REASON));
     let mut table = Table::new(&columns);
+    let mut intervals = Intervals::default();
     for scored in all {
         for row in &scored.rows {
-            let mut cells = cells(scored.mechanism.as_str(), row);
+            let mut cells = cells(scored.mechanism.as_str(), row, &mut intervals);
             cells.extend(with_reason.then(|| reason(row)));
             table.push(cells);
         }
@@ -161,9 +163,10 @@ fn reason(row: &WorkerRow) -> Cell {
 }
 
 /// The cells of a row under [`COLUMNS`] and, if the truth is known, [`TRUTH_COLUMNS`].
-fn cells(mechanism: &str, row: &WorkerRow) -> Vec<Cell> {
+fn cells(mechanism: &str, row: &WorkerRow, intervals: &mut Intervals) -> Vec<Cell> {
     let mut cells: Vec<Cell> = vec![row.worker.as_str().into(), mechanism.into()];
-    cells.extend(estimate_cells(row.estimate));
+    let interval = row.estimate.and_then(|estimate| intervals.of(&estimate));
+    cells.extend(estimate_cells(row.estimate, interval));
     cells.extend([
         row.n_tasks.into(),
         row.n_z_tasks.into(),

@@ -193,7 +193,7 @@ impl ReviewerRow {
             self.score_name.as_str().into(),
             embedder.into(),
         ]);
-        cells.extend(estimate_cells(self.estimate));
+        cells.extend(estimate_cells(self.estimate, self.interval()));
         cells.extend([
             self.n_papers.into(),
             self.n_pairs.into(),
