@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 
 use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
@@ -17,6 +18,9 @@ pub(crate) const MAX_INPUT_BYTES: u64 = 8 << 30;
 
 /// What a compressed input may unpack to, whatever its size: less is no danger.
 const HARMLESS_BYTES: u64 = 64 << 20;
+
+/// Bytes that are read and then hashed at a time.
+const BLOCK_BYTES: usize = if cfg!(test) { 1 << 10 } else { 1 << 22 };
 
 /// How many times larger than the file its content may be beyond that. Tables of labels reach 30;
 /// one byte repeated reaches 1030.
@@ -104,17 +108,13 @@ impl Source {
         reader: impl Read,
         (limit, bytes): (u64, u64),
     ) -> Result<Self, DataError> {
-        // One more, so that the end is found without room for more.
-        let mut stored = Vec::with_capacity(usize::try_from(bytes).unwrap_or(0).saturating_add(1));
         let too_large = |limit| DataError::TooLarge { path: path.to_owned(), limit };
-        reader
-            .take(limit + 1)
-            .read_to_end(&mut stored)
+        let (stored, hash) = hashed(reader.take(limit + 1), usize::try_from(bytes).unwrap_or(0))
             .map_err(|source| DataError::Unreadable { path: path.to_owned(), source })?;
         if stored.len() as u64 > limit {
             return Err(too_large(limit));
         }
-        let sha256 = hexadecimal(&Sha256::digest(&stored));
+        let sha256 = hexadecimal(&hash.finalize());
         let mut bytes =
             if stored.starts_with(&[0x1f, 0x8b]) { unpacked(path, &stored)? } else { stored };
         if bytes.len() as u64 > MAX_INPUT_BYTES {
@@ -202,6 +202,41 @@ pub fn stem_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.split('.').find(|part| !part.is_empty()).unwrap_or("z");
     if stem == "-" { "stdin".into() } else { stem.into() }
+}
+
+/// Reads everything, of which so many bytes are expected, and hashes it beside that: it takes as long.
+fn hashed(mut reader: impl Read, expected: usize) -> io::Result<(Vec<u8>, Sha256)> {
+    let mut hash = Sha256::new();
+    let mut bytes = vec![0; if expected < 2 * BLOCK_BYTES { 0 } else { expected }];
+    let mut rest = &mut bytes[..];
+    let (block_read, blocks) = mpsc::channel::<&[u8]>();
+    rayon::in_place_scope(|scope| {
+        if !rest.is_empty() {
+            scope.spawn(|_| blocks.into_iter().for_each(|block| hash.update(block)));
+        }
+        while !rest.is_empty() {
+            let room = rest.len().min(BLOCK_BYTES);
+            let count = match reader.read(&mut rest[..room]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                count => count?,
+            };
+            if count == 0 {
+                break;
+            }
+            let (block, others) = std::mem::take(&mut rest).split_at_mut(count);
+            // Whoever hashes takes all of them.
+            let _ = block_read.send(block);
+            rest = others;
+        }
+        drop(block_read);
+        io::Result::Ok(())
+    })?;
+    let unread = rest.len();
+    let read = bytes.len() - unread;
+    bytes.truncate(read);
+    reader.read_to_end(&mut bytes)?;
+    hash.update(&bytes[read..]);
+    Ok((bytes, hash))
 }
 
 /// The content of a gzip file, within limits.
@@ -307,6 +342,31 @@ mod tests {
         let source = read("t.csv", &stored).unwrap();
         assert_eq!(source.bytes, b"a,b\n1,2\n");
         assert_eq!(source.sha256, hexadecimal(&Sha256::digest(&stored)));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_read_and_hashed_in_blocks_is_what_there_is(
+            bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..8 * BLOCK_BYTES),
+            expected in 0..8 * BLOCK_BYTES,
+            most in 1..2 * BLOCK_BYTES,
+        ) {
+            // As few at a time as a pipe may give; and the file may have changed since its size was asked.
+            let reader = InPieces(&bytes, most);
+            let (read, hash) = hashed(reader, expected).unwrap();
+            proptest::prop_assert_eq!(&read, &bytes);
+            proptest::prop_assert_eq!(hash.finalize(), Sha256::digest(&bytes));
+        }
+    }
+
+    /// Gives at most so many bytes at a time.
+    struct InPieces<'a>(&'a [u8], usize);
+
+    impl Read for InPieces<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let room = buffer.len().min(self.1);
+            self.0.read(&mut buffer[..room])
+        }
     }
 
     #[test]
