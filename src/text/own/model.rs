@@ -52,7 +52,7 @@ const TOLERANCE: f64 = 1e-6;
 /// Places of the kinds of a slot: copies, the closeness nodes of an LLM, other papers.
 const PLACES: usize = 3 + NODES;
 
-/// The kind of a place, a position in [`Class::GHOSTS`].
+/// The kind of a place, a position in [`GHOSTS`](super::class::Class::GHOSTS).
 const fn kind_of(place: usize) -> usize {
     match place {
         0 => 0,
@@ -222,7 +222,7 @@ pub(super) struct Model {
     pub(super) correlation: f64,
     /// Share of people who cheat at times or always.
     cheaters: f64,
-    /// By kind of [`Class::GHOSTS`].
+    /// By kind of [`GHOSTS`](super::class::Class::GHOSTS).
     shares: [f64; 4],
     /// Weights of the closenesses at which an LLM's text can be told from people's.
     nodes: [f64; NODES],
