@@ -5,10 +5,9 @@
 //! against those of the crowd ([`people`]): deviations beyond its middle, with what people differ by
 //! anyway. Nobody is suspected of copying of whom not surely half seems copied, since somebody who knows more
 //! than the crowd agrees with a good LLM; nor of guessing who says more that others confirm than blind answers would.
-//! How seldom people of the crowd come so far in their own tasks, at either, is the p-value. The false discovery rate is
-//! held over all, given the share of people who answer alone (Storey, JRSS B 64, 2002); the probability that somebody
-//! does follows from all p-values ([`chance`]). Nobody's
-//! true label is used.
+//! How seldom people of the crowd come so far in their own tasks, at either, is the p-value. The false discovery
+//! rate is held over all, given the share of people who answer alone (Storey, JRSS B 64, 2002), and the probability
+//! that somebody does follows from all p-values ([`chance`]). Nobody's true label is used.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -437,10 +436,10 @@ impl OwnAnswers {
             let seen = one.ghosts.map(|ghost| ghost >= VISIBLE);
             (0..2).for_each(|question| visible[question] += usize::from(seen[question]));
             // Stands out, but as somebody who knows more than the crowd, or less, would, too.
-            // Nobody is cleared who gives one label nearly always, unless most would there.
+            // Nobody is cleared who gives one label nearly always, unless most would there; .05 at two questions.
             let largest = one.beyond[0].max(one.beyond[1]);
             let stands_out =
-                own < 0.5 || 2.0 * chance::tail(largest) <= 0.05 || one.constant > UNCONFIRMED;
+                own < 0.5 || chance::tail(largest) <= 0.025 || one.constant > UNCONFIRMED;
             let clear = !stands_out
                 && seen == [true; 2]
                 && measured.len() >= FEWEST_FOR_CLEAR
