@@ -47,6 +47,8 @@ pub(super) struct Stand {
     /// Over all Z of the paper, and over those that the text is none of.
     pub(super) z: Option<f64>,
     pub(super) z_of_others: Option<f64>,
+    /// Closeness to the task's text.
+    pub(super) task: Option<f64>,
 }
 
 impl Stand {
@@ -245,7 +247,7 @@ impl<'a> Comparison<'a> {
             .filter(|(other, _)| self.counts[*other])
             .collect();
         let elsewhere = self.n_reviews - cosines.len();
-        let mut stand = Stand::default();
+        let mut stand = Stand { task: placed.task_cosine(), ..Stand::default() };
         if elsewhere > 0 {
             let all = self.space.sum_of_cosines(placed, &self.sum_of_reviews);
             let here: f64 = cosines.iter().map(|(_, cosine)| cosine).sum();

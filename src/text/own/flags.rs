@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-use super::model::{Judged, Model, Slot, honest_side};
+use super::model::{Judged, Model, Slot, Writer, honest_side};
 use crate::stats::interval::{CONFIDENCE, benjamini_hochberg, fewest_false};
 
 /// Nobody is worth a look whose P(own) is above this many times the rate of false alarms asked for: a
@@ -78,7 +78,7 @@ impl Apart {
             }
             all
         };
-        let x = |slot: usize| model.beyond_slot(&slots[slot], slots[slot].x);
+        let x = |slot: usize| model.beyond(&slots[slot], slots[slot].x, Writer::Person);
         let up = deviations(&|slot| x(slot)[1]);
         let (far, away) = (deviations(&|slot| -x(slot)[0]), deviations(&|slot| -x(slot)[1]));
         let down = deviations(&|slot| far[slot] + away[slot]);
@@ -151,7 +151,12 @@ mod tests {
             let of = |index: u32| normal.inverse_cdf((f64::from(index) + 0.5) / 100.0);
             let all = (0..100).map(of).chain([place]);
             let slots: Vec<Slot> = all
-                .map(|z| Slot { x: [f64::NAN, z], copies: [[0.0; 2]; 2], llm: [f64::NAN; 2] })
+                .map(|z| Slot {
+                    x: [f64::NAN, z],
+                    copies: [[0.0; 2]; 2],
+                    llm: [f64::NAN; 2],
+                    tasks: [f64::NAN; 2],
+                })
                 .collect();
             let people: Vec<Vec<usize>> = (0..101).map(|person| vec![person]).collect();
             let believed = |slot: &Slot| {

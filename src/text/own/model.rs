@@ -5,6 +5,7 @@ mod judged;
 
 use std::array::from_fn;
 
+use nalgebra::{SMatrix, SVector};
 use rayon::prelude::*;
 
 use crate::stats::rank::median;
@@ -28,7 +29,7 @@ pub(super) const CLOSENESS: [(f64, f64); NODES] =
 
 /// An LLM's text whose z would lie fewer deviations than this above the middle of people's cannot be told
 /// from a person's: such a closeness has no part in the model, where it would make cheaters of people.
-const VISIBLE: f64 = 1.4;
+const VISIBLE: f64 = 1.0;
 
 /// Intraclass correlation before anything is seen, with the weight of so many pairs, and its bounds.
 const CORRELATION: (f64, f64) = (0.3, 10.0);
@@ -43,8 +44,13 @@ const PRIOR_OF_KIND: f64 = 0.5;
 const START: [f64; 2] = [0.02, 0.9];
 const OUTLYING: f64 = 2.5;
 
-/// Slots that a ridge on the slope of z on the closeness of Z to the peers is worth.
-const RIDGE: f64 = 10.0;
+/// Reasons why own work is close to Z.
+const REASONS: usize = 3;
+
+/// How far z of own work rises with each of [`Slot::reasons`] before anything is seen, and how many slots that is
+/// worth: without it cheaters, who are close to Z without a reason, would level the slopes of a small venue.
+const RISES: f64 = 0.25;
+const RIDGE: f64 = 80.0;
 
 const MOST_STEPS: usize = 100;
 const TOLERANCE: f64 = 1e-6;
@@ -115,6 +121,41 @@ pub(super) struct Slot {
     pub(super) copies: [Point; 2],
     /// Peers of an LLM's text, and the z to which its closeness is relative.
     pub(super) llm: Point,
+    /// Closeness to the task's text, by [`Writer`]: of what was handed in, and of an LLM's text in its place.
+    pub(super) tasks: [f64; 2],
+}
+
+/// Whose text stands in a slot.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Writer {
+    Person,
+    Llm,
+}
+
+impl Slot {
+    /// Why own work is close to Z in this slot: Z is close to the peers, and to other Z, and the text to the
+    /// task's.
+    fn reasons(&self, writer: Writer) -> [f64; REASONS] {
+        [self.llm[0], self.llm[1], self.tasks[writer as usize]]
+    }
+}
+
+/// What is known of a reason: its mean and deviation, and how far z of own work rises with one deviation.
+#[derive(Debug, Clone, Copy)]
+struct Reason {
+    mean: f64,
+    deviation: f64,
+    slope: f64,
+}
+
+impl Reason {
+    const NONE: Self = Self { mean: 0.0, deviation: 1.0, slope: 0.0 };
+
+    /// In deviations; 0 where the slot has none.
+    fn away(&self, value: f64) -> f64 {
+        let away = (value - self.mean) / self.deviation;
+        if away.is_nan() { 0.0 } else { away }
+    }
 }
 
 /// The densities of all kinds but own work.
@@ -215,9 +256,8 @@ pub(super) struct Model {
     pub(super) kinds: Kinds,
     center: Point,
     covariance: Covariance,
-    /// Mean and deviation of how close Z is to the peers in a slot, and how far z of own work rises with
-    /// one deviation of it: where people say what the LLM says, everybody does.
-    closeness_of_z: (f64, f64, f64),
+    /// Of [`Slot::reasons`]: where people say what the LLM says, or quote the task as it does, everybody does.
+    reasons: [Reason; REASONS],
     /// Intraclass correlation of one person's own work.
     pub(super) correlation: f64,
     /// Share of people who cheat at times or always.
@@ -247,7 +287,7 @@ impl Model {
                 kinds,
                 center: [0.0; 2],
                 covariance: [0.0; 3],
-                closeness_of_z: (0.0, 1.0, 0.0),
+                reasons: [Reason::NONE; REASONS],
                 correlation: CORRELATION.0,
                 cheaters: 0.1,
                 shares: [0.25; 4],
@@ -268,7 +308,7 @@ impl Model {
                 .par_iter()
                 .map(|of| {
                     let points = of.iter().map(|&slot| {
-                        (model.beyond_slot(&slots[slot], slots[slot].x), densities[slot])
+                        (model.beyond(&slots[slot], slots[slot].x, Writer::Person), densities[slot])
                     });
                     model.judge_points(&points.collect::<Vec<_>>())
                 })
@@ -307,7 +347,8 @@ impl Model {
     fn visible_nodes(&self, slots: &[Slot], people: &[Vec<usize>]) -> [f64; NODES] {
         let weights = CLOSENESS.map(|(node, weight)| {
             let slots = people.iter().flatten().map(|&slot| &slots[slot]);
-            let mean = weighted_mean(slots.map(|slot| (self.kinds.llm_at(slot, node)[1], 1.0)));
+            let llm = |slot: &Slot| self.beyond(slot, self.kinds.llm_at(slot, node), Writer::Llm);
+            let mean = weighted_mean(slots.map(|slot| (llm(slot)[1], 1.0)));
             let bar = self.center[1] + VISIBLE * self.covariance[1].sqrt();
             if mean.is_some_and(|mean| mean >= bar) { weight } else { 0.0 }
         });
@@ -329,9 +370,10 @@ impl Model {
                 of.iter().map(move |&slot| (slot, each * own[slot].max(1e-9)))
             })
             .collect();
-        self.closeness_of_z = slope(slots, &weighted);
-        let beyond = |&(slot, w): &(usize, f64)| (self.beyond_slot(&slots[slot], slots[slot].x), w);
-        let points: Vec<(Point, f64)> = weighted.iter().map(beyond).collect();
+        self.reasons = reasons(slots, &weighted);
+        let beyond = |slot: usize| self.beyond(&slots[slot], slots[slot].x, Writer::Person);
+        let points = weighted.iter().map(|&(slot, w)| (beyond(slot), w));
+        let points: Vec<(Point, f64)> = points.collect();
         (self.center, self.covariance) = moments(points.iter().copied())?;
         // What is beyond the middle on the side of Z may not be own work after all: where it spreads
         // further than the other side, that side speaks for both.
@@ -345,7 +387,8 @@ impl Model {
         let (mut sum, mut pairs) = (0.0, 0.0);
         for of in people.iter().filter(|of| of.len() > 1) {
             let away = |&slot: &usize| {
-                (own[slot], minus(self.beyond_slot(&slots[slot], slots[slot].x), self.center))
+                let x = self.beyond(&slots[slot], slots[slot].x, Writer::Person);
+                (own[slot], minus(x, self.center))
             };
             let (product, weight) = pair_sums(of.iter().map(away), self.covariance);
             // Each person with the weight of their slots, not of their pairs.
@@ -359,11 +402,11 @@ impl Model {
         Some(())
     }
 
-    /// A point less what everybody's z has in this slot.
-    pub(super) fn beyond_slot(&self, slot: &Slot, x: Point) -> Point {
-        let (mean, deviation, slope) = self.closeness_of_z;
-        let close = (slot.llm[0] - mean) / deviation;
-        [x[0], x[1] - if close.is_nan() { 0.0 } else { slope * close }]
+    /// A point less what the reasons say of z of own work in this slot.
+    pub(super) fn beyond(&self, slot: &Slot, x: Point, writer: Writer) -> Point {
+        let reasons = self.reasons.iter().zip(slot.reasons(writer));
+        let usual = reasons.map(|(reason, value)| reason.slope * reason.away(value));
+        [x[0], x[1] - usual.sum::<f64>()]
     }
 
     /// The share of cheaters that the model has fitted.
@@ -372,19 +415,33 @@ impl Model {
     }
 }
 
-/// Weighted mean and deviation of the closeness of Z to the peers, and the slope of z on it in
-/// deviations, shrunk by [`RIDGE`].
-fn slope(slots: &[Slot], weighted: &[(usize, f64)]) -> (f64, f64, f64) {
-    let both = weighted.iter().map(|&(slot, w)| ([slots[slot].llm[0], slots[slot].x[1]], w));
-    let both = both.filter(|(x, _)| !x[0].is_nan() && !x[1].is_nan());
-    let weight: f64 = both.clone().map(|(_, w)| w).sum();
-    match moments(both) {
-        Some((center, [variance, _, product])) => {
-            let deviation = variance.sqrt();
-            (center[0], deviation, product / deviation * weight / (weight + RIDGE))
+/// The reasons of slots with weights, and the slopes of z on all of them together: least squares, with a ridge
+/// of [`RIDGE`] slots towards a rise by [`RISES`].
+fn reasons(slots: &[Slot], weighted: &[(usize, f64)]) -> [Reason; REASONS] {
+    let known = weighted.iter().filter(|&&(slot, _)| !slots[slot].x[1].is_nan());
+    let known = known.map(|&(slot, w)| (slots[slot].reasons(Writer::Person), slots[slot].x[1], w));
+    let mut reasons = [Reason::NONE; REASONS];
+    for (at, reason) in reasons.iter_mut().enumerate() {
+        let values = known.clone().map(|(values, _, w)| ([values[at], f64::NAN], w));
+        if let Some((mean, variance)) = moments(values) {
+            *reason = Reason { mean: mean[0], deviation: variance[0].sqrt(), slope: 0.0 };
         }
-        None => (0.0, 1.0, 0.0),
     }
+    let usual = weighted_mean(known.clone().map(|(_, z, w)| (z, w))).unwrap_or(0.0);
+    let mut products = SMatrix::<f64, REASONS, REASONS>::identity() * RIDGE;
+    let mut with_z = SVector::from(reasons.map(|reason| RIDGE * RISES * reason.deviation));
+    for (values, z, w) in known {
+        let away: [f64; REASONS] = from_fn(|at| reasons[at].away(values[at]));
+        let away = SVector::from(away);
+        products += away * away.transpose() * w;
+        with_z += away * ((z - usual) * w);
+    }
+    // The ridge makes it positive definite.
+    if let Some(factors) = products.cholesky() {
+        let slopes = factors.solve(&with_z);
+        reasons.iter_mut().zip(&slopes).for_each(|(reason, slope)| reason.slope = *slope);
+    }
+    reasons
 }
 
 /// Shares of a whole, `None` of nothing.

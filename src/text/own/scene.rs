@@ -112,7 +112,10 @@ impl Scene {
                 llm.extend(of_further(&of_others, center));
                 copies.extend(cut);
                 let x = point(&stands.reviews[slot], slot);
-                Slot { x, copies: [cut_mean, whole], llm: center }
+                let of_copies = stands.copies[slot].iter().filter_map(|stand| stand.task);
+                let of_copies = mean(&of_copies.collect::<Vec<_>>());
+                let tasks = [stands.reviews[slot].task, of_copies].map(number);
+                Slot { x, copies: [cut_mean, whole], llm: center, tasks }
             })
             .collect();
         // Where a slot has no ghost of its own, those of the venue stand for it.

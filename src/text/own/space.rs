@@ -46,6 +46,13 @@ pub(super) struct Placed {
     scale: f64,
 }
 
+impl Placed {
+    /// Cosine with the task's text.
+    pub(super) fn task_cosine(&self) -> Option<f64> {
+        self.task.map(|_| self.along)
+    }
+}
+
 /// The sum of some unit vectors, before the mean is taken off.
 #[derive(Debug)]
 pub(super) struct UnitSum {

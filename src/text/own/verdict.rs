@@ -9,7 +9,7 @@ use super::copied::{Copied, is_copied};
 use super::features::Features;
 use super::flags::{Apart, cut_off};
 use super::ghosts::Planted;
-use super::model::{CLOSENESS, Judged, Model, Point, Slot};
+use super::model::{CLOSENESS, Judged, Model, Point, Slot, Writer};
 use super::prevalence::{Shares, prevalence};
 use super::result::{
     GhostRate, NotJudged, OwnFlag, OwnReview, OwnReviewer, PlantedRates, Posterior, Prevalence,
@@ -214,7 +214,7 @@ impl Asked<'_> {
         let judged = self.people.iter().flatten();
         let own = judged.map(|&review| {
             let slot = &self.scene.slots[review];
-            model.own(&[model.point_in(slot, slot.copies[0])])
+            model.own(&[model.point_in(slot, slot.copies[0], Writer::Llm)])
         });
         let (mut count, mut all) = (0, 0);
         own.for_each(|own| {
@@ -244,13 +244,14 @@ impl Asked<'_> {
         let mut random =
             stream(self.settings.seed, &format!("own planting\u{0}{}", self.names[person]), 0);
         let as_they_are = reviews.iter().map(|&review| &self.scene.slots[review]);
-        let as_they_are = as_they_are.map(|slot| (slot, model.point_in(slot, slot.x)));
+        let as_they_are =
+            as_they_are.map(|slot| (slot, model.point_in(slot, slot.x, Writer::Person)));
         let as_they_are: Vec<_> = as_they_are.collect();
         // P(every one is own work).
         let judge = |replaced: &[Option<Point>]| {
             let points = as_they_are.iter().zip(replaced);
             let points = points.map(|((slot, as_is), replaced)| {
-                replaced.map_or(*as_is, |x| model.point_in(slot, x))
+                replaced.map_or(*as_is, |x| model.point_in(slot, x, Writer::Llm))
             });
             model.own(&points.collect::<Vec<_>>())
         };

@@ -4,7 +4,7 @@ use std::array::from_fn;
 
 use nalgebra::{Matrix2, Vector2};
 
-use super::{Covariance, Model, PLACES, Point, Slot, Student, kind_of, medians, minus};
+use super::{Covariance, Model, PLACES, Point, Slot, Student, Writer, kind_of, medians, minus};
 use crate::text::own::class::Class;
 
 /// Nodes and weights of the Gauss-Hermite rule for a standard normal (Abramowitz, Stegun 1964, table
@@ -29,7 +29,7 @@ const SOMETIMES: [f64; 3] = [0.25, 0.5, 0.75];
 /// Least share of cheaters at which somebody can be called clear.
 const CAUTIOUS: f64 = 0.1;
 
-/// A point less what everybody has there, and its densities by place.
+/// A point less what the reasons say, and its densities by place.
 pub(in crate::text::own) type PointInSlot = (Point, [f64; PLACES]);
 
 /// Products over the slots of a person, all divided by one number now and then so that none vanishes.
@@ -140,12 +140,18 @@ impl Model {
         &self,
         points: impl Iterator<Item = (&'a Slot, Point)>,
     ) -> Judged {
-        self.judge_points(&points.map(|(slot, x)| self.point_in(slot, x)).collect::<Vec<_>>())
+        let points = points.map(|(slot, x)| self.point_in(slot, x, Writer::Person));
+        self.judge_points(&points.collect::<Vec<_>>())
     }
 
     /// A point in a slot, and its densities.
-    pub(in crate::text::own) fn point_in(&self, slot: &Slot, x: Point) -> PointInSlot {
-        (self.beyond_slot(slot, x), self.kinds.densities(slot, x))
+    pub(in crate::text::own) fn point_in(
+        &self,
+        slot: &Slot,
+        x: Point,
+        writer: Writer,
+    ) -> PointInSlot {
+        (self.beyond(slot, x, writer), self.kinds.densities(slot, x))
     }
 
     /// P(every slot is own work), where nothing else is asked.

@@ -17,7 +17,11 @@ pub(in crate::text::own) fn model() -> Model {
         kinds,
         center: [0.1, 0.05],
         covariance: [0.02, 0.015, 0.003],
-        closeness_of_z: (0.2, 0.1, 0.01),
+        reasons: [
+            Reason { mean: 0.2, deviation: 0.1, slope: 0.01 },
+            Reason { mean: 0.3, deviation: 0.2, slope: 0.03 },
+            Reason { mean: 0.1, deviation: 0.05, slope: 0.02 },
+        ],
         correlation: 0.4,
         cheaters: 0.2,
         shares: [0.4, 0.3, 0.2, 0.1],
@@ -52,6 +56,70 @@ proptest! {
     }
 }
 
+/// A slot with the reasons of a person's text and its z.
+fn slot_of([peers, others, task]: [f64; 3], z: f64) -> Slot {
+    Slot { x: [0.1, z], copies: [[0.2, 0.9]; 2], llm: [peers, others], tasks: [task, 0.0] }
+}
+
+proptest! {
+    #[test]
+    fn the_slopes_have_the_least_squares_with_a_ridge(
+        values in prop::collection::vec(
+            (prop::array::uniform3(-0.2..0.6_f64), -0.2..0.6_f64, 0.01..1.0_f64), 2..40),
+    ) {
+        let slots: Vec<Slot> = values.iter().map(|&(reasons, z, _)| slot_of(reasons, z)).collect();
+        let weighted: Vec<(usize, f64)> =
+            values.iter().enumerate().map(|(slot, value)| (slot, value.2)).collect();
+        let found = reasons(&slots, &weighted);
+        let weight: f64 = values.iter().map(|value| value.2).sum();
+        let usual = values.iter().map(|value| value.1 * value.2).sum::<f64>() / weight;
+        let cost = |slopes: [f64; 3]| {
+            let ridge = (0..3).map(|at| 80.0 * (slopes[at] - 0.25 * found[at].deviation).powi(2));
+            let errors = values.iter().map(|&(reasons, z, w)| {
+                let rises = (0..3).map(|at| {
+                    slopes[at] * (reasons[at] - found[at].mean) / found[at].deviation
+                });
+                w * (z - usual - rises.sum::<f64>()).powi(2)
+            });
+            ridge.sum::<f64>() + errors.sum::<f64>()
+        };
+        let slopes = found.map(|reason| reason.slope);
+        let least = cost(slopes);
+        for at in 0..3 {
+            for step in [-0.01, 0.01] {
+                let mut other = slopes;
+                other[at] += step;
+                prop_assert!(cost(other) > least, "{} {}", cost(other), least);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_own_work_has_of_z_for_a_reason_is_taken_off() {
+    // Eighty slots each of two tasks, one quoted by all (closeness .4, z .3), one by nobody (.2, .2): without a
+    // ridge z rises by half of what closeness does. The deviation is .1 (and the floor 2e-4): the ridge has half the
+    // weight of the slots, whose variance is a little less than one.
+    let slots: Vec<Slot> = (0..160)
+        .map(|slot| if slot % 2 == 0 { (0.4, 0.3) } else { (0.2, 0.2) })
+        .map(|(task, z)| slot_of([f64::NAN, f64::NAN, task], z))
+        .collect();
+    let weighted: Vec<(usize, f64)> = (0..160).map(|slot| (slot, 1.0)).collect();
+    let [peers, others, task] = reasons(&slots, &weighted);
+    let deviation = (0.01_f64 + 2e-4).sqrt();
+    let by_hand = (80.0 * 0.25 * deviation + 160.0 * 0.05 * 0.1 / deviation)
+        / (80.0 + 160.0 * 0.01 / (deviation * deviation));
+    assert!((task.mean - 0.3).abs() < 1e-12 && (task.deviation - deviation).abs() < 1e-12);
+    assert!((task.slope - by_hand).abs() < 1e-12, "{} {by_hand}", task.slope);
+    let model = Model { reasons: [peers, others, task], ..model() };
+    // One deviation above the mean; an LLM's text there has closeness 0, three below.
+    let slot = slot_of([f64::NAN, f64::NAN, 0.3 + deviation], 0.3);
+    let [x, z] = model.beyond(&slot, slot.x, Writer::Person);
+    assert!((x - 0.1).abs() < 1e-12 && (z - 0.3 + by_hand).abs() < 1e-12, "{x} {z}");
+    let [_, z] = model.beyond(&slot, slot.x, Writer::Llm);
+    assert!((z - 0.3 - by_hand * 0.3 / deviation).abs() < 1e-12, "{z}");
+}
+
 #[test]
 fn a_density_of_one_coordinate_is_the_integral_of_both() {
     let both = Student::new([0.02, 0.03, 0.01]);
@@ -73,19 +141,24 @@ fn the_honest_side_is_not_moved_by_cheaters() {
 
 #[test]
 fn a_closeness_at_which_an_llm_would_stand_among_people_has_no_part() {
-    // People: z about .2 with deviation .1, so that the bar is .34; an LLM's z by node: .246, .354, .45, .546, .654.
-    let model = Model { center: [0.1, 0.2], covariance: [0.02, 0.01, 0.0], ..model() };
-    let slot = |z: f64| Slot { x: [0.1, 0.2], copies: [[0.2, 0.9]; 2], llm: [0.2, z] };
+    // People: z about .2 with deviation .1, so that the bar is .3; an LLM's z by node: .246, .354, .45, .546, .654.
+    let model = Model {
+        center: [0.1, 0.2],
+        covariance: [0.02, 0.01, 0.0],
+        reasons: [Reason::NONE; 3],
+        ..model()
+    };
+    let slot = |z: f64| slot_of([0.2, z, 0.1], 0.2);
     let people = [vec![0, 1], vec![2]];
     let nodes = |z: f64| model.visible_nodes(&[slot(z), slot(z), slot(z)], &people);
     for (found, expected) in nodes(1.0).into_iter().zip([0.0, 0.24, 0.32, 0.24, 0.1]) {
         assert!((found - expected / 0.9).abs() < 1e-12, "{found} {expected}");
     }
-    // .45 + 1.7 * .12 is .654: half of it is below the bar.
-    assert!(nodes(0.5).iter().all(|&weight| weight < 1e-300));
-    let unseen = Model { nodes: nodes(0.5), shares: [0.5, 0.0, 0.3, 0.2], ..model.clone() };
+    // .45 + 1.7 * .12 is .654: four tenths of it is below the bar.
+    assert!(nodes(0.4).iter().all(|&weight| weight < 1e-300));
+    let unseen = Model { nodes: nodes(0.4), shares: [0.5, 0.0, 0.3, 0.2], ..model.clone() };
     assert!(model.sees_llm() && !unseen.sees_llm());
     // Then nobody reads as an LLM's, whatever they hand in.
-    let judged = unseen.judge([(&slot(0.5), [0.2, 0.25])].into_iter());
+    let judged = unseen.judge([(&slot(0.4), [0.2, 0.25])].into_iter());
     assert!(judged.kinds[1].abs() < 1e-300 && judged.kinds[0] > 0.0, "{:?}", judged.kinds);
 }

@@ -30,7 +30,9 @@ fn naive(model: &Model, slots: &[Slot]) -> (f64, Vec<f64>) {
                     for (index, slot) in slots.iter().enumerate() {
                         let away = |center: Point| minus(slot.x, center);
                         p *= if made >> index & 1 == 0 {
-                            let offset = 0.01 * (slot.llm[0] - 0.2) / 0.1;
+                            let offset = 0.01 * (slot.llm[0] - 0.2) / 0.1
+                                + 0.03 * (slot.llm[1] - 0.3) / 0.2
+                                + 0.02 * (slot.tasks[0] - 0.1) / 0.05;
                             let x = minus(slot.x, [0.0, offset]);
                             let center = [model.center[0] + effect[0], model.center[1] + effect[1]];
                             let covariance = model.covariance.map(|value| value * within);
@@ -69,11 +71,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn a_person_is_judged_as_by_going_through_everything(
-        values in prop::collection::vec(prop::array::uniform8(-0.5..0.8_f64), 1..4),
+        values in prop::collection::vec(prop::array::uniform9(-0.5..0.8_f64), 1..4),
     ) {
         let slots: Vec<Slot> = values
             .iter()
-            .map(|v| Slot { x: [v[0], v[1]], copies: [[v[2], v[3]], [v[4], v[5]]], llm: [v[6], v[7]] })
+            .map(|v| Slot {
+                x: [v[0], v[1]],
+                copies: [[v[2], v[3]], [v[4], v[5]]],
+                llm: [v[6], v[7]],
+                tasks: [v[8], f64::NAN],
+            })
             .collect();
         let model = model();
         let judged = model.judge(slots.iter().map(|slot| (slot, slot.x)));
@@ -113,7 +120,12 @@ fn many_answers_by_one_person_are_told_from_where_the_person_stands() {
     let model = model();
     let slot = |index: i32| {
         let away = f64::from(index % 7 - 3) * 0.03;
-        Slot { x: [0.3 + away, 0.2 - away], copies: [[0.2, 1.0]; 2], llm: [0.2, 1.0] }
+        Slot {
+            x: [0.3 + away, 0.2 - away],
+            copies: [[0.2, 1.0]; 2],
+            llm: [0.2, 1.0],
+            tasks: [0.1, 0.2],
+        }
     };
     let slots: Vec<Slot> = (0..100).map(slot).collect();
     let judged = model.judge(slots.iter().map(|slot| (slot, slot.x)));
@@ -130,7 +142,9 @@ fn many_answers_by_one_person_are_told_from_where_the_person_stands() {
             let center = [0.1 + effect[0], 0.05 + effect[1]];
             let fit: f64 = slots
                 .iter()
-                .map(|slot| student(minus(model.beyond_slot(slot, slot.x), center), within).ln())
+                .map(|slot| {
+                    student(minus(model.beyond(slot, slot.x, Writer::Person), center), within).ln()
+                })
                 .sum();
             logs.push(
                 fit - distance / 2.0 - determinant.ln() / 2.0 - (2.0 * std::f64::consts::PI).ln()
@@ -140,8 +154,10 @@ fn many_answers_by_one_person_are_told_from_where_the_person_stands() {
     }
     let largest = logs.iter().copied().fold(f64::MIN, f64::max);
     let exact = largest + logs.iter().map(|log| (log - largest).exp()).sum::<f64>().ln();
-    let densities: Vec<(Point, [f64; PLACES])> =
-        slots.iter().map(|slot| (model.beyond_slot(slot, slot.x), [0.0; PLACES])).collect();
+    let densities: Vec<(Point, [f64; PLACES])> = slots
+        .iter()
+        .map(|slot| (model.beyond(slot, slot.x, Writer::Person), [0.0; PLACES]))
+        .collect();
     let nodes = model.nodes(&densities);
     let terms: Vec<f64> = nodes
         .iter()
