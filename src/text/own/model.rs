@@ -419,18 +419,21 @@ impl Model {
 /// of [`RIDGE`] slots towards a rise by [`RISES`].
 fn reasons(slots: &[Slot], weighted: &[(usize, f64)]) -> [Reason; REASONS] {
     let known = weighted.iter().filter(|&&(slot, _)| !slots[slot].x[1].is_nan());
-    let known = known.map(|&(slot, w)| (slots[slot].reasons(Writer::Person), slots[slot].x[1], w));
+    // Gone through many times, so that they lie side by side.
+    let known: Vec<([f64; REASONS], f64, f64)> = known
+        .map(|&(slot, w)| (slots[slot].reasons(Writer::Person), slots[slot].x[1], w))
+        .collect();
     let mut reasons = [Reason::NONE; REASONS];
     for (at, reason) in reasons.iter_mut().enumerate() {
-        let values = known.clone().map(|(values, _, w)| ([values[at], f64::NAN], w));
+        let values = known.iter().map(|&(values, _, w)| ([values[at], f64::NAN], w));
         if let Some((mean, variance)) = moments(values) {
             *reason = Reason { mean: mean[0], deviation: variance[0].sqrt(), slope: 0.0 };
         }
     }
-    let usual = weighted_mean(known.clone().map(|(_, z, w)| (z, w))).unwrap_or(0.0);
+    let usual = weighted_mean(known.iter().map(|&(_, z, w)| (z, w))).unwrap_or(0.0);
     let mut products = SMatrix::<f64, REASONS, REASONS>::identity() * RIDGE;
     let mut with_z = SVector::from(reasons.map(|reason| RIDGE * RISES * reason.deviation));
-    for (values, z, w) in known {
+    for &(values, z, w) in &known {
         let away: [f64; REASONS] = from_fn(|at| reasons[at].away(values[at]));
         let away = SVector::from(away);
         products += away * away.transpose() * w;
