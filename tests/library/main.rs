@@ -10,6 +10,7 @@ mod messages;
 mod minilm;
 mod models;
 mod real_agreement;
+mod real_answers;
 #[cfg(feature = "bert")]
 mod real_model;
 mod real_own;
