@@ -38,21 +38,22 @@ fn by_default_those_and_only_those_whose_reviews_are_not_their_own_are_flagged()
         "{:?}",
         rows[0]
     );
-    // finn copies Z word for word, gwen rewords an LLM, hugo writes about something else.
+    // finn copies Z word for word, gwen rewords an LLM, hugo writes about something else, jules puts one finding of
+    // their own among an LLM's in one of two reviews.
     let look: Vec<(&str, &str)> = rows[1..]
         .iter()
         .filter(|row| row[11] == "look")
         .map(|row| (row[0].as_str(), row[16].as_str()))
         .collect();
-    assert_eq!(look, [("finn", "copy"), ("gwen", "llm"), ("hugo", "off_topic_llm")]);
+    let expected = [("finn", "copy"), ("gwen", "llm"), ("hugo", "off_topic_llm"), ("jules", "llm")];
+    assert_eq!(look, expected);
     for row in &rows[1..] {
         assert_eq!((row[1].as_str(), row[2].as_str()), ("own", "tfidf"));
         assert_eq!(row[4..7], ["", "", ""], "there is no interval");
         let parts: Vec<f64> = row[12..16].iter().map(|cell| cell.parse().unwrap()).collect();
         assert!((parts.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-        // jules has one finding of their own among an LLM's, in one of two reviews; of three people
-        // another LLM's text would not be seen.
-        let in_doubt = ["jules", "rosa", "nadia", "farid"].contains(&row[0].as_str());
+        // Of four people another LLM's text would not be seen.
+        let in_doubt = ["rosa", "priya", "nadia", "yuki"].contains(&row[0].as_str());
         assert!(
             row[11] == if in_doubt { "unsure" } else { "clear" } || row[11] == "look",
             "{row:?}"
@@ -89,7 +90,7 @@ fn closeness_to_the_llm_stands_beside_and_is_minus_the_score_negative() {
 fn the_table_says_what_was_chosen_and_shows_the_worst() {
     let shown = run(&["--top", "4"]).stdout;
     for part in [
-        "3 of 28 reviewers to look at",
+        "4 of 28 reviewers to look at",
         "did not hand in their own work",
         "Planted here, found: Z always, another LLM's",
         "about 5 % of flags are false alarms",
@@ -312,7 +313,7 @@ fn the_page_names_first_whom_to_look_at() {
         ("finn", "reads as a copy of the LLM&#x27;s review on 3 papers"),
         ("gwen", "reads as an LLM&#x27;s review on 3 papers"),
         ("hugo", "reads as a review of another paper, by an LLM or a person on 3 papers"),
-        // In doubt, below those flagged; of three others nothing could be seen, which names nobody.
+        // One review alone; of four others nothing could be seen, which names nobody.
         ("jules", "reads as an LLM&#x27;s review on 1 of 2 papers"),
     ];
     assert_eq!(people.len(), expected.len(), "{first}");
@@ -320,7 +321,7 @@ fn the_page_names_first_whom_to_look_at() {
         assert!(person.contains(&format!("#person={name}\"")), "{person}");
         assert!(person.contains(reads_as), "{person}");
     }
-    assert!(before.contains("3 of 28 reviewers to look at"), "{before}");
+    assert!(before.contains("4 of 28 reviewers to look at"), "{before}");
 }
 
 #[test]
