@@ -55,7 +55,9 @@ pub(crate) fn icc<R: AsRef<[f64]>>(items: impl Iterator<Item = (f64, R)> + Clone
     let ms_items = k * of_items / (count - 1.0);
     let ms_raters = count * of_raters / (k - 1.0);
     let ms_left = left / ((count - 1.0) * (k - 1.0));
-    let over = |below: f64| (below > 0.0).then(|| (ms_items - ms_left) / below);
+    // What differences of the mean squares leave of 0 is no denominator.
+    let nothing = 1e-12 * (ms_items + ms_raters + ms_left);
+    let over = |below: f64| (below > nothing).then(|| (ms_items - ms_left) / below);
     let of_raters = (ms_raters - ms_left) / count;
     Icc {
         single: over(ms_items + (k - 1.0) * ms_left + k * of_raters),

@@ -199,6 +199,10 @@ fn intraclass_correlations_of_shrout_and_fleiss_and_pingouin() {
     // One item, one rater, one value for all: nothing to correlate.
     let none = Icc::default();
     assert_eq!(icc([(1.0, [1.0, 2.0])].into_iter()), none);
+    // By hand, of ratings d apart: MS_R d²/6, MS_C 0, MS_E d²/2. The denominators are d²/3, and 0 but for rounding.
+    let (low, high) = (0.1, 0.8);
+    let opposed = icc([(1.0, [high, low]), (1.0, [low, high]), (1.0, [low, low])].into_iter());
+    assert!(same(opposed.single, Some(-1.0)) && opposed.mean.is_none(), "{opposed:?}");
     assert_eq!(icc([(1.0, [1.0]), (1.0, [2.0])].into_iter()), none);
     assert_eq!(icc([(1.0, [1.0, 1.0]), (1.0, [1.0, 1.0])].into_iter()), none);
 }
