@@ -90,7 +90,7 @@ fn the_first_screen_says_whom_to_look_at_and_begins_the_list() {
 
     // The plot names the flagged and has the ghosts by kind; the keyboard names a point.
     let names = "return [...document.querySelectorAll('.scatter .name')].map(t => t.textContent).sort().join(' ')";
-    assert_eq!(browser.run(names), json!("finn gwen hugo"));
+    assert_eq!(browser.run(names), json!("finn gwen hugo jules"));
     assert_eq!(browser.run("return document.querySelectorAll('.scatter .ghost').length"), json!(4));
     // finn, who copies, is to the right of everybody who does not.
     let right = "const x = name => { const n = JSON.parse(document.getElementById('data').textContent).names; \
@@ -325,7 +325,7 @@ fn paper_has_the_flagged_with_their_evidence() {
     browser.devtools("Emulation.setEmulatedMedia", &json!({ "media": "print" }));
     browser.run("dispatchEvent(new Event('beforeprint'))");
     let printed = "return [...document.querySelectorAll('.printed-person h2:not(.paper h2)')].map(h => h.textContent).join(' ')";
-    assert_eq!(browser.run(printed), json!("finn gwen hugo"));
+    assert_eq!(browser.run(printed), json!("finn gwen hugo jules"));
     let beside = "return document.querySelectorAll('.printed-person .column.z').length > 0";
     assert_eq!(browser.run(beside), json!(true));
     // What the list says on a screen it says on paper, and when it was printed.
