@@ -57,8 +57,12 @@ fn real_data() -> ReviewSet {
 
 /// People of one to six answers each, every `one_in` of whom hands in the LLM's answer of the style that is no Z;
 /// all cut to so many words. The numbers of those.
-fn made(style: u32, one_in: Option<usize>, words: Option<usize>) -> (ReviewSet, BTreeSet<u32>) {
-    let mut set = real_data();
+fn made(
+    mut set: ReviewSet,
+    style: u32,
+    one_in: Option<usize>,
+    words: Option<usize>,
+) -> (ReviewSet, BTreeSet<u32>) {
     let mut answers_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (answer, review) in set.reviews.iter().enumerate() {
         answers_of.entry(review.reviewer).or_default().push(answer);
@@ -99,10 +103,10 @@ fn made(style: u32, one_in: Option<usize>, words: Option<usize>) -> (ReviewSet, 
 
 /// Cheaters who are found and all of them, honest people who are flagged and all of these; each of the three
 /// styles is no Z once.
-fn found(one_in: Option<usize>, words: Option<usize>) -> [usize; 4] {
+fn found(of: &ReviewSet, one_in: Option<usize>, words: Option<usize>) -> [usize; 4] {
     let mut counts = [0; 4];
     for style in 0..3 {
-        let (set, bad) = made(style, one_in, words);
+        let (set, bad) = made(of.clone(), style, one_in, words);
         let settings = OwnSettings::default();
         let planted = plant(&set, &check_texts(&set, &settings), &settings);
         let vectors = tfidf_vectors(&set, &planted, &NoProgress).unwrap().unwrap();
@@ -120,10 +124,11 @@ fn found(one_in: Option<usize>, words: Option<usize>) -> [usize; 4] {
 #[test]
 #[ignore = "needs ../shared/data"]
 fn who_hands_in_an_llms_answers_is_found_and_nobody_for_quoting_as_it_does() {
+    let set = real_data();
     // With two Z and one in ten or three: found, and false ones among the flagged, in hundredths. Of ten false ones
-    // with 40 words seven are answers of one worker, who keeps close to the passages.
+    // with 40 words five are answers of one worker, who keeps close to the passages.
     for (words, least_found, most_false) in [(None, 80, 12), (Some(40), 25, 17)] {
-        let [of_few, of_many] = [Some(10), Some(3)].map(|one_in| found(one_in, words));
+        let [of_few, of_many] = [Some(10), Some(3)].map(|one_in| found(&set, one_in, words));
         let [found, bad, honest, _] = [0, 1, 2, 3].map(|at| of_few[at] + of_many[at]);
         assert!(100 * found >= least_found * bad, "{found} of {bad} found");
         let flagged = found + honest;
@@ -131,7 +136,7 @@ fn who_hands_in_an_llms_answers_is_found_and_nobody_for_quoting_as_it_does() {
     }
     // Nobody cheats: at most one in sixty.
     for words in [None, Some(40)] {
-        let [_, _, honest, people] = found(None, words);
+        let [_, _, honest, people] = found(&set, None, words);
         assert!(60 * honest <= people, "{honest} of {people} honest people flagged");
     }
 }

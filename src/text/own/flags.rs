@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-use super::model::{Judged, Model, Slot, Writer, honest_side};
+use super::model::{Judged, Model, Slot, honest_side};
 use crate::stats::interval::{CONFIDENCE, benjamini_hochberg, fewest_false};
 
 /// Nobody is worth a look whose P(own) is above this many times the rate of false alarms asked for: a
@@ -78,7 +78,7 @@ impl Apart {
             }
             all
         };
-        let x = |slot: usize| model.beyond(&slots[slot], slots[slot].x, Writer::Person);
+        let x = |slot: usize| model.own_point(&slots[slot]);
         let up = deviations(&|slot| x(slot)[1]);
         let (far, away) = (deviations(&|slot| -x(slot)[0]), deviations(&|slot| -x(slot)[1]));
         let down = deviations(&|slot| far[slot] + away[slot]);

@@ -307,9 +307,8 @@ impl Model {
             let judged: Vec<Judged> = people
                 .par_iter()
                 .map(|of| {
-                    let points = of.iter().map(|&slot| {
-                        (model.beyond(&slots[slot], slots[slot].x, Writer::Person), densities[slot])
-                    });
+                    let points =
+                        of.iter().map(|&slot| (model.own_point(&slots[slot]), densities[slot]));
                     model.judge_points(&points.collect::<Vec<_>>())
                 })
                 .collect();
@@ -371,8 +370,7 @@ impl Model {
             })
             .collect();
         self.reasons = reasons(slots, &weighted);
-        let beyond = |slot: usize| self.beyond(&slots[slot], slots[slot].x, Writer::Person);
-        let points = weighted.iter().map(|&(slot, w)| (beyond(slot), w));
+        let points = weighted.iter().map(|&(slot, w)| (self.own_point(&slots[slot]), w));
         let points: Vec<(Point, f64)> = points.collect();
         (self.center, self.covariance) = moments(points.iter().copied())?;
         // What is beyond the middle on the side of Z may not be own work after all: where it spreads
@@ -386,10 +384,8 @@ impl Model {
         }
         let (mut sum, mut pairs) = (0.0, 0.0);
         for of in people.iter().filter(|of| of.len() > 1) {
-            let away = |&slot: &usize| {
-                let x = self.beyond(&slots[slot], slots[slot].x, Writer::Person);
-                (own[slot], minus(x, self.center))
-            };
+            let away =
+                |&slot: &usize| (own[slot], minus(self.own_point(&slots[slot]), self.center));
             let (product, weight) = pair_sums(of.iter().map(away), self.covariance);
             // Each person with the weight of their slots, not of their pairs.
             let each = 2.0 / (of.len() as f64 - 1.0);
@@ -403,10 +399,15 @@ impl Model {
     }
 
     /// A point less what the reasons say of z of own work in this slot.
-    pub(super) fn beyond(&self, slot: &Slot, x: Point, writer: Writer) -> Point {
+    fn beyond(&self, slot: &Slot, x: Point, writer: Writer) -> Point {
         let reasons = self.reasons.iter().zip(slot.reasons(writer));
         let usual = reasons.map(|(reason, value)| reason.slope * reason.away(value));
         [x[0], x[1] - usual.sum::<f64>()]
+    }
+
+    /// What was handed in, less the same.
+    pub(super) fn own_point(&self, slot: &Slot) -> Point {
+        self.beyond(slot, slot.x, Writer::Person)
     }
 
     /// The share of cheaters that the model has fitted.

@@ -142,9 +142,7 @@ fn many_answers_by_one_person_are_told_from_where_the_person_stands() {
             let center = [0.1 + effect[0], 0.05 + effect[1]];
             let fit: f64 = slots
                 .iter()
-                .map(|slot| {
-                    student(minus(model.beyond(slot, slot.x, Writer::Person), center), within).ln()
-                })
+                .map(|slot| student(minus(model.own_point(slot), center), within).ln())
                 .sum();
             logs.push(
                 fit - distance / 2.0 - determinant.ln() / 2.0 - (2.0 * std::f64::consts::PI).ln()
@@ -154,10 +152,8 @@ fn many_answers_by_one_person_are_told_from_where_the_person_stands() {
     }
     let largest = logs.iter().copied().fold(f64::MIN, f64::max);
     let exact = largest + logs.iter().map(|log| (log - largest).exp()).sum::<f64>().ln();
-    let densities: Vec<(Point, [f64; PLACES])> = slots
-        .iter()
-        .map(|slot| (model.beyond(slot, slot.x, Writer::Person), [0.0; PLACES]))
-        .collect();
+    let densities: Vec<(Point, [f64; PLACES])> =
+        slots.iter().map(|slot| (model.own_point(slot), [0.0; PLACES])).collect();
     let nodes = model.nodes(&densities);
     let terms: Vec<f64> = nodes
         .iter()
