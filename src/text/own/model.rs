@@ -2,14 +2,15 @@
 //! LLM of which nobody has a text comes to Z is not known but integrated over.
 
 mod judged;
+mod reasons;
 
 use std::array::from_fn;
 
-use nalgebra::{SMatrix, SVector};
 use rayon::prelude::*;
 
 use crate::stats::rank::median;
 pub(super) use judged::Judged;
+use reasons::{REASONS, Reason, reasons};
 
 /// Coordinates `peers`, `z`; NaN where a slot has none.
 pub(super) type Point = [f64; 2];
@@ -43,14 +44,6 @@ const PRIOR_OF_KIND: f64 = 0.5;
 /// of slots the end is the same from anywhere; in a small venue a fit without suspects may never find one.
 const START: [f64; 2] = [0.02, 0.9];
 const OUTLYING: f64 = 2.5;
-
-/// Reasons why own work is close to Z.
-const REASONS: usize = 3;
-
-/// How far z of own work rises with each of [`Slot::reasons`] before anything is seen, and how many slots that is
-/// worth: without it cheaters, who are close to Z without a reason, would level the slopes of a small venue.
-const RISES: f64 = 0.25;
-const RIDGE: f64 = 80.0;
 
 const MOST_STEPS: usize = 100;
 const TOLERANCE: f64 = 1e-6;
@@ -137,24 +130,6 @@ impl Slot {
     /// task's.
     fn reasons(&self, writer: Writer) -> [f64; REASONS] {
         [self.llm[0], self.llm[1], self.tasks[writer as usize]]
-    }
-}
-
-/// What is known of a reason: its mean and deviation, and how far z of own work rises with one deviation.
-#[derive(Debug, Clone, Copy)]
-struct Reason {
-    mean: f64,
-    deviation: f64,
-    slope: f64,
-}
-
-impl Reason {
-    const NONE: Self = Self { mean: 0.0, deviation: 1.0, slope: 0.0 };
-
-    /// In deviations; 0 where the slot has none.
-    fn away(&self, value: f64) -> f64 {
-        let away = (value - self.mean) / self.deviation;
-        if away.is_nan() { 0.0 } else { away }
     }
 }
 
@@ -414,38 +389,6 @@ impl Model {
     pub(super) fn cheaters(&self) -> f64 {
         self.cheaters
     }
-}
-
-/// The reasons of slots with weights, and the slopes of z on all of them together: least squares, with a ridge
-/// of [`RIDGE`] slots towards a rise by [`RISES`].
-fn reasons(slots: &[Slot], weighted: &[(usize, f64)]) -> [Reason; REASONS] {
-    let known = weighted.iter().filter(|&&(slot, _)| !slots[slot].x[1].is_nan());
-    // Gone through many times, so that they lie side by side.
-    let known: Vec<([f64; REASONS], f64, f64)> = known
-        .map(|&(slot, w)| (slots[slot].reasons(Writer::Person), slots[slot].x[1], w))
-        .collect();
-    let mut reasons = [Reason::NONE; REASONS];
-    for (at, reason) in reasons.iter_mut().enumerate() {
-        let values = known.iter().map(|&(values, _, w)| ([values[at], f64::NAN], w));
-        if let Some((mean, variance)) = moments(values) {
-            *reason = Reason { mean: mean[0], deviation: variance[0].sqrt(), slope: 0.0 };
-        }
-    }
-    let usual = weighted_mean(known.iter().map(|&(_, z, w)| (z, w))).unwrap_or(0.0);
-    let mut products = SMatrix::<f64, REASONS, REASONS>::identity() * RIDGE;
-    let mut with_z = SVector::from(reasons.map(|reason| RIDGE * RISES * reason.deviation));
-    for &(values, z, w) in &known {
-        let away: [f64; REASONS] = from_fn(|at| reasons[at].away(values[at]));
-        let away = SVector::from(away);
-        products += away * away.transpose() * w;
-        with_z += away * ((z - usual) * w);
-    }
-    // The ridge makes it positive definite.
-    if let Some(factors) = products.cholesky() {
-        let slopes = factors.solve(&with_z);
-        reasons.iter_mut().zip(&slopes).for_each(|(reason, slope)| reason.slope = *slope);
-    }
-    reasons
 }
 
 /// Shares of a whole, `None` of nothing.
