@@ -12,6 +12,7 @@ pub(crate) mod static_model;
 pub(crate) mod tfidf;
 mod trie;
 pub(crate) mod vectors;
+pub(crate) mod word_pairs;
 pub(crate) mod word_vectors;
 pub(crate) mod wordpiece;
 

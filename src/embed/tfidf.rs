@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use crate::data::progress::Progress;
 use crate::data::words::{words_with_places, write_folded};
 use crate::embed::vectors::{SparseVectors, Vectors};
+use crate::embed::word_pairs::WordPairs;
 use crate::embed::{EmbedError, Embedder, Embeddings, VectorKind};
 
 /// Texts whose words are counted by one thread at a time.
@@ -49,12 +50,13 @@ impl Tfidf {
     }
 
     /// The vectors of a corpus that is learned from, and then those of starts of its texts, whose words are
-    /// not looked for a second time. Progress counts vectors.
+    /// not looked for a second time; with `pairs` also the pairs of all of them. Progress counts vectors.
     pub(crate) fn fit_and_embed(
         corpus: &[&str],
         starts: &[Start],
+        pairs: bool,
         progress: &dyn Progress,
-    ) -> Vectors {
+    ) -> (Vectors, Option<WordPairs>) {
         // Starts by their texts.
         let mut order: Vec<usize> = (0..starts.len()).collect();
         order.sort_by_key(|&start| (starts[start].text, starts[start].bytes));
@@ -77,7 +79,15 @@ impl Tfidf {
             }
         };
         let rows: Vec<Vec<(u32, f64)>> = (0..count).into_par_iter().map(row).collect();
-        tfidf.vectors(rows)
+        let pairs = pairs.then(|| {
+            let words_of = |text: usize| jobs[text / TEXTS_PER_JOB].dims_of(text, usize::MAX);
+            let words_in = |(start, &words): (&Start, &Option<usize>)| {
+                let counted = || words_with_places(&corpus[start.text][..start.bytes]).count();
+                (start.text, words.unwrap_or_else(counted))
+            };
+            WordPairs::new(corpus.len(), words_of, starts.iter().zip(&lengths).map(words_in))
+        });
+        (tfidf.vectors(rows), pairs)
     }
 
     /// Takes the words of the jobs and leaves their dimensions.
@@ -306,7 +316,7 @@ mod tests {
                 Start { text, bytes: texts[text].floor_char_boundary(bytes.min(texts[text].len())) }
             });
             let starts: Vec<Start> = starts.collect();
-            let found = Tfidf::fit_and_embed(&texts, &starts, &NoProgress);
+            let found = Tfidf::fit_and_embed(&texts, &starts, false, &NoProgress).0;
             let mut all = texts.clone();
             all.extend(starts.iter().map(|start| &texts[start.text][..start.bytes]));
             prop_assert_eq!(found, Vectors::Sparse(rows(&Tfidf::fit(&texts), &all)));

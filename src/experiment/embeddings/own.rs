@@ -74,7 +74,7 @@ impl OwnTexts {
         };
         let of_round = |(round, (planted, rows)): (&Round, &(Planted, Vec<usize>))| {
             let vectors = match &embedded {
-                Some(all) => Some(all.select(rows)),
+                Some(all) => Some(all.select(rows).into()),
                 // Rare words are rare in the venue of the round.
                 None => tfidf_vectors(&round.set, planted, &NoProgress)?,
             };

@@ -207,7 +207,7 @@ fn own_alone(rounds: &[Round], spec: &EmbedderSpec, seed: u64) -> Vec<Vec<Option
             let contents: Vec<&Content> = contents.iter().collect();
             let unit = Granularity::Sentence;
             let made = embed_contents(&contents, &embedding, unit, &LocalModels, &Silent, None);
-            Vectors::clone(&made.unwrap().vectors)
+            Vectors::clone(&made.unwrap().vectors).into()
         };
         let found = own_scores(set, &planted, vectors, &own, &|_| false, &NoProgress).unwrap();
         found.reviewers.iter().map(|reviewer| reviewer.score).collect()

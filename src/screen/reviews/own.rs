@@ -53,7 +53,7 @@ pub(super) fn scores(
         (vectors, WORD_WEIGHTS.to_owned())
     } else {
         let embedded = embedded(&texts, spec, settings, asking)?;
-        (std::sync::Arc::unwrap_or_clone(embedded.vectors), embedded.name)
+        (std::sync::Arc::unwrap_or_clone(embedded.vectors).into(), embedded.name)
     };
     let progress = asking.observer.stage("comparing", count);
     let one = match &asking.sentences {

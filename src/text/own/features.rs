@@ -5,11 +5,13 @@ use rayon::prelude::*;
 
 use super::class::Class;
 use super::ghosts::{Ghost, Planted};
+use super::phrases::Phrases;
 use super::settings::{FEWEST_DOUBLE_PAPERS, NEAR_DUPLICATE};
-use super::space::{LANES, Placed, UnitBlock, UnitSpace, UnitSum, of_one_task};
+use super::space::{LANES, Placed, UnitBlock, UnitSpace, UnitSum, of_one_task, product};
 use super::venue::VenuePaper;
 use crate::data::progress::Progress;
 use crate::data::reviews::ReviewSet;
+use crate::embed::word_pairs::{PairWeights, WordPairs};
 
 /// Coordinates of one text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
@@ -98,6 +100,7 @@ pub(super) struct Comparison<'a> {
     sum_of_reviews: UnitSum,
     /// By source.
     sums_of_z: Vec<UnitSum>,
+    phrases: Option<Phrases<'a>>,
 }
 
 impl<'a> Comparison<'a> {
@@ -105,6 +108,7 @@ impl<'a> Comparison<'a> {
         set: &ReviewSet,
         planted: &'a Planted,
         space: &'a UnitSpace,
+        pairs: Option<&'a WordPairs>,
         counts: &'a [bool],
     ) -> Self {
         let venue = &planted.venue;
@@ -125,6 +129,8 @@ impl<'a> Comparison<'a> {
             space.sum(of.map(|(placed, _)| placed))
         };
         let sums_of_z = (0..set.sources.len()).map(of_source).collect();
+        let sources = set.sources.len();
+        let phrases = pairs.map(|pairs| Phrases::new(pairs, first_z, &source_of_z, sources));
         let n_reviews = counted().count();
         let differ = |a: usize, b: usize| space.placed_cosine(&z[a], &z[b]) <= NEAR_DUPLICATE;
         let double =
@@ -142,7 +148,13 @@ impl<'a> Comparison<'a> {
             z,
             sum_of_reviews,
             sums_of_z,
+            phrases,
         }
+    }
+
+    /// Whether pairs of words count.
+    pub(super) fn by_pairs(&self) -> bool {
+        self.phrases.is_some()
     }
 
     /// Whether it has to be assumed how another LLM writes, because too few papers have two Z.
@@ -178,8 +190,9 @@ impl<'a> Comparison<'a> {
             let cosines = texts.iter().zip(self.space.cosines(placed.row, block));
             cosines.map(|(other, cosine)| of_one_task(cosine, placed, other)).collect()
         };
+        let z_phrases = self.phrases_of_z(paper);
         let stand = |near: &[f64], placed: &Placed, slot: Option<usize>, is: Option<usize>| {
-            self.stand(near, placed, number, slot, is)
+            self.stand(near, placed, number, slot, is, &z_phrases)
         };
         let of_review = |slot: usize| {
             let placed = &self.reviews[slot];
@@ -211,7 +224,9 @@ impl<'a> Comparison<'a> {
             let paper = self.planted.venue.paper_of_review[ghost.slot];
             let placed = self.space.place(ghost.row, self.planted.tasks[paper]);
             let near = self.near(&placed, &self.texts_on(&self.planted.venue.papers[paper]));
-            let mut stand = self.stand(&near, &placed, paper, Some(ghost.slot), ghost.z);
+            let z_phrases = self.phrases_of_z(&self.planted.venue.papers[paper]);
+            let mut stand =
+                self.stand(&near, &placed, paper, Some(ghost.slot), ghost.z, &z_phrases);
             if ghost.class == Class::OffTopicLlm && stand.z_of_others.is_some() {
                 stand.z = stand.z_of_others;
             }
@@ -226,13 +241,19 @@ impl<'a> Comparison<'a> {
         self.reviews[paper.reviews.clone()].iter().chain(&self.z[paper.z.clone()]).collect()
     }
 
+    /// The pairs of words of the Z of a paper, where they count.
+    fn phrases_of_z(&self, paper: &VenuePaper) -> Vec<PairWeights> {
+        let of = |phrases: &Phrases<'_>| paper.z.clone().map(|z| phrases.of_z(z)).collect();
+        self.phrases.as_ref().map(of).unwrap_or_default()
+    }
+
     /// Cosines of a text with others.
     fn near(&self, placed: &Placed, texts: &[&Placed]) -> Vec<f64> {
         texts.iter().map(|other| self.space.placed_cosine(placed, other)).collect()
     }
 
     /// A text in a slot of a paper, `near` its cosines with the texts on the paper; `is` says which Z it is,
-    /// if it is one.
+    /// if it is one. `z_phrases` are the pairs of the Z of the paper.
     fn stand(
         &self,
         near: &[f64],
@@ -240,6 +261,7 @@ impl<'a> Comparison<'a> {
         paper: usize,
         slot: Option<usize>,
         is: Option<usize>,
+        z_phrases: &[PairWeights],
     ) -> Stand {
         let paper = &self.planted.venue.papers[paper];
         let (near_reviews, near_z) = near.split_at(paper.reviews.len());
@@ -262,9 +284,22 @@ impl<'a> Comparison<'a> {
             let of_paper = paper.z.contains(&z).then(|| near_z[z - paper.z.start]);
             of_paper.unwrap_or_else(|| self.space.placed_cosine(placed, &self.z[z]))
         };
-        let contrasts: Vec<(usize, f64)> = (paper.z.clone())
-            .filter_map(|z| Some((z, self.contrast(placed, z, is, &to_z)?)))
-            .collect();
+        let phrases = self.phrases.as_ref().map(|phrases| (phrases, phrases.of(placed.row)));
+        let contrast = |z: usize| {
+            let source = self.source_of_z[z];
+            let all = self.space.sum_of_cosines(placed, &self.sums_of_z[source]);
+            let by_words = self.contrast(z, is, &to_z, all)?;
+            let Some((phrases, text)) = &phrases else { return Some(by_words) };
+            let to_z = |z: usize| {
+                let of_paper = z.checked_sub(paper.z.start).and_then(|at| z_phrases.get(at));
+                let cosine = |z: &PairWeights| product(text, z);
+                of_paper.map_or_else(|| cosine(&phrases.of_z(z)), cosine)
+            };
+            let by_pairs = self.contrast(z, is, &to_z, phrases.sum_of_cosines(text, source))?;
+            Some((by_words + by_pairs) / 2.0)
+        };
+        let contrasts: Vec<(usize, f64)> =
+            paper.z.clone().filter_map(|z| Some((z, contrast(z)?))).collect();
         let mean = |values: Vec<f64>| crate::stats::rank::mean(&values);
         stand.z = mean(contrasts.iter().map(|(_, contrast)| *contrast).collect());
         let other = |z: usize| {
@@ -279,20 +314,19 @@ impl<'a> Comparison<'a> {
     }
 
     /// Cosine with a Z less the mean with the Z of that source on other papers, but for the one that the
-    /// text is itself; `None` if there is no other.
+    /// text is itself; `None` if there is no other. `all` is the sum of the cosines with all of the source.
     fn contrast(
         &self,
-        placed: &Placed,
         z: usize,
         is: Option<usize>,
         to_z: &impl Fn(usize) -> f64,
+        all: f64,
     ) -> Option<f64> {
         let source = self.source_of_z[z];
         let itself = is.filter(|&is| is != z && self.source_of_z[is] == source);
         let left = self.z_counts[source] - 1 - usize::from(itself.is_some());
         let here = to_z(z);
         let itself = itself.map_or(0.0, to_z);
-        let all = self.space.sum_of_cosines(placed, &self.sums_of_z[source]);
         (left > 0).then(|| here - (all - here - itself) / left as f64)
     }
 

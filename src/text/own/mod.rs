@@ -23,6 +23,7 @@
 //! embedding that needs no model and is best of those measured.
 
 mod class;
+mod closeness;
 mod copied;
 mod cut;
 mod duplicates;
@@ -34,6 +35,7 @@ mod language;
 mod model;
 mod other_paper;
 mod people_z;
+mod phrases;
 mod prevalence;
 mod result;
 mod scene;

@@ -18,11 +18,6 @@ pub(super) type Point = [f64; 2];
 /// Added to every variance: cosines are not told apart below a standard deviation of .014.
 const FLOOR: f64 = 2e-4;
 
-/// z of another LLM's text of the paper, as a share of that of the whole Z in its own place: mean and
-/// standard deviation where it is assumed, and where the venue has two Z and shows it.
-const ASSUMED_CLOSENESS: [f64; 2] = [0.45, 0.12];
-const MEASURED_CLOSENESS: [f64; 2] = [1.0, 0.14];
-
 /// Nodes of the closeness in standard deviations, and their weights.
 const NODES: usize = 5;
 pub(super) const CLOSENESS: [(f64, f64); NODES] =
@@ -142,13 +137,11 @@ pub(super) struct Kinds {
     pub(super) others: [Option<(Point, Student)>; 2],
     /// Mean and standard deviation of the closeness of an unknown LLM.
     pub(super) closeness: [f64; 2],
+    /// How close another company's LLM comes, as a share of that.
+    pub(super) of_other_llm: f64,
 }
 
 impl Kinds {
-    pub(super) fn closeness(assumed: bool) -> [f64; 2] {
-        if assumed { ASSUMED_CLOSENESS } else { MEASURED_CLOSENESS }
-    }
-
     /// Where an LLM's text of this closeness stands, in deviations.
     pub(super) fn llm_at(&self, slot: &Slot, deviations: f64) -> Point {
         let [mean, deviation] = self.closeness;

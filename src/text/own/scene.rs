@@ -2,6 +2,7 @@
 //! the kinds of ghosts.
 
 use super::class::Class;
+use super::closeness::Closeness;
 use super::features::{Comparison, Features, MostSimilar, Stand};
 use super::ghosts::Planted;
 use super::model::{Kinds, Point, Slot, Student, median_moments, medians, minus, moments};
@@ -15,9 +16,6 @@ const FEWEST: usize = 5;
 /// Least standard deviation of the peers of an unknown LLM's text, and that of its z.
 const UNKNOWN_LLM: [f64; 2] = [0.02, 0.06];
 
-/// Share of a copy's z that an LLM's text has on a paper with one Z, in a venue that has two elsewhere.
-const ONE_OF_TWO: f64 = 0.45;
-
 /// Where all texts stand.
 pub(super) struct Stands {
     pub(super) reviews: Vec<Stand>,
@@ -26,6 +24,8 @@ pub(super) struct Stands {
     pub(super) others: Vec<Stand>,
     /// Whether most papers have one Z.
     pub(super) assumed: bool,
+    /// How close texts of LLMs that are not held come to Z.
+    pub(super) closeness: Closeness,
     /// Whether it was measured for these vectors how close an unknown LLM comes.
     pub(super) is_measured: bool,
 }
@@ -43,6 +43,7 @@ impl Stands {
             copies: Vec::new(),
             others: comparison.of_others(progress),
             assumed: comparison.assumed_ratio(),
+            closeness: Closeness::of(comparison.by_pairs()),
             is_measured,
         };
         let mut most_similar = Vec::new();
@@ -106,7 +107,8 @@ impl Scene {
                     .collect();
                 let mut close = if stands.assumed { whole[1] } else { mean_point(&of_others)[1] };
                 if close.is_nan() {
-                    close = ONE_OF_TWO * whole[1];
+                    // On a paper with one Z of a venue that has two elsewhere.
+                    close = stands.closeness.assumed[0] * whole[1];
                 }
                 let center = [cut_mean[0], close];
                 llm.extend(of_further(&of_others, center));
@@ -166,7 +168,8 @@ impl Scene {
             llm: llm_covariance.map(Student::new),
             llm_covariance: llm_covariance.unwrap_or([1.0, 1.0, 0.0]),
             others: of_class,
-            closeness: Kinds::closeness(stands.assumed),
+            closeness: stands.closeness.of_llm(stands.assumed),
+            of_other_llm: stands.closeness.of_other,
         };
         Self { slots, kinds, others }
     }

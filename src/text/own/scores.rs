@@ -18,6 +18,7 @@ use crate::data::reviews::ReviewSet;
 use crate::embed::EmbedError;
 use crate::embed::tfidf::Tfidf;
 use crate::embed::vectors::Vectors;
+use crate::embed::word_pairs::WordPairs;
 use crate::stats::flag::MAJORITY;
 
 /// Estimated share of cheaters from which on they are many.
@@ -29,7 +30,25 @@ const ALIKE: f64 = 0.7;
 /// How often it is asked anew how far each peer is believed.
 const PASSES: usize = 3;
 
+/// What `own` compares texts by.
+#[derive(Debug, Clone)]
+pub struct OwnVectors {
+    /// One for each of `Planted::origins`.
+    pub(super) vectors: Vectors,
+    /// Pairs of words of the same texts, where they count.
+    pub(super) pairs: Option<WordPairs>,
+}
+
+impl From<Vectors> for OwnVectors {
+    fn from(vectors: Vectors) -> Self {
+        Self { vectors, pairs: None }
+    }
+}
+
 /// Word weights of all texts of a planted set; rare words are rare in its whole texts.
+///
+/// Beside them pairs of words, but for short texts, where the few that two have in common are chance, and where people
+/// and the LLM had a text before them (the task's): those that both quote from it do not say who wrote.
 ///
 /// Progress counts texts. `None` if a content has no text.
 ///
@@ -40,10 +59,12 @@ pub fn tfidf_vectors(
     set: &ReviewSet,
     planted: &Planted,
     progress: &dyn Progress,
-) -> Result<Option<Vectors>, EmbedError> {
+) -> Result<Option<OwnVectors>, EmbedError> {
     let Some(texts) = planted.texts(set) else { return Ok(None) };
     let whole = &texts[..planted.whole_texts()];
-    Ok(Some(Tfidf::fit_and_embed(whole, &planted.cuts, progress)))
+    let with_pairs = !planted.is_short && planted.tasks.iter().all(Option::is_none);
+    let (vectors, pairs) = Tfidf::fit_and_embed(whole, &planted.cuts, with_pairs, progress);
+    Ok(Some(OwnVectors { vectors, pairs }))
 }
 
 /// Scores all reviewers of `set`, which was planted with the same settings.
@@ -59,11 +80,12 @@ pub fn tfidf_vectors(
 pub fn own_scores(
     set: &ReviewSet,
     planted: &Planted,
-    vectors: Vectors,
+    vectors: impl Into<OwnVectors>,
     settings: &OwnSettings,
     wanted: &dyn Fn(u32) -> bool,
     progress: &dyn Progress,
 ) -> Result<OwnScores, OwnError> {
+    let OwnVectors { vectors, pairs } = vectors.into();
     check(planted, &vectors, settings)?;
     let venue = &planted.venue;
     // What stands in a Z word for word needs no model, and takes no part in it: clear cases would raise
@@ -79,7 +101,7 @@ pub fn own_scores(
     // Only of word weights it was measured how close an unknown LLM comes to Z.
     let is_measured = matches!(vectors, Vectors::Sparse(_));
     let space = UnitSpace::new(vectors, venue.reviews.len(), &counts);
-    let comparison = Comparison::new(set, planted, &space, &counts);
+    let comparison = Comparison::new(set, planted, &space, pairs.as_ref(), &counts);
     let (stands, most_similar) = Stands::new(&comparison, is_measured, progress);
     if progress.interrupted() {
         return Err(OwnError::Interrupted);

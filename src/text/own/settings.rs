@@ -45,10 +45,6 @@ pub(super) const CLEAR: f64 = 0.8;
 /// Share of an LLM's texts in somebody's place that must be seen before they can be clear.
 pub(super) const SEEN: f64 = 0.8;
 
-/// So many times as close to Z as another text of the same LLM comes a text of another one: with GPT-4o's
-/// held and Claude's handed in .61, .53 and .64 (reviews), .57 (answers).
-pub(super) const OTHER_LLM: f64 = 0.6;
-
 /// Share of a review's words that stand in a Z from which on it is worth a look, and from which on it is
 /// not clear.
 pub(super) const COPIED: [f64; 2] = [0.5, 0.2];

@@ -1,6 +1,6 @@
 //! Cosines of centered vectors: one at a time, and with the sum of many.
 
-use crate::embed::vectors::{DenseVectors, SparseVectors, Vectors};
+use crate::embed::vectors::{DenseVectors, Vectors};
 use crate::text::whitening::whiten;
 
 /// A row shorter than this share of its length before centering has no direction.
@@ -93,7 +93,7 @@ impl UnitSpace {
     pub(super) fn cosine(&self, a: usize, b: usize) -> f64 {
         let product = match &self.rows {
             Vectors::Dense(dense) => dense_product(dense, a, b),
-            Vectors::Sparse(sparse) => sparse_product(sparse, a, b),
+            Vectors::Sparse(sparse) => product(sparse.row(a), sparse.row(b)),
         };
         self.centered(product, a, b)
     }
@@ -245,8 +245,8 @@ fn dense_product(rows: &DenseVectors, a: usize, b: usize) -> f64 {
     rows.row(a).iter().zip(rows.row(b)).map(|(a, b)| a * b).sum()
 }
 
-fn sparse_product(rows: &SparseVectors, a: usize, b: usize) -> f64 {
-    let (a, b) = (rows.row(a), rows.row(b));
+/// Of two rows, each in the order of its dimensions.
+pub(super) fn product(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
     let (mut i, mut j, mut sum) = (0, 0, 0.0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
         if x.0 == y.0 {

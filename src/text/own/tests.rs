@@ -144,6 +144,37 @@ impl Naive {
         Self { reviews: all[..reviews].to_vec(), z: all[reviews..].to_vec() }
     }
 
+    /// Weights of the pairs of words by their names, not centered.
+    fn of_pairs(set: &ReviewSet) -> Self {
+        let reviews = set.reviews.iter().map(|review| &review.content);
+        let texts = reviews.chain(set.z.iter().map(|z| &z.content));
+        let pairs_of = |content: &Content| -> Vec<String> {
+            let text = content.text.as_deref().unwrap().to_lowercase();
+            let words: Vec<&str> = crate::data::words::words(&text).collect();
+            words.windows(2).map(|two| two.join(" ")).collect()
+        };
+        let texts: Vec<Vec<String>> = texts.map(pairs_of).collect();
+        let mut names: Vec<&String> = texts.iter().flatten().collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut rows = vec![vec![0.0; names.len()]; texts.len()];
+        for (dim, name) in names.into_iter().enumerate() {
+            let counts: Vec<usize> =
+                texts.iter().map(|text| text.iter().filter(|pair| *pair == name).count()).collect();
+            let with = counts.iter().filter(|count| **count > 0).count();
+            let rarity = ((1.0 + texts.len() as f64) / (1.0 + with as f64)).ln() + 1.0;
+            for (row, count) in rows.iter_mut().zip(counts).filter(|(_, count)| *count > 0) {
+                row[dim] = (1.0 + (count as f64).ln()) * rarity;
+            }
+        }
+        for row in &mut rows {
+            let length = cosine(row, row).sqrt();
+            row.iter_mut().for_each(|value| *value /= length);
+        }
+        let z = rows.split_off(set.reviews.len());
+        Self { reviews: rows, z }
+    }
+
     /// Each peer weighs as much as it is believed.
     fn features(
         &self,
@@ -199,19 +230,23 @@ fn features_are_those_of_the_definition() {
     set.reviews[other].content = copied;
     let planted = planted(&set, &settings());
     let vectors = tfidf_vectors(&set, &planted, &NoProgress).unwrap().unwrap();
-    let rows = dense(&vectors);
+    let rows = dense(&vectors.vectors);
     let believed: Vec<f64> =
         (0..set.reviews.len()).map(|review| [1.0, 0.2, 0.7][review % 3]).collect();
     let found = features(&set, &planted, vectors, &believed);
     let of_set = in_order_of_set(&set, &planted, &rows);
     let naive = Naive::new(&of_set, set.reviews.len());
+    let by_pairs = Naive::of_pairs(&set);
     for review in 0..set.reviews.len() {
-        let (peers, z) = naive.features(&set, review, &believed);
+        let (peers, by_words) = naive.features(&set, review, &believed);
+        let (_, by_pairs) = by_pairs.features(&set, review, &believed);
+        let z = by_words.zip(by_pairs).map(|(words, pairs)| (words + pairs) / 2.0);
         let features = found[review];
         for (found, expected) in [(features.peers, peers), (features.z, z)] {
             assert_eq!(found.is_some(), expected.is_some(), "review {review}");
             if let (Some(found), Some(expected)) = (found, expected) {
-                assert!((found - expected).abs() < 1e-9, "{found:?} {expected}");
+                // Of some thousand pairs a few share a hash.
+                assert!((found - expected).abs() < 1e-3, "{found:?} {expected}");
             }
         }
     }
@@ -223,13 +258,14 @@ fn features_are_those_of_the_definition() {
 fn features(
     set: &ReviewSet,
     planted: &Planted,
-    vectors: Vectors,
+    vectors: impl Into<scores::OwnVectors>,
     believed: &[f64],
 ) -> Vec<Features> {
+    let scores::OwnVectors { vectors, pairs } = vectors.into();
     let venue = &planted.venue;
     let counts = vec![true; set.reviews.len()];
     let space = space::UnitSpace::new(vectors, counts.len(), &counts);
-    let comparison = features::Comparison::new(set, planted, &space, &counts);
+    let comparison = features::Comparison::new(set, planted, &space, pairs.as_ref(), &counts);
     let believed: Vec<f64> = venue.reviews.iter().map(|&review| believed[review]).collect();
     let mut all = vec![Features::default(); counts.len()];
     let stands = comparison.on_papers(&NoProgress).into_iter().flat_map(|of| of.reviews);
@@ -318,7 +354,7 @@ fn with_one_z_the_ratio_is_assumed_and_said() {
     assert!(scores.assumed_ratio);
     assert!(scores.warnings.contains(&OwnWarning::OneZ { double_papers: 0 }));
     assert_eq!(named(&set, &scores, "r0").flag, OwnFlag::Look);
-    // The llm ghost of a slot has the peers of the copy; its z is .45 of that of the whole Z, which stands
+    // The llm ghost of a slot has the peers of the copy; its z is .32 of that of the whole Z, which stands
     // uncut where the copier handed it in.
     let of = |class: Class| scores.ghosts.iter().filter(move |ghost| ghost.class == class);
     let mut whole = 0;
@@ -326,7 +362,7 @@ fn with_one_z_the_ratio_is_assumed_and_said() {
         assert_eq!((copy.review, copy.features.peers), (llm.review, llm.features.peers));
         if set.reviewers.name(set.reviews[copy.review].reviewer) == "r0" {
             let (llm, copy) = (llm.features.z.unwrap(), copy.features.z.unwrap());
-            assert!((llm - 0.45 * copy).abs() < 1e-12, "{llm} {copy}");
+            assert!((llm - 0.32 * copy).abs() < 1e-12, "{llm} {copy}");
             whole += 1;
         }
     }
@@ -424,7 +460,7 @@ fn dense_vectors_are_whitened() {
     // A few random directions keep most of the angles.
     let mut random = stream(1, "directions", 0);
     let mut projected = DenseVectors::new(40);
-    let rows = dense(&sparse);
+    let rows = dense(&sparse.vectors);
     let directions: Vec<Vec<f64>> = (0..40)
         .map(|_| (0..rows[0].len()).map(|_| random.random_range(-1.0..1.0)).collect())
         .collect();
@@ -469,7 +505,7 @@ fn what_the_task_says_is_taken_out_by_the_definition() {
         .collect();
     let planted = planted(&set, &settings());
     let vectors = tfidf_vectors(&set, &planted, &NoProgress).unwrap().unwrap();
-    let rows = dense(&vectors);
+    let rows = dense(&vectors.vectors);
     let believed = vec![1.0; set.reviews.len()];
     let found = features(&set, &planted, vectors, &believed);
     let whole = planted.whole_texts();
@@ -549,11 +585,13 @@ fn where_people_say_what_the_llm_says_nobody_is_flagged_or_cleared_or_counted() 
     let mut set = venue(20);
     let z = |paper: u32| z_text(paper as usize, 0);
     for (review, seed) in set.reviews.iter_mut().zip(0..) {
-        // The LLM's words in another order for everybody.
-        let mut words: Vec<String> = z(review.paper).split(' ').map(str::to_owned).collect();
+        // Five words of the LLM each in another order for everybody: most pairs stay, no run is long.
+        let z = z(review.paper);
+        let words: Vec<&str> = z.split(' ').collect();
+        let mut parts: Vec<String> = words.chunks(5).map(|part| part.join(" ")).collect();
         let mut random = stream(seed, "order", 0);
-        (1..words.len()).for_each(|at| words.swap(at, random.random_range(0..=at)));
-        review.content = content(words.join(" "));
+        (1..parts.len()).for_each(|at| parts.swap(at, random.random_range(0..=at)));
+        review.content = content(parts.join(" "));
     }
     let scores = scores(&set);
     assert!(scores.warnings.contains(&OwnWarning::Blind), "{:?}", scores.warnings);

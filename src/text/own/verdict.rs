@@ -17,8 +17,7 @@ use super::result::{
 };
 use super::scene::Scene;
 use super::settings::{
-    CLEAR, COPIED, ENOUGH_PAPERS, ENOUGH_REVIEWERS, OTHER_LLM, OWN_IF_COPIED, OwnSettings, SEEN,
-    SHORT_ANSWER,
+    CLEAR, COPIED, ENOUGH_PAPERS, ENOUGH_REVIEWERS, OWN_IF_COPIED, OwnSettings, SEEN, SHORT_ANSWER,
 };
 use crate::stats::calibration::Calibration;
 use crate::stats::interval::Estimate;
@@ -292,7 +291,9 @@ impl Asked<'_> {
                 texts.iter().all(|(node, all)| {
                     let of_other = |(&review, point): (&usize, &Option<Point>)| {
                         let z = model.kinds.llm_at(&self.scene.slots[review], *node)[1];
-                        point.map(|[peers, near]| [peers, near - (1.0 - OTHER_LLM) * z])
+                        point.map(|[peers, near]| {
+                            [peers, near - (1.0 - model.kinds.of_other_llm) * z]
+                        })
                     };
                     let other: Vec<Option<Point>> = reviews.iter().zip(all).map(of_other).collect();
                     left -= share * f64::from(u8::from(!is_seen(judge(&other))));

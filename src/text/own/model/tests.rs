@@ -12,6 +12,7 @@ pub(in crate::text::own) fn model() -> Model {
             Some(([-0.1, 0.1], Student::new([0.03, 0.02, 0.001]))),
         ],
         closeness: [0.45, 0.12],
+        of_other_llm: 0.6,
     };
     Model {
         kinds,

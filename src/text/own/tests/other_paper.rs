@@ -38,7 +38,7 @@ fn the_closest_other_paper_of_an_off_topic_review_is_that_of_the_definition() {
     let settings = OwnSettings::default();
     let planted = planted(&set, &settings);
     let vectors = tfidf_vectors(&set, &planted, &NoProgress).unwrap().unwrap();
-    let rows = dense(&vectors);
+    let rows = dense(&vectors.vectors);
     let found =
         own_scores(&set, &planted, vectors.clone(), &settings, &|_| true, &NoProgress).unwrap();
     let left_out: Vec<usize> =
