@@ -277,10 +277,10 @@ fn warnings(comparison: &Comparison<'_>, is_judged: bool, share: Option<f64>) ->
     warnings.extend(unusable.map(|&(reason, count)| OwnWarning::UnusableZ { reason, count }));
     match share {
         _ if !is_judged => warnings.push(OwnWarning::NoScale),
-        None => warnings.push(OwnWarning::NotCounted),
+        None if comparison.planted.is_short => warnings.push(OwnWarning::NotCounted),
         Some(share) if share >= MAJORITY => warnings.push(OwnWarning::NearMajority { share }),
         Some(share) if share >= MANY => warnings.push(OwnWarning::ManyCheaters { share }),
-        Some(_) => {}
+        None | Some(_) => {}
     }
     if let Some(cosine) = comparison.likeness_of_sources().filter(|&cosine| cosine > ALIKE) {
         warnings.push(OwnWarning::AlikeZ { cosine });

@@ -595,6 +595,8 @@ fn where_people_say_what_the_llm_says_nobody_is_flagged_or_cleared_or_counted() 
     }
     let scores = scores(&set);
     assert!(scores.warnings.contains(&OwnWarning::Blind), "{:?}", scores.warnings);
+    // These are long enough: what cannot be seen is why nothing is counted.
+    assert!(!scores.warnings.contains(&OwnWarning::NotCounted));
     assert!(scores.reviewers.iter().all(|reviewer| reviewer.flag == OwnFlag::Unsure));
     assert_eq!(scores.prevalence, None);
 }
