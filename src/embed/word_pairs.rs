@@ -5,6 +5,7 @@
 //! bits of a hash, so that a sum needs no table of all pairs: by chance two texts of 300 and 500 pairs have .14 in
 //! common.
 
+use hashbrown::HashSet;
 use rayon::prelude::*;
 
 /// Values of the hash.
@@ -72,6 +73,14 @@ impl WordPairs {
         row
     }
 
+    /// How much of a whole text stands in another: the share of its pairs. `None` of one with fewer than two words.
+    pub(crate) fn share_in(&self, text: usize, other: usize) -> Option<f64> {
+        let other: HashSet<u32> = self.texts[other].iter().copied().collect();
+        let pairs = &self.texts[text];
+        let shared = pairs.iter().filter(|pair| other.contains(*pair)).count();
+        (!pairs.is_empty()).then(|| shared as f64 / pairs.len() as f64)
+    }
+
     /// The sum of some rows, by hash.
     pub(crate) fn sum(&self, rows: impl Iterator<Item = usize>) -> Vec<f64> {
         let mut sum = vec![0.0; BUCKETS];
@@ -97,7 +106,7 @@ fn bucket([first, second]: [u32; 2]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, HashSet};
+    use std::collections::BTreeMap;
 
     use proptest::prelude::*;
 
@@ -142,6 +151,9 @@ mod tests {
         // Its first two words are all of the second text, and one word is no pair.
         assert_eq!((pairs.row(1), pairs.row(3)), (vec![(ab, 1.0)], vec![(ab, 1.0)]));
         assert!(pairs.row(2).is_empty() && pairs.row(4).is_empty());
+        // Three pairs, all of them "a b" or "b a"; of the second text all, of no pair no share.
+        assert_eq!((pairs.share_in(0, 1), pairs.share_in(1, 0)), (Some(2.0 / 3.0), Some(1.0)));
+        assert_eq!((pairs.share_in(0, 2), pairs.share_in(2, 0)), (Some(0.0), None));
         let sum = pairs.sum([1, 3].into_iter());
         assert!((with_sum(&pairs.row(0), &sum) - 2.0 * row[&ab]).abs() < 1e-12);
     }

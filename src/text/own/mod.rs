@@ -12,7 +12,7 @@
 //! z(V)     = mean over sources s of [ cos(V, Z_sp) - mean over other papers p' of cos(V, Z_sp') ]
 //! ```
 //!
-//! Of long texts without a task `z` is the mean of the same by words and by pairs of neighbouring words.
+//! Of long texts that do not quote the task `z` is the mean of the same by words and by pairs of neighbouring words.
 //!
 //! Each class of [`Class`] has a Student t density of these coordinates: that of the ghosts fitted to
 //! them, that of own work by EM over reviewers. Reviews of one reviewer are independent given the

@@ -1,5 +1,7 @@
 //! From vectors to what is said about reviewers.
 
+use rayon::prelude::*;
+
 use super::class::Class;
 use super::copied::{Copied, copied, is_copied};
 use super::duplicates::duplicates_and_forms;
@@ -20,12 +22,17 @@ use crate::embed::tfidf::Tfidf;
 use crate::embed::vectors::Vectors;
 use crate::embed::word_pairs::WordPairs;
 use crate::stats::flag::MAJORITY;
+use crate::stats::rank::median;
 
 /// Estimated share of cheaters from which on they are many.
 const MANY: f64 = 0.3;
 
 /// Cosine of two Z of a paper above which they are nearly one text.
 const ALIKE: f64 = 0.7;
+
+/// Share of a text's pairs of words that are its task's, from which on it quotes. In the median workers who answer by
+/// given passages have .92, reviews .1 from a whole review by an LLM in the place of the task.
+const QUOTED: f64 = 0.2;
 
 /// How often it is asked anew how far each peer is believed.
 const PASSES: usize = 3;
@@ -48,7 +55,7 @@ impl From<Vectors> for OwnVectors {
 /// Word weights of all texts of a planted set; rare words are rare in its whole texts.
 ///
 /// Beside them pairs of words, but for short texts, where the few that two have in common are chance, and where people
-/// and the LLM had a text before them (the task's): those that both quote from it do not say who wrote.
+/// quote the task's text: pairs that both they and the LLM have from it do not say who wrote.
 ///
 /// Progress counts texts. `None` if a content has no text.
 ///
@@ -62,9 +69,21 @@ pub fn tfidf_vectors(
 ) -> Result<Option<OwnVectors>, EmbedError> {
     let Some(texts) = planted.texts(set) else { return Ok(None) };
     let whole = &texts[..planted.whole_texts()];
-    let with_pairs = !planted.is_short && planted.tasks.iter().all(Option::is_none);
-    let (vectors, pairs) = Tfidf::fit_and_embed(whole, &planted.cuts, with_pairs, progress);
-    Ok(Some(OwnVectors { vectors, pairs }))
+    let long = !planted.is_short;
+    let (vectors, pairs) = Tfidf::fit_and_embed(whole, &planted.cuts, long, progress);
+    Ok(Some(OwnVectors { vectors, pairs: pairs.filter(|pairs| !quote_tasks(planted, pairs)) }))
+}
+
+/// Whether half of the people have [`QUOTED`] of their pairs of words from their task's text.
+fn quote_tasks(planted: &Planted, pairs: &WordPairs) -> bool {
+    let papers = planted.venue.papers.par_iter().zip(&planted.tasks);
+    let shares = papers.filter_map(|(paper, task)| Some((paper, (*task)?)));
+    let shares: Vec<f64> = shares
+        .flat_map_iter(|(paper, task)| {
+            paper.reviews.clone().filter_map(move |review| pairs.share_in(review, task))
+        })
+        .collect();
+    median(&shares).is_some_and(|share| share >= QUOTED)
 }
 
 /// Scores all reviewers of `set`, which was planted with the same settings.
