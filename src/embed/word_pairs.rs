@@ -73,12 +73,20 @@ impl WordPairs {
         row
     }
 
-    /// How much of a whole text stands in another: the share of its pairs. `None` of one with fewer than two words.
-    pub(crate) fn share_in(&self, text: usize, other: usize) -> Option<f64> {
+    /// How much of each of some whole texts stands in another one: the share of its pairs; `None` of a text with
+    /// fewer than two words.
+    pub(crate) fn shares_in(
+        &self,
+        texts: impl Iterator<Item = usize>,
+        other: usize,
+    ) -> Vec<Option<f64>> {
         let other: HashSet<u32> = self.texts[other].iter().copied().collect();
-        let pairs = &self.texts[text];
-        let shared = pairs.iter().filter(|pair| other.contains(*pair)).count();
-        (!pairs.is_empty()).then(|| shared as f64 / pairs.len() as f64)
+        let share = |text: usize| {
+            let pairs = &self.texts[text];
+            let shared = pairs.iter().filter(|pair| other.contains(*pair)).count();
+            (!pairs.is_empty()).then(|| shared as f64 / pairs.len() as f64)
+        };
+        texts.map(share).collect()
     }
 
     /// The sum of some rows, by hash.
@@ -152,8 +160,8 @@ mod tests {
         assert_eq!((pairs.row(1), pairs.row(3)), (vec![(ab, 1.0)], vec![(ab, 1.0)]));
         assert!(pairs.row(2).is_empty() && pairs.row(4).is_empty());
         // Three pairs, all of them "a b" or "b a"; of the second text all, of no pair no share.
-        assert_eq!((pairs.share_in(0, 1), pairs.share_in(1, 0)), (Some(2.0 / 3.0), Some(1.0)));
-        assert_eq!((pairs.share_in(0, 2), pairs.share_in(2, 0)), (Some(0.0), None));
+        assert_eq!(pairs.shares_in(0..3, 1), [Some(2.0 / 3.0), Some(1.0), None]);
+        assert_eq!(pairs.shares_in(0..3, 2), [Some(0.0), Some(0.0), None]);
         let sum = pairs.sum([1, 3].into_iter());
         assert!((with_sum(&pairs.row(0), &sum) - 2.0 * row[&ab]).abs() < 1e-12);
     }

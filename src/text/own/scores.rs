@@ -78,11 +78,8 @@ pub fn tfidf_vectors(
 fn quote_tasks(planted: &Planted, pairs: &WordPairs) -> bool {
     let papers = planted.venue.papers.par_iter().zip(&planted.tasks);
     let shares = papers.filter_map(|(paper, task)| Some((paper, (*task)?)));
-    let shares: Vec<f64> = shares
-        .flat_map_iter(|(paper, task)| {
-            paper.reviews.clone().filter_map(move |review| pairs.share_in(review, task))
-        })
-        .collect();
+    let shares = shares.flat_map_iter(|(paper, task)| pairs.shares_in(paper.reviews.clone(), task));
+    let shares: Vec<f64> = shares.flatten_iter().collect();
     median(&shares).is_some_and(|share| share >= QUOTED)
 }
 
