@@ -113,7 +113,7 @@ fn in_16_bits_every_vector_has_a_cosine_above_9999_in_10000_to_that_in_32() {
     let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     if !["amx_tile", "amx_bf16"].iter().all(|unit| processor.contains(unit)) {
         let refused = BertEmbedder::load(&folder(), "bert:minilm", in_bf16(1));
-        let refused = refused.err().expect("there is no unit for it").to_string();
+        let refused = refused.expect_err("there is no unit for it").to_string();
         assert_eq!(refused, "precision bf16 is not possible here");
         eprintln!("NOT RUN: this processor computes nothing in 16 bits");
         return;
