@@ -111,8 +111,7 @@ impl Tfidf {
         let mut rarity = Vec::with_capacity(sorted.len());
         for (dim, &(_, number)) in (0..).zip(&sorted) {
             dim_of[number as usize] = dim;
-            let count = counts[number as usize] as f64;
-            rarity.push(((1.0 + texts as f64) / (1.0 + count)).ln() + 1.0);
+            rarity.push(rarity_of(counts[number as usize], texts));
         }
         dims.values_mut().for_each(|number| *number = dim_of[*number as usize]);
         let of_job = jobs.iter_mut().flat_map(|job| &mut job.dims);
@@ -139,18 +138,7 @@ impl Tfidf {
 
     /// The vector of a text by the dimensions of its words, with repeats.
     fn weigh(&self, dims: &mut [u32]) -> Vec<(u32, f64)> {
-        dims.sort_unstable();
-        let runs = || dims.chunk_by(|a, b| a == b);
-        let mut row = Vec::with_capacity(runs().count());
-        row.extend(runs().map(|run| {
-            let (dim, count) = (run[0], run.len());
-            (dim, (1.0 + (count as f64).ln()) * self.rarity[dim as usize])
-        }));
-        let length = row.iter().map(|entry| entry.1 * entry.1).sum::<f64>().sqrt();
-        for entry in &mut row {
-            entry.1 /= length;
-        }
-        row
+        weighed(dims, |dim| self.rarity[dim as usize])
     }
 
     fn vectors(&self, rows: Vec<Vec<(u32, f64)>>) -> Vectors {
@@ -160,6 +148,24 @@ impl Tfidf {
         }
         Vectors::Sparse(vectors)
     }
+}
+
+/// Inverse document frequency of what so many of the texts have.
+pub(super) fn rarity_of(with: u64, texts: usize) -> f64 {
+    ((1.0 + texts as f64) / (1.0 + with as f64)).ln() + 1.0
+}
+
+/// The weights of what a text is made of, by number, with repeats; scaled to unit length.
+pub(super) fn weighed(numbers: &mut [u32], rarity: impl Fn(u32) -> f64) -> Vec<(u32, f64)> {
+    numbers.sort_unstable();
+    let runs = || numbers.chunk_by(|a, b| a == b);
+    let mut row = Vec::with_capacity(runs().count());
+    row.extend(runs().map(|run| (run[0], (1.0 + (run.len() as f64).ln()) * rarity(run[0]))));
+    let length = row.iter().map(|entry| entry.1 * entry.1).sum::<f64>().sqrt();
+    for entry in &mut row {
+        entry.1 /= length;
+    }
+    row
 }
 
 /// The words of a few texts of a corpus.

@@ -5,8 +5,12 @@
 //! bits of a hash, so that a sum needs no table of all pairs: by chance two texts of 300 and 500 pairs have .14 in
 //! common.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use hashbrown::HashSet;
 use rayon::prelude::*;
+
+use super::tfidf::{rarity_of, weighed};
 
 /// Values of the hash.
 const BUCKETS: usize = 1 << 20;
@@ -37,19 +41,21 @@ impl WordPairs {
         let of =
             |text: usize| words_of(text).windows(2).map(|two| bucket([two[0], two[1]])).collect();
         let texts: Vec<Box<[u32]>> = (0..texts).into_par_iter().map(of).collect();
-        let mut with = vec![0_u32; BUCKETS];
-        let mut sorted: Vec<u32> = Vec::new();
-        for text in &texts {
+        let with: Vec<AtomicU32> = (0..BUCKETS).map(|_| AtomicU32::new(0)).collect();
+        texts.par_iter().for_each_init(Vec::new, |sorted: &mut Vec<u32>, text| {
             sorted.clear();
             sorted.extend_from_slice(text);
             sorted.sort_unstable();
             sorted.dedup();
-            sorted.iter().for_each(|&pair| with[pair as usize] += 1);
-        }
-        let n = texts.len();
-        let rarity = (0..=n).map(|with| ((1.0 + n as f64) / (1.0 + with as f64)).ln() + 1.0);
+            // Sums of whole numbers are the same in any order.
+            sorted.iter().for_each(|&pair| {
+                with[pair as usize].fetch_add(1, Ordering::Relaxed);
+            });
+        });
+        let with = with.into_iter().map(AtomicU32::into_inner).collect();
+        let rarity = (0..).take(texts.len() + 1).map(|with| rarity_of(with, texts.len())).collect();
         let starts = starts.map(|(text, words)| (text, words.saturating_sub(1))).collect();
-        Self { rarity: rarity.collect(), texts, starts, with }
+        Self { texts, starts, with, rarity }
     }
 
     /// The pairs of a text; none of one with fewer than two words.
@@ -62,15 +68,8 @@ impl WordPairs {
                 &text[..pairs.min(text.len())]
             }
         };
-        let mut sorted = pairs.to_vec();
-        sorted.sort_unstable();
         let rarity = |pair: u32| self.rarity[self.with[pair as usize] as usize];
-        let weight = |run: &[u32]| (1.0 + (run.len() as f64).ln()) * rarity(run[0]);
-        let runs = sorted.chunk_by(|a, b| a == b);
-        let mut row: PairWeights = runs.map(|run| (run[0], weight(run))).collect();
-        let length = row.iter().map(|entry| entry.1 * entry.1).sum::<f64>().sqrt();
-        row.iter_mut().for_each(|entry| entry.1 /= length);
-        row
+        weighed(&mut pairs.to_vec(), rarity)
     }
 
     /// How much of each of some whole texts stands in another one: the share of its pairs; `None` of a text with
@@ -99,11 +98,6 @@ impl WordPairs {
     }
 }
 
-/// Sum of the cosines of a text with all of a sum.
-pub(crate) fn with_sum(row: &[(u32, f64)], sum: &[f64]) -> f64 {
-    row.iter().map(|&(pair, weight)| weight * sum[pair as usize]).sum()
-}
-
 fn bucket([first, second]: [u32; 2]) -> u32 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     // The high bits of a product depend on all of what is multiplied; twice, as numbers of words are small.
@@ -121,6 +115,7 @@ mod tests {
     use super::*;
     use crate::data::progress::NoProgress;
     use crate::embed::tfidf::{Start, Tfidf};
+    use crate::stats::similarity::sparse_along;
 
     /// By the names of the words, without a hash: the weights of a text, and the cosine of two.
     fn weights(texts: &[Vec<&str>], text: &[&str]) -> BTreeMap<(String, String), f64> {
@@ -163,7 +158,7 @@ mod tests {
         assert_eq!(pairs.shares_in(0..3, 1), [Some(2.0 / 3.0), Some(1.0), None]);
         assert_eq!(pairs.shares_in(0..3, 2), [Some(0.0), Some(0.0), None]);
         let sum = pairs.sum([1, 3].into_iter());
-        assert!((with_sum(&pairs.row(0), &sum) - 2.0 * row[&ab]).abs() < 1e-12);
+        assert!((sparse_along(&pairs.row(0), &sum) - 2.0 * row[&ab]).abs() < 1e-12);
     }
 
     #[test]

@@ -22,6 +22,25 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
+/// Dot product of two sparse vectors, each in the ascending order of its dimensions.
+pub(crate) fn sparse_dot(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
+    let (mut i, mut j, mut sum) = (0, 0, 0.0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        if x.0 == y.0 {
+            sum += x.1 * y.1;
+        }
+        // Which of them goes on is as good as random: no branch on it.
+        i += usize::from(x.0 <= y.0);
+        j += usize::from(y.0 <= x.0);
+    }
+    sum
+}
+
+/// Dot product of a sparse vector with a dense one that has all of its dimensions.
+pub(crate) fn sparse_along(a: &[(u32, f64)], b: &[f64]) -> f64 {
+    a.iter().map(|&(dim, value)| value * b[dim as usize]).sum()
+}
+
 /// The vector scaled to length 1; `None` if it is zero.
 pub(crate) fn unit(vector: &[f64]) -> Option<Vec<f64>> {
     let length = norm(vector);

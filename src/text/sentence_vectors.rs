@@ -1,7 +1,7 @@
 //! Vectors of the sentences of a text, and for every sentence the closest one of another text.
 
 use crate::embed::vectors::Vectors;
-use crate::stats::similarity::{norm, unit, unit_cosine};
+use crate::stats::similarity::{norm, sparse_dot, unit, unit_cosine};
 
 /// Sentences of one text that are compared, from its start: a text of a hundred megabytes must not
 /// be compared sentence by sentence with another one.
@@ -30,23 +30,6 @@ impl Unit {
             _ => unreachable!("an embedder gives one sort of vectors"),
         }
     }
-}
-
-fn sparse_dot(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
-    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
-    let mut sum = 0.0;
-    while let (Some(&&(left, x)), Some(&&(right, y))) = (a.peek(), b.peek()) {
-        if left == right {
-            sum += x * y;
-        }
-        if left <= right {
-            a.next();
-        }
-        if right <= left {
-            b.next();
-        }
-    }
-    sum
 }
 
 fn sparse_unit(row: &[(u32, f64)]) -> Vec<(u32, f64)> {

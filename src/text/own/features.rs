@@ -7,11 +7,12 @@ use super::class::Class;
 use super::ghosts::{Ghost, Planted};
 use super::phrases::Phrases;
 use super::settings::{FEWEST_DOUBLE_PAPERS, NEAR_DUPLICATE};
-use super::space::{LANES, Placed, UnitBlock, UnitSpace, UnitSum, of_one_task, product};
+use super::space::{LANES, Placed, UnitBlock, UnitSpace, UnitSum, of_one_task};
 use super::venue::VenuePaper;
 use crate::data::progress::Progress;
 use crate::data::reviews::ReviewSet;
 use crate::embed::word_pairs::{PairWeights, WordPairs};
+use crate::stats::similarity::sparse_dot;
 
 /// Coordinates of one text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
@@ -292,7 +293,7 @@ impl<'a> Comparison<'a> {
             let Some((phrases, text)) = &phrases else { return Some(by_words) };
             let to_z = |z: usize| {
                 let of_paper = z.checked_sub(paper.z.start).and_then(|at| z_phrases.get(at));
-                let cosine = |z: &PairWeights| product(text, z);
+                let cosine = |z: &PairWeights| sparse_dot(text, z);
                 of_paper.map_or_else(|| cosine(&phrases.of_z(z)), cosine)
             };
             let by_pairs = self.contrast(z, is, &to_z, phrases.sum_of_cosines(text, source))?;

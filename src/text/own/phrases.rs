@@ -1,6 +1,9 @@
 //! How close texts are to the LLM's by pairs of neighbouring words.
 
-use crate::embed::word_pairs::{PairWeights, WordPairs, with_sum};
+use rayon::prelude::*;
+
+use crate::embed::word_pairs::{PairWeights, WordPairs};
+use crate::stats::similarity::sparse_along;
 
 /// The pairs of all texts, and their sum over the Z of each source.
 pub(super) struct Phrases<'a> {
@@ -22,7 +25,7 @@ impl<'a> Phrases<'a> {
             let of = source_of_z.iter().enumerate().filter(move |(_, of)| **of == source);
             pairs.sum(of.map(|(z, _)| first_z + z))
         };
-        Self { pairs, first_z, sums_of_z: (0..sources).map(of_source).collect() }
+        Self { pairs, first_z, sums_of_z: (0..sources).into_par_iter().map(of_source).collect() }
     }
 
     /// The pairs of a text, by its row.
@@ -37,6 +40,6 @@ impl<'a> Phrases<'a> {
 
     /// Sum of the cosines with all Z of a source.
     pub(super) fn sum_of_cosines(&self, text: &PairWeights, source: usize) -> f64 {
-        with_sum(text, &self.sums_of_z[source])
+        sparse_along(text, &self.sums_of_z[source])
     }
 }

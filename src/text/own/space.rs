@@ -1,6 +1,7 @@
 //! Cosines of centered vectors: one at a time, and with the sum of many.
 
 use crate::embed::vectors::{DenseVectors, Vectors};
+use crate::stats::similarity::{sparse_along, sparse_dot};
 use crate::text::whitening::whiten;
 
 /// A row shorter than this share of its length before centering has no direction.
@@ -93,7 +94,7 @@ impl UnitSpace {
     pub(super) fn cosine(&self, a: usize, b: usize) -> f64 {
         let product = match &self.rows {
             Vectors::Dense(dense) => dense_product(dense, a, b),
-            Vectors::Sparse(sparse) => product(sparse.row(a), sparse.row(b)),
+            Vectors::Sparse(sparse) => sparse_dot(sparse.row(a), sparse.row(b)),
         };
         self.centered(product, a, b)
     }
@@ -235,28 +236,12 @@ fn add(rows: &Vectors, row: usize, factor: f64, target: &mut [f64]) {
 fn along(rows: &Vectors, row: usize, direction: &[f64]) -> f64 {
     match rows {
         Vectors::Dense(dense) => dense.row(row).iter().zip(direction).map(|(a, b)| a * b).sum(),
-        Vectors::Sparse(sparse) => {
-            sparse.row(row).iter().map(|&(dim, value)| value * direction[dim as usize]).sum()
-        }
+        Vectors::Sparse(sparse) => sparse_along(sparse.row(row), direction),
     }
 }
 
 fn dense_product(rows: &DenseVectors, a: usize, b: usize) -> f64 {
     rows.row(a).iter().zip(rows.row(b)).map(|(a, b)| a * b).sum()
-}
-
-/// Of two rows, each in the order of its dimensions.
-pub(super) fn product(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
-    let (mut i, mut j, mut sum) = (0, 0, 0.0);
-    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
-        if x.0 == y.0 {
-            sum += x.1 * y.1;
-        }
-        // Which of them goes on is as good as random: no branch on it.
-        i += usize::from(x.0 <= y.0);
-        j += usize::from(y.0 <= x.0);
-    }
-    sum
 }
 
 #[cfg(test)]
