@@ -1,5 +1,6 @@
 //! The closest other paper against its definition, pair by pair.
 
+use super::definition::{Naive, cosine, in_order_of_set};
 use super::*;
 
 /// Made-up words are in no language.
