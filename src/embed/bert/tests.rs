@@ -311,7 +311,7 @@ fn in_16_bits_every_family_of_the_lean_pass_gives_nearly_the_same_vectors_whatev
 
 #[test]
 fn where_16_bits_cannot_be_multiplied_a_model_is_refused_with_the_reason() {
-    for reason in [NoBf16::Build, NoBf16::Processor, NoBf16::System] {
+    for reason in [NoBf16::Build, NoBf16::Processor] {
         let load = |options| {
             // The folder is not looked at.
             BertEmbedder::load_with(Path::new("nowhere"), "bert:x", options, || Err(reason))

@@ -1,15 +1,16 @@
 //! Matrix products of numbers that are rounded to 16 bits ("brain" numbers, the first half of one in
-//! 32), summed in 32 bits, on the tiles of the AMX unit of Intel's server processors since 2023.
-//!
-//! A product of tiles is one instruction, TDPBF16PS: 16 rows and 16 columns, 32 terms each. Intel (2024),
-//! "Intel 64 and IA-32 Architectures Software Developer's Manual", volume 1, chapter 18. VDPBF16PS of
-//! AVX-512 is no way: where both are, it multiplies half as much in a second as the products in 32 bits.
+//! 32), summed in 32 bits, by the unit of the processor that is made for them.
 //!
 //! A row of a product depends on nothing but its own row of the input and the weights.
 #![expect(
     clippy::inline_always,
     reason = "a kernel must be inlined into the function that carries the target features"
 )]
+
+#[cfg(target_arch = "x86_64")]
+mod pairs;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod tiles;
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -26,19 +27,25 @@ const BLOCK: usize = 2 * SIDE;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoBf16 {
     /// The program was built for another kind of machine.
-    #[error("this build is not for Linux on x86-64")]
+    #[error("this build is not for x86-64")]
     Build,
-    /// The processor lacks the instructions.
-    #[error("this processor has no AMX unit for numbers in 16 bits (amx_tile and amx_bf16)")]
+    /// The processor lacks the instructions, or the system does not lend them.
+    #[error("no unit for numbers in 16 bits is lent here (AMX: amx_bf16; AVX-512: avx512_bf16)")]
     Processor,
-    /// The system does not lend the unit.
-    #[error("the system does not lend this program the AMX unit of the processor")]
-    System,
 }
 
-/// Proof that this process may use the AMX unit, which is the only way to a product.
+/// Proof that this process may use a unit for them, which is the only way to a product.
 #[derive(Debug, Clone, Copy)]
-pub struct Bf16(());
+pub struct Bf16(Unit);
+
+/// What multiplies, the fastest first.
+#[derive(Debug, Clone, Copy)]
+enum Unit {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    Tiles(tiles::Tiles),
+    #[cfg(target_arch = "x86_64")]
+    Pairs(pairs::Pairs),
+}
 
 /// One row of a tile.
 #[derive(Debug, Clone, Copy)]
@@ -67,13 +74,24 @@ pub struct Rounded {
 }
 
 impl Bf16 {
-    /// Looks whether the processor has the unit, and asks the system for it.
+    /// Looks for the fastest unit that the processor has and the system lends.
     ///
     /// # Errors
     ///
-    /// Why it cannot be used.
+    /// Why there is none.
     pub fn detect() -> Result<Self, NoBf16> {
-        amx::lent().map(|()| Self(()))
+        let why = if cfg!(target_arch = "x86_64") { NoBf16::Processor } else { NoBf16::Build };
+        Self::all().next().ok_or(why)
+    }
+
+    fn all() -> impl Iterator<Item = Self> {
+        let units: [Option<Unit>; _] = [
+            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+            tiles::Tiles::detect().map(Unit::Tiles),
+            #[cfg(target_arch = "x86_64")]
+            pairs::Pairs::detect().map(Unit::Pairs),
+        ];
+        units.into_iter().flatten().map(Self)
     }
 
     /// `product = input * weights`; `input` has rows of as many numbers as the weights have inputs.
@@ -88,8 +106,11 @@ impl Bf16 {
         weights: &Bf16Weights,
         rounded: &mut Rounded,
     ) {
-        multiply(product, input, weights, rounded, |product, stride, left, right| {
-            amx::product(self, product, stride, left, right);
+        multiply(product, input, weights, rounded, |product, stride, left, right| match self.0 {
+            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+            Unit::Tiles(unit) => unit.product(product, stride, left, right),
+            #[cfg(target_arch = "x86_64")]
+            Unit::Pairs(unit) => unit.product(product, stride, left, right),
         });
     }
 }
@@ -202,152 +223,6 @@ fn brain(value: f32) -> u16 {
     found
 }
 
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-mod amx {
-    //! What the compiler has no safe words for: the unit, and the system that lends it.
-
-    use std::arch::asm;
-    use std::arch::x86_64::{__cpuid, __cpuid_count};
-
-    use super::{BLOCK, Bf16, Line, NoBf16, SIDE};
-
-    /// How LDTILECFG reads the shapes of the eight tiles.
-    #[repr(C, align(64))]
-    struct Shapes {
-        palette: u8,
-        start: u8,
-        reserved: [u8; 14],
-        bytes_in_a_row: [u16; 16],
-        rows: [u8; 16],
-    }
-
-    /// Every tile has 16 rows of 64 bytes.
-    static SHAPES: Shapes = Shapes {
-        palette: 1,
-        start: 0,
-        reserved: [0; 14],
-        bytes_in_a_row: [64, 64, 64, 64, 64, 64, 64, 64, 0, 0, 0, 0, 0, 0, 0, 0],
-        rows: [16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0],
-    };
-
-    /// Whether the processor has eight tiles of 16 rows of 64 bytes, and products of numbers in 16 bits.
-    fn there() -> bool {
-        /// AMX-BF16 and AMX-TILE in EDX of leaf 7.
-        const WANTED: u32 = 1 << 22 | 1 << 24;
-        if __cpuid(0).eax < 0x1d || __cpuid_count(7, 0).edx & WANTED != WANTED {
-            return false;
-        }
-        // Palette 1: bytes of a tile; tiles and bytes of a row; rows.
-        let palette = __cpuid_count(0x1d, 1);
-        palette.eax >> 16 == 1024 && palette.ebx == 8 << 16 | 64 && palette.ecx & 0xffff == 16
-    }
-
-    /// Whether this process may use the unit; asks for it, which changes nothing else.
-    pub(super) fn lent() -> Result<(), NoBf16> {
-        /// `ARCH_REQ_XCOMP_PERM` of `asm/prctl.h`, since Linux 5.16.
-        const ASK: libc::c_long = 0x1023;
-        /// The state that holds the tiles.
-        const TILES: libc::c_long = 18;
-        if !there() {
-            return Err(NoBf16::Processor);
-        }
-        // SAFETY: with this code `arch_prctl` takes two numbers and no address, so it reads and writes no
-        // memory of this process. It either grants the permission to all of its threads or fails.
-        #[expect(unsafe_code, reason = "the system is asked")]
-        let answer = unsafe { libc::syscall(libc::SYS_arch_prctl, ASK, TILES) };
-        if answer == 0 { Ok(()) } else { Err(NoBf16::System) }
-    }
-
-    /// Writes [`BLOCK`] rows and columns of a product, whose rows start `stride` numbers apart.
-    pub(super) fn product(
-        _: Bf16,
-        product: &mut [f32],
-        stride: usize,
-        left: &[Line],
-        right: &[Line],
-    ) {
-        let steps = left.len() / BLOCK;
-        assert!(steps > 0 && stride >= BLOCK, "an empty product");
-        assert!((BLOCK - 1) * stride + BLOCK <= product.len(), "product too short");
-        assert!(BLOCK * steps <= right.len(), "right matrix too short");
-        let (of_left, of_product) = (steps * size_of::<Line>(), stride * size_of::<f32>());
-        // SAFETY: A `Bf16` exists only where `lent` found the instructions, the shapes of palette 1 and
-        // the system's permission, which holds for every thread of the process to its end, so no
-        // instruction faults. Registers of tiles are set up, written, read and released in this one
-        // block, and are named as overwritten. Memory: with all tiles of 16 rows of 64 bytes, a tile is
-        // read or written in 16 pieces of 64 bytes, `stride` bytes apart.
-        // - `left` is read at rows 0 to 31, `steps` lines apart, in each step one line of every row: up
-        //   to line 31 steps + steps - 1, which is within the first `BLOCK * steps` lines.
-        // - `right` is read from its start on without gaps, in each step 2 * 16 lines: `BLOCK * steps`.
-        // - `product` is written at rows 0 to 31, `stride` numbers apart, 32 numbers of each: up to
-        //   number 31 stride + 31.
-        // The first lies within its slice by what `steps` is, the others by the assertions; a slice has at
-        // most isize::MAX bytes, so no stride overflows. `product` is borrowed mutably, so it overlaps no other. Lines and numbers
-        // are plain bits: any are allowed. Flags change only by `dec`, the stack is not used.
-        #[expect(unsafe_code, reason = "the standard library has no stable words for the AMX unit")]
-        unsafe {
-            asm!(
-                "ldtilecfg [{shapes}]",
-                "tilezero tmm0",
-                "tilezero tmm1",
-                "tilezero tmm2",
-                "tilezero tmm3",
-                "2:",
-                "tileloadd tmm6, [{right} + {line} * 1]",
-                "tileloadd tmm4, [{upper} + {of_left} * 1]",
-                "tileloadd tmm7, [{right} + {line} * 1 + 1024]",
-                "tdpbf16ps tmm0, tmm4, tmm6",
-                "tileloadd tmm5, [{lower} + {of_left} * 1]",
-                "tdpbf16ps tmm1, tmm4, tmm7",
-                "tdpbf16ps tmm2, tmm5, tmm6",
-                "tdpbf16ps tmm3, tmm5, tmm7",
-                "add {upper}, 64",
-                "add {lower}, 64",
-                "add {right}, 2048",
-                "dec {steps}",
-                "jnz 2b",
-                "tilestored [{product} + {of_product} * 1], tmm0",
-                "tilestored [{product} + {of_product} * 1 + 64], tmm1",
-                "tilestored [{below} + {of_product} * 1], tmm2",
-                "tilestored [{below} + {of_product} * 1 + 64], tmm3",
-                "tilerelease",
-                shapes = in(reg) &raw const SHAPES,
-                line = in(reg) size_of::<Line>(),
-                right = inout(reg) right.as_ptr() => _,
-                upper = inout(reg) left.as_ptr() => _,
-                lower = inout(reg) left[SIDE * steps..].as_ptr() => _,
-                of_left = in(reg) of_left,
-                steps = inout(reg) steps => _,
-                product = in(reg) product.as_mut_ptr(),
-                below = in(reg) product.as_mut_ptr().wrapping_add(SIDE * stride),
-                of_product = in(reg) of_product,
-                out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
-                out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
-                options(nostack),
-            );
-        }
-    }
-}
-
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-mod amx {
-    use super::{Bf16, Line, NoBf16};
-
-    pub(super) fn lent() -> Result<(), NoBf16> {
-        Err(NoBf16::Build)
-    }
-
-    pub(super) fn product(
-        _: Bf16,
-        _product: &mut [f32],
-        _stride: usize,
-        _left: &[Line],
-        _right: &[Line],
-    ) {
-        unreachable!("there is no proof without the unit")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -360,7 +235,7 @@ mod tests {
         f64::from(f32::from_bits(u32::from(brain(value)) << 16))
     }
 
-    /// What the unit does, number by number.
+    /// What a unit does, number by number.
     fn plain(product: &mut [f32], stride: usize, left: &[Line], right: &[Line]) {
         let steps = left.len() / BLOCK;
         let number = |bits: u16| f64::from(f32::from_bits(u32::from(bits) << 16));
@@ -379,7 +254,7 @@ mod tests {
         }
     }
 
-    /// By the unit where there is one, else as it would.
+    /// By a unit, else as it would.
     fn product(bf16: Option<Bf16>, left: &[f32], right: &[f32], columns: usize) -> Vec<f32> {
         let weights = Bf16Weights::new(right, columns);
         let mut product = vec![f32::NAN; left.len() / weights.inputs * columns];
@@ -393,9 +268,9 @@ mod tests {
         product
     }
 
-    /// Without the unit, and with it where there is one.
+    /// Without a unit, and with each that there is.
     fn ways() -> impl Iterator<Item = Option<Bf16>> {
-        std::iter::once(None).chain(Bf16::detect().ok().map(Some))
+        std::iter::once(None).chain(Bf16::all().map(Some))
     }
 
     #[test]
