@@ -11,6 +11,7 @@ pub(crate) mod duplicates;
 pub(crate) mod excerpt;
 pub(crate) mod formula;
 pub(crate) mod hexadecimal;
+pub(crate) mod hidden;
 pub(crate) mod ids;
 pub(crate) mod import;
 pub(crate) mod input;

@@ -1,8 +1,15 @@
-//! The words of a text: Unicode Standard Annex 29.
+//! The words of a text: Unicode Standard Annex 29, as a reader sees it.
 
+use std::vec::IntoIter;
+
+use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::{UnicodeSegmentation, UnicodeWords};
 
+use super::hidden::{is_hidden, is_joiner, latin_like};
+
 /// The words of a text, each a part of it.
+///
+/// What nobody sees parts no word: whoever hands in another's text with such characters in it hands in the same words.
 ///
 /// Those of [`UnicodeSegmentation::unicode_words`], several times as fast where there is little but ASCII: no word goes over
 /// a space, so one curly quote slows down its own word alone. (A mark that stands on a space is a word there together with the space,
@@ -32,7 +39,7 @@ enum Kind {
     InEither,
     Space,
     Other,
-    /// No ASCII.
+    /// No ASCII, or nothing that is seen.
     High,
 }
 
@@ -48,7 +55,7 @@ const KINDS: [Kind; 256] = {
             b',' | b';' => Kind::InDigits,
             b'.' | b'\'' => Kind::InEither,
             b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' => Kind::Space,
-            128.. => Kind::High,
+            0..=8 | 14..=27 | 127.. => Kind::High,
             _ => Kind::Other,
         };
         if byte == u8::MAX {
@@ -64,7 +71,73 @@ struct Words<'a> {
     at: usize,
     end: usize,
     /// Words of what is not.
-    other: Option<UnicodeWords<'a>>,
+    other: Option<Other<'a>>,
+}
+
+enum Other<'a> {
+    Plain(UnicodeWords<'a>),
+    Cleaned(IntoIter<&'a str>),
+}
+
+impl<'a> Other<'a> {
+    fn of(run: &'a str) -> Self {
+        if run.chars().any(|c| matches!(seen(c, None), Seen::Nothing | Seen::Space)) {
+            Self::Cleaned(words_of_what_is_seen(run).into_iter())
+        } else {
+            Self::Plain(run.unicode_words())
+        }
+    }
+
+    fn next(&mut self) -> Option<&'a str> {
+        match self {
+            Self::Plain(words) => words.next(),
+            Self::Cleaned(words) => words.next(),
+        }
+    }
+}
+
+/// What a reader sees of a character.
+enum Seen {
+    Itself,
+    Space,
+    Nothing,
+}
+
+/// Behind what is seen before it.
+fn seen(c: char, before: Option<char>) -> Seen {
+    match c {
+        // Most of what is no ASCII, without a look at tables.
+        '\u{3400}'..='\u{d7ff}' => Seen::Itself,
+        // The annex takes it for a part of words.
+        '\u{202f}' => Seen::Space,
+        // Scripts without spaces part words by it.
+        '\u{200b}' if before.is_none_or(|c| !c.is_alphabetic() || c >= '\u{590}') => Seen::Space,
+        c if is_hidden(c) || is_joiner(c) => Seen::Nothing,
+        '\0'..='\u{8}' | '\u{e}'..='\u{1b}' | '\u{7f}'..='\u{84}' | '\u{86}'..='\u{9f}' => {
+            Seen::Nothing
+        }
+        _ => Seen::Itself,
+    }
+}
+
+/// The words of a text without what nobody sees, each from its first to its last letter in the text.
+fn words_of_what_is_seen(text: &str) -> Vec<&str> {
+    let mut plain = String::with_capacity(text.len());
+    // Of each byte of it, where its character begins and ends in the text.
+    let mut places: Vec<(usize, usize)> = Vec::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        match seen(c, plain.chars().next_back()) {
+            Seen::Itself => plain.push(c),
+            Seen::Space => plain.push(' '),
+            Seen::Nothing => continue,
+        }
+        places.resize(plain.len(), (at, at + c.len_utf8()));
+    }
+    let words = plain.unicode_word_indices().map(|(at, word)| {
+        let first = at + word.len() - word.trim_ascii_start().len();
+        &text[places[first].0..places[at + word.len() - 1].1]
+    });
+    words.collect()
 }
 
 impl<'a> Iterator for Words<'a> {
@@ -75,7 +148,7 @@ impl<'a> Iterator for Words<'a> {
         let kind = |at: usize| bytes.get(at).map_or(Kind::Space, |&byte| KINDS[byte as usize]);
         let in_word = |kind| matches!(kind, Kind::Letter | Kind::Digit | Kind::Join);
         loop {
-            if let Some(word) = self.other.as_mut().and_then(Iterator::next) {
+            if let Some(word) = self.other.as_mut().and_then(Other::next) {
                 return Some(word);
             }
             if self.at == self.end {
@@ -100,13 +173,13 @@ impl<'a> Iterator for Words<'a> {
                     (self.at, self.end) = (behind, behind);
                     return Some(word);
                 }
-                let mut all = 0;
+                let mut is_other = false;
                 while kind(self.end) != Kind::Space {
-                    all |= bytes[self.end];
+                    is_other |= kind(self.end) == Kind::High;
                     self.end += 1;
                 }
-                if !all.is_ascii() {
-                    self.other = Some(self.text[self.at..self.end].unicode_words());
+                if is_other {
+                    self.other = Some(Other::of(&self.text[self.at..self.end]));
                     self.at = self.end;
                     continue;
                 }
@@ -144,15 +217,24 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
-/// A word in lower case and with a straight apostrophe, written into `into` in place of what is there.
+/// A word as it is compared, written into `into` in place of what is there: in lower case, with a straight apostrophe,
+/// without what nobody sees, each character in its compatible form (NFKC), and Cyrillic and Greek letters that look
+/// like Latin ones as these, where it has Latin ones.
 pub(crate) fn write_folded(word: &str, into: &mut String) {
     into.clear();
-    if word.is_ascii() {
+    let is_seen = |c: &char| matches!(seen(*c, Some('a')), Seen::Itself);
+    if word.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         into.push_str(word);
         into.make_ascii_lowercase();
-    } else {
-        *into = word.to_lowercase().replace('\u{2019}', "'");
+        return;
     }
+    let visible: String = word.chars().filter(is_seen).nfkc().collect();
+    let lower = visible.to_lowercase();
+    let is_mixed = lower.contains(|c: char| c.is_ascii_alphabetic());
+    into.extend(lower.chars().map(|c| match c {
+        '\u{2019}' => '\'',
+        c => latin_like(c).filter(|_| is_mixed).unwrap_or(c),
+    }));
 }
 
 #[cfg(test)]
@@ -160,11 +242,67 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn folded(word: &str) -> String {
+        let mut folded = String::from("before");
+        write_folded(word, &mut folded);
+        folded
+    }
+
+    /// Characters that [`seen`] takes for a space or for nothing.
+    fn is_unseen(c: char) -> bool {
+        !matches!(seen(c, None), Seen::Itself)
+    }
+
+    #[test]
+    fn what_nobody_sees_changes_no_word() {
+        let plain = "The bound isn't tight; see Fig.b";
+        let all = |text: &str| words(text).map(folded).collect::<Vec<_>>();
+        assert_eq!(all(plain), ["the", "bound", "isn't", "tight", "see", "fig.b"]);
+        for hidden in [
+            '\u{200b}',
+            '\u{ad}',
+            '\u{200d}',
+            '\u{2060}',
+            '\u{feff}',
+            '\u{fe0f}',
+            '\0',
+            '\u{7f}',
+            '\u{e0041}',
+        ] {
+            let with: String = plain
+                .char_indices()
+                .flat_map(|(at, c)| [Some(c), (c.is_alphabetic() && at % 3 == 0).then_some(hidden)])
+                .flatten()
+                .collect();
+            assert_ne!(with, plain);
+            assert_eq!(all(&with), all(plain), "U+{:04X}", u32::from(hidden));
+            // The places are those of the text as it is.
+            for (at, word) in words_with_places(&with) {
+                assert_eq!(&with[at..at + word.len()], word);
+            }
+        }
+        assert_eq!(all(&plain.replace(' ', "\u{202f}")), all(plain));
+        // A script without spaces parts words by it.
+        assert_eq!(words("\u{1780}\u{200b}\u{1781}").count(), 2);
+    }
+
+    #[test]
+    fn words_that_look_alike_are_one() {
+        assert_eq!(folded("аuthоrs"), "authors");
+        assert_eq!(folded("\u{ff22}ound"), "bound");
+        assert_eq!(folded("cafe\u{301}"), folded("CAFÉ"));
+        assert_eq!(folded("isn\u{2019}t"), "isn't");
+        // Of Cyrillic or Greek letters alone, or with others among them, it is no Latin word.
+        assert_eq!(folded("Авторы"), "авторы");
+        assert_eq!(folded("λ"), "λ");
+    }
+
     proptest! {
         #[test]
         fn words_are_those_of_the_annex(
             text in "([a-zA-Z0-9_.,:;'\"’é\u{301}作りカ한 \t\n\r-]{0,12}|[aB1_.,:;' -]{0,12}|[\\x00-\\x7f]{0,12}|\\PC{0,12}| ){0,6}",
         ) {
+            let text = text.replace(is_unseen, "");
             let found: Vec<(usize, &str)> = words_with_places(&text).collect();
             let expected = text.unicode_word_indices().map(|(place, word)| {
                 let bare = word.trim_ascii_start();
@@ -174,10 +312,27 @@ mod tests {
         }
 
         #[test]
+        fn words_are_those_of_the_text_without_what_nobody_sees(
+            text in "([a-zé1.,:;'_ -]{0,4}[\u{ad}\u{200b}\u{200d}\u{2060}\u{feff}\u{202f}\u{0}\u{1}\u{90}]{0,2}){0,8}",
+        ) {
+            let mut plain = String::new();
+            for c in text.chars() {
+                match c {
+                    '\u{202f}' => plain.push(' '),
+                    '\u{200b}' if !plain.ends_with(char::is_alphabetic) => plain.push(' '),
+                    c if is_unseen(c) => {}
+                    c => plain.push(c),
+                }
+            }
+            let bare = |word: &str| -> String { word.chars().filter(|&c| !is_unseen(c)).collect() };
+            let found: Vec<String> = words(&text).map(bare).collect();
+            let expected: Vec<&str> = plain.unicode_words().map(str::trim_ascii_start).collect();
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
         fn folding_is_that_of_the_whole(word in "[a-zA-Z’'É]{0,8}") {
-            let mut folded = String::from("before");
-            write_folded(&word, &mut folded);
-            prop_assert_eq!(folded, word.to_lowercase().replace('\u{2019}', "'"));
+            prop_assert_eq!(folded(&word), word.to_lowercase().replace('\u{2019}', "'"));
         }
     }
 }

@@ -8,7 +8,7 @@
 
 use self::views::{encoded, normalized, others};
 use crate::data::excerpt::excerpt;
-use crate::llm::fence::{is_hidden, is_joiner};
+use crate::data::hidden::{is_hidden, is_joiner};
 use crate::llm::form::folded;
 use regex::{Regex, RegexBuilder};
 use serde::Serialize;

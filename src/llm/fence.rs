@@ -7,10 +7,10 @@
 //! inside a message, are taken out or broken first.
 
 use sha2::{Digest, Sha256};
-use unicode_categories::UnicodeCategories;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::data::hexadecimal::hexadecimal;
+use crate::data::hidden::{is_hidden, is_joiner};
 
 /// Hexadecimal digits of a tag: 64 bits.
 const TAG_DIGITS: usize = 16;
@@ -162,30 +162,6 @@ fn plain(c: char) -> char {
             }
         }
     }
-}
-
-/// Whether a character shows nothing and may carry a message or turn the text around.
-///
-/// The format characters of Unicode (category Cf), variation selectors, the fillers that are
-/// letters without a shape, and tag characters; not the joiners, which some scripts and emoji need,
-/// and not the signs of category Cf that are seen.
-pub(crate) fn is_hidden(c: char) -> bool {
-    let seen = matches!(c,
-        '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
-        | '\u{110bd}' | '\u{110cd}');
-    let format = c.is_other_format() && !seen && !is_joiner(c);
-    format
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
-            | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// The zero-width joiner and non-joiner.
-pub(crate) fn is_joiner(c: char) -> bool {
-    matches!(c, '\u{200c}' | '\u{200d}')
 }
 
 /// Whether a joiner may stand beside it: Arabic, Indic and other scripts of Asia, and emoji.

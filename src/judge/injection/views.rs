@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::llm::fence::{is_hidden, is_joiner};
+use crate::data::hidden::{is_hidden, is_joiner};
 
 /// Bytes in hexadecimal digits with something between them: `4a:75`, `0x4a 0x75`, `%4A%75`.
 static PAIRS: LazyLock<Regex> = LazyLock::new(|| {

@@ -47,6 +47,7 @@ impl Words {
     fn of(text: &str) -> Self {
         let start = text.as_ptr() as usize;
         let mut words = Self { hashes: Vec::new(), bytes: Vec::new(), sentences: Vec::new() };
+        let mut hash_folded = hash_folded();
         for sentence in sentences(text) {
             let offset = sentence.as_ptr() as usize - start;
             let first = words.hashes.len();

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::data::reviews::ReviewSet;
-use crate::data::words::words;
+use crate::data::words::{words, write_folded};
 
 /// Words of a shingle.
 pub(super) const SHINGLE: usize = 5;
@@ -151,7 +151,7 @@ pub(super) fn common(a: &[u64], b: &[u64]) -> usize {
 
 /// The distinct shingles of a text as numbers, ascending.
 pub(super) fn shingles(text: &str) -> Vec<u64> {
-    let words: Vec<u64> = words(text).map(hash_folded).collect();
+    let words: Vec<u64> = words(text).map(hash_folded()).collect();
     let mut shingles: Vec<u64> = words.windows(SHINGLE).map(hash_words).collect();
     shingles.sort_unstable();
     shingles.dedup();
@@ -167,13 +167,13 @@ pub(super) fn hash(word: &str) -> u64 {
     word.bytes().fold(START, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
 }
 
-/// The same of the word in lower case.
-pub(super) fn hash_folded(word: &str) -> u64 {
-    if word.is_ascii() {
-        let lower = word.bytes().map(|byte| byte.to_ascii_lowercase());
-        return lower.fold(START, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+/// The same of words as they are compared ([`write_folded`]).
+pub(super) fn hash_folded() -> impl FnMut(&str) -> u64 {
+    let mut folded = String::new();
+    move |word| {
+        write_folded(word, &mut folded);
+        hash(&folded)
     }
-    hash(&word.to_lowercase())
 }
 
 pub(super) fn hash_words(words: &[u64]) -> u64 {

@@ -87,7 +87,7 @@ struct Counts {
 
 impl Counts {
     fn add(&mut self, text: &str, kind: usize, wanted: &HashSet<u64>) {
-        for word in words(text).map(hash_folded) {
+        for word in words(text).map(hash_folded()) {
             if wanted.contains(&word) {
                 self.words.entry(word).or_default()[kind] += 1;
             }
@@ -116,7 +116,7 @@ impl Words {
             .filter_map(|(paper, content, kind)| Some((paper, content.text.as_deref()?, kind)))
             .collect();
         let of_papers = || texts.iter().filter(|(paper, ..)| papers.contains(paper));
-        let wanted = of_papers().flat_map(|(_, text, _)| words(text).map(hash_folded)).collect();
+        let wanted = of_papers().flat_map(|(_, text, _)| words(text).map(hash_folded())).collect();
         let add = |mut counts: Counts, &(_, text, kind): &(u32, &str, usize)| {
             counts.add(text, kind, &wanted);
             counts
@@ -143,7 +143,7 @@ impl Words {
             ((count(&self.all) - count(own)) as f64 + 0.5) / (total as f64 + 1.0)
         };
         let (mut sum, mut count) = (0.0, 0_usize);
-        for word in words(text(content)).map(hash_folded) {
+        for word in words(text(content)).map(hash_folded()) {
             sum += (share(word, 1) / share(word, 0)).ln();
             count += 1;
         }
