@@ -144,6 +144,10 @@ pub(super) fn reason(reason: Option<NotJudged>) -> String {
 fn reason_of_many(why: Option<NotJudged>) -> String {
     match why {
         Some(NotJudged::TooFewWords { fewest, .. }) => format!("with fewer than {fewest} words"),
+        Some(NotJudged::SaysLittle { .. }) => {
+            "with hardly a word of their own besides a form, or the same ones again and again"
+                .into()
+        }
         Some(NotJudged::NothingToCompare | NotJudged::NoZ | NotJudged::SmallVenue) | None => {
             format!("with {}", reason(why))
         }

@@ -19,6 +19,9 @@ const RUN: usize = 8;
 /// Words of a whole sentence of which that is true.
 const SENTENCE: usize = 6;
 
+/// Different words that are enough to say something.
+pub(super) const DIFFERENT: usize = 10;
+
 /// A review with a smaller share is its writer's: what stands in it too is no sign of copying.
 const VOUCHES: f64 = 0.2;
 
@@ -27,6 +30,8 @@ const VOUCHES: f64 = 0.2;
 pub(super) struct Copied {
     /// Share of its words, from 0 to 1.
     pub(super) share: f64,
+    /// Different words that are of no form; not more than [`DIFFERENT`] are counted.
+    pub(super) different: usize,
     pub(super) passages: Vec<Passage>,
 }
 
@@ -74,8 +79,7 @@ impl Words {
 
 /// What is copied in every review of the set; `None` without a text, or where no Z of the paper has one.
 ///
-/// Pieces that stand in the text of the task, in more than half of the reviews (`forms`, see
-/// [`super::duplicates`]), or in a review of the paper of whose own words less than [`VOUCHES`] stand in
+/// Pieces that stand in the text of the task, in many reviews or Z (`forms`, see [`super::duplicates`]), or in a review of the paper of whose own words less than [`VOUCHES`] stand in
 /// a Z, are nobody's. A Z of which `is_a_persons` holds is none.
 pub(super) fn copied(
     set: &ReviewSet,
@@ -169,7 +173,11 @@ fn in_text(words: &Words, z: impl Fn(u64) -> Option<usize>, forms: &HashSet<u64>
         }
     }
     source.iter_mut().zip(&is_form).filter(|(_, form)| **form).for_each(|(of, _)| *of = None);
-    let all = is_form.iter().filter(|form| !**form).count();
+    let own = || words.hashes.iter().zip(&is_form).filter(|(_, form)| !**form);
+    let all = own().count();
+    let mut different = HashSet::new();
+    // As in a set that ends where it has enough.
+    let _ = own().find(|(word, _)| different.insert(**word) && different.len() == DIFFERENT);
     let count = source.iter().flatten().count();
     let mut passages = Vec::new();
     let mut end = 0;
@@ -181,7 +189,8 @@ fn in_text(words: &Words, z: impl Fn(u64) -> Option<usize>, forms: &HashSet<u64>
             passages.push(Passage { start, end, z });
         }
     }
-    Copied { share: count as f64 / all.max(1) as f64, passages }
+    let different = different.len();
+    Copied { share: count as f64 / all.max(1) as f64, different, passages }
 }
 
 #[cfg(test)]

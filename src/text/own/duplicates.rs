@@ -21,6 +21,11 @@ const FEWEST_SHINGLES: usize = 10;
 /// Reviews that must have a shingle before it can be a part of a form.
 const FEWEST_OF_A_FORM: usize = 10;
 
+/// Z that must have it, and the share of them: an LLM that is given a form answers in its words, and so do the
+/// reviewers who leave them in.
+const FEWEST_Z_OF_A_FORM: usize = 6;
+const Z_OF_A_FORM: usize = 10;
+
 /// Two reviews that are nearly the same text.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct NearDuplicate {
@@ -43,8 +48,13 @@ pub(crate) fn near_duplicates(set: &ReviewSet) -> Vec<NearDuplicate> {
     duplicates_and_forms(set).0
 }
 
-/// The same, and the shingles of forms.
+/// The same, and the shingles of forms: of those, and of what a tenth of the Z, and six at least, have in common.
 pub(super) fn duplicates_and_forms(set: &ReviewSet) -> (Vec<NearDuplicate>, HashSet<u64>) {
+    let of_z: Vec<Vec<u64>> =
+        set.z.par_iter().filter_map(|z| z.content.text.as_deref().map(shingles)).collect();
+    let forms_of_z =
+        Frequencies::of(&of_z).above((of_z.len() / Z_OF_A_FORM).max(FEWEST_Z_OF_A_FORM - 1));
+    drop(of_z);
     let mut texts: Vec<Vec<u64>> = set
         .reviews
         .par_iter()
@@ -52,7 +62,8 @@ pub(super) fn duplicates_and_forms(set: &ReviewSet) -> (Vec<NearDuplicate>, Hash
         .collect();
     let frequencies = Frequencies::of(&texts);
     let form = (texts.len() / 2).max(FEWEST_OF_A_FORM - 1);
-    let forms = frequencies.above(form);
+    let mut forms = frequencies.above(form);
+    forms.extend(forms_of_z);
     texts.par_iter_mut().for_each(|text| {
         text.retain(|&shingle| frequencies.get(shingle) as usize <= form);
         if text.len() < FEWEST_SHINGLES {

@@ -99,8 +99,8 @@ pub(super) struct Comparison<'a> {
     reviews: Vec<Placed>,
     z: Vec<Placed>,
     sum_of_reviews: UnitSum,
-    /// By source.
-    sums_of_z: Vec<UnitSum>,
+    /// By source; `None` of one with a single Z.
+    sums_of_z: Vec<Option<UnitSum>>,
     phrases: Option<Phrases<'a>>,
 }
 
@@ -125,13 +125,13 @@ impl<'a> Comparison<'a> {
         let z: Vec<Placed> = papers.map(|(z, &paper)| place(first_z + z, paper)).collect();
         let counted = || reviews.iter().zip(counts).filter(|(_, counts)| **counts);
         let sum_of_reviews = space.sum(counted().map(|(placed, _)| placed));
+        // A Z that is alone of its source is compared with no other, and sums are large.
         let of_source = |source: usize| {
             let of = z.iter().zip(&source_of_z).filter(|(_, of)| **of == source);
-            space.sum(of.map(|(placed, _)| placed))
+            (z_counts[source] > 1).then(|| space.sum(of.map(|(placed, _)| placed)))
         };
         let sums_of_z = (0..set.sources.len()).map(of_source).collect();
-        let sources = set.sources.len();
-        let phrases = pairs.map(|pairs| Phrases::new(pairs, first_z, &source_of_z, sources));
+        let phrases = pairs.map(|pairs| Phrases::new(pairs, first_z, &source_of_z, &z_counts));
         let n_reviews = counted().count();
         let differ = |a: usize, b: usize| space.placed_cosine(&z[a], &z[b]) <= NEAR_DUPLICATE;
         let double =
@@ -288,7 +288,7 @@ impl<'a> Comparison<'a> {
         let phrases = self.phrases.as_ref().map(|phrases| (phrases, phrases.of(placed.row)));
         let contrast = |z: usize| {
             let source = self.source_of_z[z];
-            let all = self.space.sum_of_cosines(placed, &self.sums_of_z[source]);
+            let all = self.space.sum_of_cosines(placed, self.sums_of_z[source].as_ref()?);
             let by_words = self.contrast(z, is, &to_z, all)?;
             let Some((phrases, text)) = &phrases else { return Some(by_words) };
             let to_z = |z: usize| {

@@ -1,6 +1,7 @@
 //! Which language a review is written in, where that can be told.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::hash::Hash;
 
 use rayon::prelude::*;
 use whatlang::{Lang, Script, detect, detect_script};
@@ -64,48 +65,51 @@ fn is_english(text: &str) -> bool {
 }
 
 /// Chinese and Japanese share their characters.
-fn is_han(script: Script) -> bool {
-    matches!(script, Script::Mandarin | Script::Hiragana | Script::Katakana)
+fn family(script: Script) -> Script {
+    match script {
+        Script::Hiragana | Script::Katakana => Script::Mandarin,
+        script => script,
+    }
 }
 
-/// The language of most texts.
+/// The script of most texts, and the language of most that are written in it, where that can be told.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Usual(Option<(Lang, Script)>);
+pub(super) struct Usual(Option<(Option<Lang>, Script)>);
 
 impl Usual {
-    /// Most means more than half of the texts whose language can be told; without such a language
-    /// nobody writes another one.
-    fn of(all: &[Option<Told>]) -> Self {
-        let all = || all.iter().flatten();
-        let known: Vec<(Lang, Script)> =
-            all().filter_map(|told| Some((told.language?, told.script))).collect();
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for (language, _) in &known {
-            *counts.entry(language.code()).or_default() += 1;
-        }
-        let most = counts.iter().find(|(_, count)| 2 * **count > known.len());
-        let of_most = |code: &str| known.iter().find(|(language, _)| language.code() == code);
-        let found = most.and_then(|(code, _)| of_most(code)).copied();
-        // A language that can be told must not make a minority of those that cannot.
-        let of_script = |script| all().filter(|told| told.script == script).count();
-        Self(found.filter(|(_, script)| 2 * of_script(*script) > all().count()))
+    /// Most means more than half of the texts of which it can be told. Where reviews have no language of most, it is
+    /// that of most Z: whoever writes another one could not be seen to copy them.
+    fn of(reviews: &[Option<Told>], z: &[Option<Told>]) -> Self {
+        let of_script =
+            |all: &[Option<Told>]| most(all.iter().flatten().map(|told| family(told.script)));
+        let Some(script) = of_script(reviews).or_else(|| of_script(z)) else { return Self(None) };
+        let of_language = |all: &[Option<Told>]| {
+            let (language, its_script) = most(
+                all.iter().flatten().filter_map(|told| Some((told.language?, family(told.script)))),
+            )?;
+            (its_script == script).then_some(language)
+        };
+        Self(Some((of_language(reviews).or_else(|| of_language(z)), script)))
     }
 
-    /// The language (an English name) of a text if it is another one, or, where only that can be told,
-    /// the script that it is written in.
-    pub(super) fn other(self, text: &str) -> Option<&'static str> {
-        self.0?;
-        self.other_than(told(text)?)
-    }
-
+    /// The language (an English name) of a text if it is another one, or the script that it is written in,
+    /// where only that can be told.
     fn other_than(self, Told { language, script }: Told) -> Option<&'static str> {
         let (usual, usual_script) = self.0?;
-        if let Some(language) = language {
-            return (language != usual).then(|| language.eng_name());
-        }
-        let alike = script == usual_script || is_han(script) && is_han(usual_script);
-        (!alike).then(|| name_of(script))
+        let differs = match language.zip(usual) {
+            Some((language, usual)) => language != usual,
+            None => family(script) != usual_script,
+        };
+        differs.then(|| language.map_or_else(|| name_of(script), |language| language.eng_name()))
     }
+}
+
+/// What more than half of all are.
+fn most<T: Copy + Eq + Hash>(all: impl Iterator<Item = T>) -> Option<T> {
+    let mut counts: HashMap<T, usize> = HashMap::new();
+    all.for_each(|one| *counts.entry(one).or_default() += 1);
+    let total: usize = counts.values().sum();
+    counts.into_iter().find(|(_, count)| 2 * count > total).map(|(one, _)| one)
 }
 
 /// The name of a script, or of the one language that is written in it.
@@ -124,11 +128,17 @@ fn name_of(script: Script) -> &'static str {
     }
 }
 
-/// The language of most texts, and for each text its language or script if that is another one.
-pub(super) fn usual_and_others(texts: &[Option<&str>]) -> (Usual, Vec<Option<&'static str>>) {
-    let all: Vec<Option<Told>> = texts.par_iter().map(|text| told((*text)?)).collect();
-    let usual = Usual::of(&all);
-    (usual, all.into_iter().map(|told| usual.other_than(told?)).collect())
+/// For each review and each Z its language or script if that is another one than usual.
+pub(super) fn others(
+    reviews: &[Option<&str>],
+    z: &[Option<&str>],
+) -> [Vec<Option<&'static str>>; 2] {
+    let told = |texts: &[Option<&str>]| -> Vec<Option<Told>> {
+        texts.par_iter().map(|text| told((*text)?)).collect()
+    };
+    let (reviews, z) = (told(reviews), told(z));
+    let usual = Usual::of(&reviews, &z);
+    [reviews, z].map(|all| all.into_iter().map(|told| usual.other_than(told?)).collect())
 }
 
 #[cfg(test)]
@@ -136,7 +146,8 @@ mod tests {
     use super::*;
 
     fn other_languages(texts: &[Option<&str>]) -> Vec<Option<&'static str>> {
-        usual_and_others(texts).1
+        let [reviews, _] = others(texts, &[]);
+        reviews
     }
 
     const IN_ENGLISH: &str = "The authors propose a method for pruning networks, and the experiments \
@@ -153,6 +164,24 @@ mod tests {
         assert_eq!(others, [None, Some("German"), None, None, None]);
         let none = other_languages(&[Some(IN_ENGLISH), Some(GERMAN), None]);
         assert_eq!(none, [None, None, None]);
+    }
+
+    #[test]
+    fn where_reviews_have_no_usual_language_it_is_that_of_z() {
+        let french = "Les auteurs proposent une méthode pour élaguer les réseaux, et les expériences montrent que cela \
+            marche sur trois jeux de données. Je voudrais voir une comparaison avec des méthodes plus simples.";
+        let reviews = [IN_ENGLISH, IN_ENGLISH, GERMAN, french].map(Some);
+        let [of_reviews, of_z] =
+            others(&reviews, &[Some(IN_ENGLISH), Some(GERMAN), Some(IN_ENGLISH)]);
+        assert_eq!(of_reviews, [None, None, Some("German"), Some("French")]);
+        assert_eq!(of_z, [None, Some("German"), None]);
+        // Nor has Z one of most.
+        let [of_reviews, of_z] = others(&reviews, &[Some(IN_ENGLISH), Some(GERMAN)]);
+        assert_eq!((of_reviews, of_z), (vec![None; 4], vec![None; 2]));
+        // Of short texts only the script is told, and a Z in another one shows no copy.
+        let chinese = Some("作者提出了一种新的方法来修剪网络，实验表明该方法在三个数据集上有效。");
+        let [of_reviews, of_z] = others(&[chinese; 3], &[Some(IN_ENGLISH); 3]);
+        assert_eq!((of_reviews, of_z), (vec![None; 3], vec![Some("English"); 3]));
     }
 
     #[test]

@@ -327,6 +327,11 @@ impl Model {
         self.nodes.iter().any(|&weight| weight > 0.0)
     }
 
+    /// Whether an LLM's texts are known here and would stand among people's.
+    pub(super) fn is_blind_to_llm(&self) -> bool {
+        self.kinds.llm.is_some() && !self.sees_llm()
+    }
+
     /// Center, covariance and correlation of own work, given P(own) of every slot.
     fn update_own(&mut self, slots: &[Slot], people: &[Vec<usize>], own: &[f64]) -> Option<()> {
         let correlation = self.correlation;

@@ -9,23 +9,30 @@ use crate::stats::similarity::sparse_along;
 pub(super) struct Phrases<'a> {
     pairs: &'a WordPairs,
     first_z: usize,
-    /// By source.
+    /// By source; empty of one with a single Z.
     sums_of_z: Vec<Vec<f64>>,
 }
 
 impl<'a> Phrases<'a> {
-    /// Of the texts of a venue, whose Z come from the row `first_z` on and have these sources.
+    /// Of the texts of a venue, whose Z come from the row `first_z` on and have these sources, each with so many Z.
     pub(super) fn new(
         pairs: &'a WordPairs,
         first_z: usize,
         source_of_z: &[usize],
-        sources: usize,
+        z_counts: &[usize],
     ) -> Self {
         let of_source = |source: usize| {
+            if z_counts[source] < 2 {
+                return Vec::new();
+            }
             let of = source_of_z.iter().enumerate().filter(move |(_, of)| **of == source);
             pairs.sum(of.map(|(z, _)| first_z + z))
         };
-        Self { pairs, first_z, sums_of_z: (0..sources).into_par_iter().map(of_source).collect() }
+        Self {
+            pairs,
+            first_z,
+            sums_of_z: (0..z_counts.len()).into_par_iter().map(of_source).collect(),
+        }
     }
 
     /// The pairs of a text, by its row.

@@ -27,6 +27,11 @@ pub enum NotJudged {
         /// Fewest words of a review that is judged.
         fewest: usize,
     },
+    /// Besides the form that many fill in, or that many Z have, it has hardly a word, or the same ones again and again.
+    SaysLittle {
+        /// How many different words that are of no form.
+        different: usize,
+    },
     /// Its paper has neither a Z nor a review by somebody else to compare with.
     NothingToCompare,
     /// None of the reviewer's papers has a Z that can be used: a copy of an LLM's review would not be
@@ -44,6 +49,18 @@ impl std::fmt::Display for NotJudged {
             }
             Self::TooFewWords { words, fewest } => {
                 write!(f, "{words} words, fewer than {fewest}")
+            }
+            Self::SaysLittle { different: 0 } => {
+                f.write_str("no word besides a form that many fill in")
+            }
+            Self::SaysLittle { different: 1 } => {
+                f.write_str("the same word again and again, besides a form that many fill in")
+            }
+            Self::SaysLittle { different } => {
+                write!(
+                    f,
+                    "no more than {different} different words besides a form that many fill in"
+                )
             }
             Self::NothingToCompare => f.write_str("no Z and no other review on any paper"),
             Self::NoZ => f.write_str("no usable LLM review of any of their papers"),
@@ -251,6 +268,10 @@ pub enum OwnWarning {
     OneZ {
         /// Papers with two Z that differ.
         double_papers: usize,
+        /// Closeness of another text of an LLM, as a share of that of its Z: the mean that is assumed.
+        assumed: f64,
+        /// And its standard deviation.
+        deviation: f64,
     },
     /// The Z of a paper are so alike that they do not show what another LLM or prompt writes.
     AlikeZ {
@@ -295,12 +316,12 @@ impl OwnWarning {
     /// As a warning of a run.
     pub(crate) fn to_warning(self) -> Warning {
         match self {
-            Self::OneZ { double_papers } => Warning::new(
+            Self::OneZ { double_papers, assumed, deviation } => Warning::new(
                 "own_one_z",
                 double_papers,
                 format!(
-                    "{} two different Z: how close another LLM comes to Z is assumed (.45 of a copy's \
-                     closeness, standard deviation .12); a second Z per paper shows it",
+                    "{} two different Z: how close another LLM comes to Z is assumed ({assumed} of a copy's \
+                     closeness, standard deviation {deviation}); a second Z per paper shows it",
                     match double_papers {
                         0 => "no paper has".to_owned(),
                         1 => "one paper has".to_owned(),

@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 
 use super::class::Class;
-use super::copied::{Copied, copied, is_copied};
+use super::closeness::Closeness;
+use super::copied::{Copied, DIFFERENT, copied, is_copied};
 use super::duplicates::duplicates_and_forms;
 use super::error::OwnError;
 use super::features::Comparison;
@@ -74,13 +75,15 @@ pub fn tfidf_vectors(
     Ok(Some(OwnVectors { vectors, pairs: pairs.filter(|pairs| !quote_tasks(planted, pairs)) }))
 }
 
-/// Whether half of the people have [`QUOTED`] of their pairs of words from their task's text.
+/// Whether half of the people have [`QUOTED`] of their pairs of words from their task's text; not where fewer than half
+/// have such a text.
 fn quote_tasks(planted: &Planted, pairs: &WordPairs) -> bool {
     let papers = planted.venue.papers.par_iter().zip(&planted.tasks);
     let shares = papers.filter_map(|(paper, task)| Some((paper, (*task)?)));
     let shares = shares.flat_map_iter(|(paper, task)| pairs.shares_in(paper.reviews.clone(), task));
     let shares: Vec<f64> = shares.flatten_iter().collect();
-    median(&shares).is_some_and(|share| share >= QUOTED)
+    let is_known = 2 * shares.len() >= planted.venue.reviews.len();
+    is_known && median(&shares).is_some_and(|share| share >= QUOTED)
 }
 
 /// Scores all reviewers of `set`, which was planted with the same settings.
@@ -126,8 +129,9 @@ pub fn own_scores(
     let reviewer_of = reviewers_of(set, planted);
     let mut believed = vec![1.0; venue.reviews.len()];
     let mut scene = Scene::new(planted, &stands, &believed);
-    let mut reasons: Vec<Option<NotJudged>> =
-        (0..believed.len()).map(|review| early_reason(planted, settings, &scene, review)).collect();
+    let reason =
+        |review: usize| early_reason(planted, settings, &scene, copied[review].as_ref(), review);
+    let mut reasons: Vec<Option<NotJudged>> = (0..believed.len()).map(reason).collect();
     let mut people = vec![Vec::new(); venue.reviewers.len()];
     let open = |review: &usize| reasons[*review].is_none() && !settled[*review];
     for review in (0..reasons.len()).filter(open) {
@@ -183,7 +187,7 @@ pub fn own_scores(
     let mut warnings = warnings(&comparison, model.is_some(), share);
     if verdict.is_blind {
         warnings.push(OwnWarning::Blind);
-    } else if model.is_some_and(|model| model.kinds.llm.is_some() && !model.sees_llm()) {
+    } else if model.is_some_and(|model| model.is_blind_to_llm()) {
         warnings.push(OwnWarning::UnseenLlm);
     }
     if !is_measured {
@@ -266,13 +270,19 @@ fn early_reason(
     planted: &Planted,
     settings: &OwnSettings,
     scene: &Scene,
+    copied: Option<&Copied>,
     review: usize,
 ) -> Option<NotJudged> {
     let fewest = settings.min_words;
+    // Of the fewest words that are judged half are different ones.
+    let enough = DIFFERENT.min(fewest / 2);
+    let little = copied.map(|copied| copied.different).filter(|&different| different < enough);
     if let Some(language) = planted.languages[review] {
         Some(NotJudged::OtherLanguage { language })
     } else if let Some(words) = planted.words[review].filter(|&words| words < fewest) {
         Some(NotJudged::TooFewWords { words, fewest })
+    } else if let Some(different) = little {
+        Some(NotJudged::SaysLittle { different })
     } else if scene.slots[review].x.iter().all(|value| value.is_nan()) {
         Some(NotJudged::NothingToCompare)
     } else {
@@ -284,7 +294,9 @@ fn warnings(comparison: &Comparison<'_>, is_judged: bool, share: Option<f64>) ->
     let venue = &comparison.planted.venue;
     let mut warnings = Vec::new();
     if comparison.assumed_ratio() {
-        warnings.push(OwnWarning::OneZ { double_papers: comparison.double_papers });
+        let [assumed, deviation] = Closeness::of(comparison.by_pairs()).assumed;
+        let double_papers = comparison.double_papers;
+        warnings.push(OwnWarning::OneZ { double_papers, assumed, deviation });
     }
     if venue.repeated_z > 0 {
         warnings.push(OwnWarning::RepeatedZ { count: venue.repeated_z });

@@ -177,7 +177,8 @@ fn with_one_z_the_ratio_is_assumed_and_said() {
     set.z.retain(|z| z.source == 0);
     let scores = scores(&set);
     assert!(scores.assumed_ratio);
-    assert!(scores.warnings.contains(&OwnWarning::OneZ { double_papers: 0 }));
+    let assumed = OwnWarning::OneZ { double_papers: 0, assumed: 0.32, deviation: 0.09 };
+    assert!(scores.warnings.contains(&assumed), "{:?}", scores.warnings);
     assert_eq!(named(&set, &scores, "r0").flag, OwnFlag::Look);
     // The llm ghost of a slot has the peers of the copy; its z is .32 of that of the whole Z, which stands
     // uncut where the copier handed it in.

@@ -132,7 +132,7 @@ impl Verdict {
                 .collect(),
             None => vec![Planting::default(); judged.len()],
         };
-        let cannot_clear = is_small || is_blind;
+        let cannot_clear = is_small || is_blind || model.is_some_and(Model::is_blind_to_llm);
         let mut people = Vec::with_capacity(judged.len());
         let mut reviews: Vec<OwnReview> =
             (0..asked.reasons.len()).map(|review| asked.review(review, &copied)).collect();

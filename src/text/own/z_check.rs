@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::cut::count_words;
-use super::language::{Usual, usual_and_others};
+use super::language::others;
 use super::people_z::people_z;
 use super::settings::OwnSettings;
 use crate::data::excerpt::plain_opening;
@@ -106,12 +106,13 @@ pub fn check_texts(set: &ReviewSet, settings: &OwnSettings) -> TextChecks {
     let fewest_words = settings.min_words;
     let texts: Vec<Option<&str>> =
         set.reviews.iter().map(|review| review.content.text.as_deref()).collect();
-    let (usual, languages) = if settings.check_language {
-        usual_and_others(&texts)
-    } else {
-        (Usual::default(), vec![None; texts.len()])
-    };
     let text = |index: usize| set.z[index].content.text.as_deref();
+    let of_z: Vec<Option<&str>> = (0..set.z.len()).map(text).collect();
+    let [languages, foreign_z] = if settings.check_language {
+        others(&texts, &of_z)
+    } else {
+        [vec![None; texts.len()], vec![None; of_z.len()]]
+    };
     let mut papers: HashMap<&str, HashSet<u32>> = HashMap::new();
     for (index, z) in set.z.iter().enumerate() {
         if let Some(text) = text(index) {
@@ -123,9 +124,9 @@ pub fn check_texts(set: &ReviewSet, settings: &OwnSettings) -> TextChecks {
         .map(|index| {
             let text = text(index)?;
             let several = papers.get(text.trim()).is_some_and(|papers| papers.len() > 1);
-            let foreign = || usual.other(text).map(|_| UnusableZ::OtherLanguage);
+            let foreign = foreign_z[index].map(|_| UnusableZ::OtherLanguage);
             let several = several.then_some(UnusableZ::SeveralPapers);
-            alone(text, fewest_words).or(several).or_else(foreign)
+            alone(text, fewest_words).or(several).or(foreign)
         })
         .collect();
     let people = people_z(set, &unusable);
