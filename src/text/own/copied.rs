@@ -5,7 +5,7 @@ use std::ops::Range;
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
-use super::duplicates::{hash_folded, hash_words};
+use super::duplicates::{FormShingles, SHINGLE, hash_folded, hash_words};
 use super::result::Passage;
 use super::settings::COPIED;
 use crate::data::reviews::ReviewSet;
@@ -83,7 +83,7 @@ impl Words {
 /// a Z, are nobody's. A Z of which `is_a_persons` holds is none.
 pub(super) fn copied(
     set: &ReviewSet,
-    forms: &HashSet<u64>,
+    forms: &FormShingles,
     is_a_persons: &dyn Fn(usize) -> bool,
 ) -> Vec<Option<Copied>> {
     let mut papers = papers_of(set);
@@ -102,7 +102,7 @@ fn of_paper(
     set: &ReviewSet,
     number: usize,
     Paper { reviews, z }: &Paper,
-    forms: &HashSet<u64>,
+    forms: &FormShingles,
 ) -> Vec<(usize, Copied)> {
     // The first Z by name that has a piece.
     let mut of_z: HashMap<u64, usize> = HashMap::new();
@@ -159,25 +159,33 @@ fn of_paper(
 }
 
 /// What of a text stands in a Z, by the Z of each piece.
-fn in_text(words: &Words, z: impl Fn(u64) -> Option<usize>, forms: &HashSet<u64>) -> Copied {
+fn in_text(words: &Words, z: impl Fn(u64) -> Option<usize>, forms: &FormShingles) -> Copied {
     let mut source: Vec<Option<usize>> = vec![None; words.hashes.len()];
     for (range, piece) in words.pieces() {
         if let Some(z) = z(piece) {
             source[range].iter_mut().for_each(|of| *of = of.or(Some(z)));
         }
     }
-    let mut is_form = vec![false; words.hashes.len()];
-    for (start, shingle) in words.hashes.windows(super::duplicates::SHINGLE).enumerate() {
-        if !forms.is_empty() && forms.contains(&hash_words(shingle)) {
-            is_form[start..start + super::duplicates::SHINGLE].fill(true);
+    let in_form = |form: &HashSet<u64>| {
+        let mut found = vec![false; words.hashes.len()];
+        let shingles = words.hashes.windows(SHINGLE).enumerate().filter(|_| !form.is_empty());
+        for (start, _) in shingles.filter(|(_, shingle)| form.contains(&hash_words(shingle))) {
+            found[start..start + SHINGLE].fill(true);
+        }
+        found
+    };
+    let mut is_form = in_form(&forms.of_reviews);
+    let mut different = HashSet::new();
+    let own = words.hashes.iter().zip(&is_form).filter(|(_, form)| !**form);
+    for (word, _) in own {
+        different.insert(*word);
+        if different.len() == DIFFERENT {
+            break;
         }
     }
+    is_form.iter_mut().zip(in_form(&forms.of_z)).for_each(|(form, of_z)| *form |= of_z);
     source.iter_mut().zip(&is_form).filter(|(_, form)| **form).for_each(|(of, _)| *of = None);
-    let own = || words.hashes.iter().zip(&is_form).filter(|(_, form)| !**form);
-    let all = own().count();
-    let mut different = HashSet::new();
-    // As in a set that ends where it has enough.
-    let _ = own().find(|(word, _)| different.insert(**word) && different.len() == DIFFERENT);
+    let all = is_form.iter().filter(|form| !**form).count();
     let count = source.iter().flatten().count();
     let mut passages = Vec::new();
     let mut end = 0;
@@ -219,8 +227,12 @@ mod tests {
         set
     }
 
+    fn numbered(count: usize) -> String {
+        (0..count).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ")
+    }
+
     fn shares(set: &ReviewSet) -> Vec<f64> {
-        copied(set, &HashSet::new(), &|_| false)
+        copied(set, &FormShingles::default(), &|_| false)
             .into_iter()
             .map(|found| found.unwrap().share)
             .collect()
@@ -243,7 +255,7 @@ mod tests {
             None,
         );
         assert_eq!(shares(&set), [0.8, 0.0, 0.6]);
-        let found = copied(&set, &HashSet::new(), &|_| false);
+        let found = copied(&set, &FormShingles::default(), &|_| false);
         let Passage { start, end, z } = found[0].as_ref().unwrap().passages[0];
         let text = set.reviews[0].content.text.as_deref().unwrap();
         assert_eq!((&text[start..end], z), ("three, FOUR five six seven eight nine ten", 0));
@@ -255,22 +267,40 @@ mod tests {
         assert_eq!(shares(&set(&[quoted], &[Z], Some(quoted))), [0.0]);
         assert_eq!(shares(&set(&[quoted, quoted], &[Z], None)), [1.0, 1.0]);
         // Somebody says this among fifty words of their own.
-        let own: Vec<String> = (0..50).map(|n| format!("w{n}")).collect();
-        let own = format!("{} {quoted}", own.join(" "));
+        let own = format!("{} {quoted}", numbered(50));
         let found = shares(&set(&[quoted, &own], &[Z], None));
         assert!(found[0] == 0.0 && (found[1] - 10.0 / 60.0).abs() < 1e-12, "{found:?}");
         let words = Words::of("One two three four five six seven eight nine ten");
-        let forms = words.hashes.windows(5).map(hash_words).collect();
+        let of_reviews = words.hashes.windows(5).map(hash_words).collect();
+        let forms = FormShingles { of_reviews, ..FormShingles::default() };
         let found = copied(&set(&[quoted], &[Z], None), &forms, &|_| false);
         assert!(found[0].as_ref().unwrap().share.abs() < 1e-12);
     }
 
     #[test]
+    fn words_that_are_no_ones_own_are_counted_apart() {
+        let of = |text: &str| Words::of(text).hashes.windows(5).map(hash_words).collect();
+        let words_of_z = FormShingles { of_z: of("a b c d e f"), ..FormShingles::default() };
+        let [found] = &copied(&set(&["a b c d e f g"], &[Z], None), &words_of_z, &|_| false)[..]
+        else {
+            panic!("one review");
+        };
+        // An LLM's usual words are still said by whoever says them; a form's are not.
+        assert_eq!(found.as_ref().unwrap().different, 7);
+        let form = FormShingles { of_reviews: of("a b c d e f"), ..FormShingles::default() };
+        let reviews = ["a b c d e f g", "a b c d e f", "x x x x x", &numbered(40)];
+        let found = copied(&set(&reviews, &[Z], None), &form, &|_| false);
+        let different: Vec<usize> =
+            found.into_iter().map(|found| found.unwrap().different).collect();
+        assert_eq!(different, [1, 0, 1, DIFFERENT]);
+    }
+
+    #[test]
     fn without_a_z_or_a_text_nothing_is_said() {
-        assert_eq!(copied(&set(&["a b"], &[], None), &HashSet::new(), &|_| false), [None]);
+        assert_eq!(copied(&set(&["a b"], &[], None), &FormShingles::default(), &|_| false), [None]);
         let mut set = set(&["a b"], &[Z], None);
         set.reviews[0].content.text = None;
-        assert_eq!(copied(&set, &HashSet::new(), &|_| false), [None]);
+        assert_eq!(copied(&set, &FormShingles::default(), &|_| false), [None]);
     }
 
     proptest! {

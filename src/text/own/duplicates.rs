@@ -48,13 +48,23 @@ pub(crate) fn near_duplicates(set: &ReviewSet) -> Vec<NearDuplicate> {
     duplicates_and_forms(set).0
 }
 
-/// The same, and the shingles of forms: of those, and of what a tenth of the Z, and six at least, have in common.
-pub(super) fn duplicates_and_forms(set: &ReviewSet) -> (Vec<NearDuplicate>, HashSet<u64>) {
-    let of_z: Vec<Vec<u64>> =
-        set.z.par_iter().filter_map(|z| z.content.text.as_deref().map(shingles)).collect();
-    let forms_of_z =
-        Frequencies::of(&of_z).above((of_z.len() / Z_OF_A_FORM).max(FEWEST_Z_OF_A_FORM - 1));
-    drop(of_z);
+/// Shingles that are nobody's own words.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FormShingles {
+    /// In more than half of the reviews, and at least ten.
+    pub(super) of_reviews: HashSet<u64>,
+    /// In more than a tenth of the Z, and at least six.
+    pub(super) of_z: HashSet<u64>,
+}
+
+/// The same, and the forms.
+pub(super) fn duplicates_and_forms(set: &ReviewSet) -> (Vec<NearDuplicate>, FormShingles) {
+    let of_z = {
+        let texts = set.z.par_iter().filter_map(|z| z.content.text.as_deref());
+        let texts: Vec<Vec<u64>> = texts.map(shingles).collect();
+        let many = (texts.len() / Z_OF_A_FORM).max(FEWEST_Z_OF_A_FORM - 1);
+        Frequencies::of(&texts).above(many)
+    };
     let mut texts: Vec<Vec<u64>> = set
         .reviews
         .par_iter()
@@ -62,8 +72,7 @@ pub(super) fn duplicates_and_forms(set: &ReviewSet) -> (Vec<NearDuplicate>, Hash
         .collect();
     let frequencies = Frequencies::of(&texts);
     let form = (texts.len() / 2).max(FEWEST_OF_A_FORM - 1);
-    let mut forms = frequencies.above(form);
-    forms.extend(forms_of_z);
+    let forms = FormShingles { of_reviews: frequencies.above(form), of_z };
     texts.par_iter_mut().for_each(|text| {
         text.retain(|&shingle| frequencies.get(shingle) as usize <= form);
         if text.len() < FEWEST_SHINGLES {
@@ -234,6 +243,28 @@ mod tests {
         let found = near_duplicates(&set(&copied));
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].reviews, (3, 7));
+    }
+
+    #[test]
+    fn what_many_z_have_in_common_is_a_form() {
+        let form_of_z = |with: usize, z: usize| {
+            let mut set = set(&[]);
+            for n in 0..z {
+                let own = numbered(100 * n, 100 * n + 20);
+                let text = if n < with { format!("a b c d e {own}") } else { own };
+                let (paper, source) =
+                    (set.papers.intern(&format!("p{n}")), set.sources.intern("llm"));
+                let content = Content { text: Some(text), ..Content::default() };
+                set.z.push(crate::data::reviews::ZReview { paper, source, content });
+            }
+            let of_z = duplicates_and_forms(&set).1.of_z;
+            (of_z.len(), shingles("a b c d e").iter().all(|shingle| of_z.contains(shingle)))
+        };
+        // Six of few; of 70 more than a tenth.
+        assert_eq!(
+            [(5, 20), (6, 20), (7, 70), (8, 70)].map(|(with, z)| form_of_z(with, z)),
+            [(0, false), (1, true), (0, false), (1, true)]
+        );
     }
 
     proptest! {

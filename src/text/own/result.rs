@@ -27,9 +27,9 @@ pub enum NotJudged {
         /// Fewest words of a review that is judged.
         fewest: usize,
     },
-    /// Besides the form that many fill in, or that many Z have, it has hardly a word, or the same ones again and again.
+    /// Besides a form that most fill in it has hardly a word, or the same ones again and again.
     SaysLittle {
-        /// How many different words that are of no form.
+        /// How many different words.
         different: usize,
     },
     /// Its paper has neither a Z nor a review by somebody else to compare with.
@@ -51,15 +51,15 @@ impl std::fmt::Display for NotJudged {
                 write!(f, "{words} words, fewer than {fewest}")
             }
             Self::SaysLittle { different: 0 } => {
-                f.write_str("no word besides a form that many fill in")
+                f.write_str("no word besides a form that most fill in")
             }
             Self::SaysLittle { different: 1 } => {
-                f.write_str("the same word again and again, besides a form that many fill in")
+                f.write_str("the same word again and again, besides a form that most fill in")
             }
             Self::SaysLittle { different } => {
                 write!(
                     f,
-                    "no more than {different} different words besides a form that many fill in"
+                    "no more than {different} different words besides a form that most fill in"
                 )
             }
             Self::NothingToCompare => f.write_str("no Z and no other review on any paper"),

@@ -117,6 +117,39 @@ fn a_copier_and_an_off_topic_reviewer_are_flagged_and_people_are_not() {
     assert!(!scores.assumed_ratio);
 }
 
+#[test]
+fn what_nobody_sees_hides_no_copy() {
+    let mut set = venue(20);
+    let before = scores(&set);
+    let copier = set.reviewers.get("r0").unwrap();
+    for review in set.reviews.iter_mut().filter(|review| review.reviewer == copier) {
+        let text = review.content.text.take().unwrap();
+        review.content = content(text.replace('o', "o\u{200b}").replace(' ', " \u{2060}"));
+    }
+    let after = scores(&set);
+    assert_eq!(named(&set, &after, "r0").copied, Some(1.0));
+    assert_eq!(after.reviewers, before.reviewers);
+}
+
+#[test]
+fn the_text_of_one_task_does_not_say_that_people_quote_tasks() {
+    let mut set = venue(20);
+    let by_pairs = |set: &ReviewSet| {
+        let planted = planted(set, &settings());
+        tfidf_vectors(set, &planted, &NoProgress).unwrap().unwrap().pairs.is_some()
+    };
+    set.tasks = vec![None; 20];
+    set.tasks[3] = set.reviews.iter().find(|review| review.paper == 3).map(|r| r.content.clone());
+    let quoted = set.reviews.iter().map(|review| review.paper == 3);
+    assert!(quoted.filter(|quoted| *quoted).count() == 3 && by_pairs(&set));
+    for (paper, task) in (0_u32..).zip(&mut set.tasks) {
+        let all = set.reviews.iter().filter(|review| review.paper == paper);
+        let all = all.filter_map(|review| review.content.text.as_deref());
+        *task = Some(content(all.collect::<Vec<_>>().join(" ")));
+    }
+    assert!(!by_pairs(&set));
+}
+
 /// The same set with its rows in another order.
 fn shuffled(set: &ReviewSet, seed: u64) -> ReviewSet {
     use rand::seq::SliceRandom;
@@ -225,12 +258,18 @@ fn who_cannot_be_judged_has_no_score_and_a_reason() {
     let hermit = set.reviewers.intern("hermit");
     let written = content(text(77, "person", 80, 0.3, 3));
     set.reviews.push(Review { paper: alone, reviewer: hermit, content: written });
+    let again = set.reviewers.get("r6").unwrap();
+    for review in set.reviews.iter_mut().filter(|review| review.reviewer == again) {
+        review.content = content("good ".repeat(100));
+    }
     let scores = scores(&set);
+    let again = named(&set, &scores, "r6");
+    assert_eq!(again.reason, Some(NotJudged::SaysLittle { different: 1 }));
     let short = named(&set, &scores, "r5");
     assert_eq!(short.reason, Some(NotJudged::TooFewWords { words: 7, fewest: 20 }));
     let hermit = named(&set, &scores, "hermit");
     assert_eq!(hermit.reason, Some(NotJudged::NothingToCompare));
-    for reviewer in [short, hermit] {
+    for reviewer in [short, again, hermit] {
         assert_eq!(reviewer.flag, OwnFlag::NotJudged);
         assert_eq!((reviewer.score, reviewer.n_papers), (None, 0));
         assert!(reviewer.posterior.is_none() && reviewer.reads_as.is_none());

@@ -159,6 +159,7 @@ fn a_closeness_at_which_an_llm_would_stand_among_people_has_no_part() {
     assert!(nodes(0.4).iter().all(|&weight| weight < 1e-300));
     let unseen = Model { nodes: nodes(0.4), shares: [0.5, 0.0, 0.3, 0.2], ..model.clone() };
     assert!(model.sees_llm() && !unseen.sees_llm());
+    assert!(!model.is_blind_to_llm() && unseen.is_blind_to_llm());
     // Then nobody reads as an LLM's, whatever they hand in.
     let judged = unseen.judge([(&slot(0.4), [0.2, 0.25])].into_iter());
     assert!(judged.kinds[1].abs() < 1e-300 && judged.kinds[0] > 0.0, "{:?}", judged.kinds);
