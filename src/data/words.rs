@@ -237,6 +237,20 @@ pub(crate) fn write_folded(word: &str, into: &mut String) {
     }));
 }
 
+/// How many Latin words of a text have characters in them that nobody sees, soft hyphens aside, or Cyrillic letters
+/// that look like Latin ones.
+pub(crate) fn disguised(text: &str) -> usize {
+    let disguises = |c: char| {
+        let is_unseen = matches!(seen(c, Some('a')), Seen::Nothing) && c != '\u{ad}';
+        is_unseen || matches!(c, '\u{400}'..='\u{52f}') && latin_like(c).is_some()
+    };
+    if !text.contains(disguises) {
+        return 0;
+    }
+    let is_latin = |word: &&str| word.contains(|c: char| c.is_ascii_alphabetic());
+    words(text).filter(is_latin).filter(|word| word.to_lowercase().contains(disguises)).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,6 +306,11 @@ mod tests {
         assert_eq!(folded("\u{ff22}ound"), "bound");
         assert_eq!(folded("cafe\u{301}"), folded("CAFÉ"));
         assert_eq!(folded("isn\u{2019}t"), "isn't");
+        assert_eq!(
+            disguised("аuthоrs say\u{200b} th\u{200b}at a soft\u{ad}ware is Авторы, 5 \u{3bc}m"),
+            2
+        );
+        assert_eq!(disguised("plain"), 0);
         // Of Cyrillic or Greek letters alone, or with others among them, it is no Latin word.
         assert_eq!(folded("Авторы"), "авторы");
         assert_eq!(folded("λ"), "λ");

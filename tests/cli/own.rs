@@ -177,6 +177,9 @@ fn another_language_is_not_judged_and_a_text_handed_in_twice_is_listed() {
         if row["reviewer"] == "ada" {
             row["text"] = json!(german);
         }
+        if row["reviewer"] == "hugo" {
+            row["text"] = json!(row["text"].as_str().unwrap().replace('e', "e\u{200b}"));
+        }
         if row["reviewer"] == "chen" && row["paper"] == copied["paper"] {
             row["text"] = copied["text"].clone();
         }
@@ -195,7 +198,7 @@ fn another_language_is_not_judged_and_a_text_handed_in_twice_is_listed() {
         let found = warnings.iter().find(|warning| warning["code"] == code);
         found.unwrap_or_else(|| panic!("no {code}"))["message"].as_str().unwrap().to_owned()
     };
-    let why = "written in German, other than most reviews";
+    let why = "written in German, other than most reviews or LLM reviews";
     assert_eq!(message("own_not_judged"), format!("not judged: 1 reviewer: 1 {why} (ada)"));
     assert_eq!(ada["reason"], why);
     let judged = results.iter().filter(|row| row["flag"] != "not_judged");
@@ -205,6 +208,10 @@ fn another_language_is_not_judged_and_a_text_handed_in_twice_is_listed() {
     let ada = table.iter().find(|row| row[0] == "ada").unwrap();
     assert_eq!(ada.last().unwrap(), why);
     assert!(message("near_duplicates").contains("bruno on P01 and chen on P01"));
+    // Who hides words from a search is named, and found as without it.
+    assert!(message("disguised_words").contains("hugo on "), "{}", message("disguised_words"));
+    let hugo = results.iter().find(|row| row["reviewer"] == "hugo").unwrap();
+    assert_eq!(hugo["flag"], "look");
     let shown = with(&[]).stdout;
     assert_eq!(shown.matches("bruno on P01 and chen on P01").count(), 1, "{shown}");
     assert!(with(&["--explain", "ada"]).stdout.contains("own work: not judged, written in German"));

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::explain::number_of;
@@ -9,8 +10,9 @@ use super::rows::urgency;
 use super::table::CANARIES;
 use super::{Asking, ReviewsRun, ReviewsSettings, Sentences};
 use crate::data::content::Content;
-use crate::data::reviews::ReviewSet;
+use crate::data::reviews::{Review, ReviewSet};
 use crate::data::warning::{Warning, by_reason, first_of};
+use crate::data::words::disguised;
 use crate::embed::catalogue::{Embedded, embed_contents};
 use crate::embed::settings::{EmbedderSettings, EmbedderSpec, Granularity};
 use crate::error::Result;
@@ -23,6 +25,9 @@ use crate::text::own::{
 
 /// Near-duplicates that are named.
 const SHOWN_DUPLICATES: usize = 10;
+
+/// Words with characters that nobody sees from which on a text has them by no accident.
+const FEWEST_DISGUISED: usize = 5;
 
 /// What `own` is computed with where no embedder of texts on this machine is named.
 pub(super) const WORD_WEIGHTS: &str = "tfidf";
@@ -110,6 +115,7 @@ pub(super) fn warnings(set: &ReviewSet, own: &OwnScores) -> Vec<Warning> {
         let message = format!("not judged: {}: {}", nouns.people(count), by_reason(people));
         warnings.push(Warning::new("own_not_judged", count, message));
     }
+    warnings.extend(disguised_words(set));
     let pairs = &own.near_duplicates;
     if !pairs.is_empty() {
         let message = format!(
@@ -121,6 +127,28 @@ pub(super) fn warnings(set: &ReviewSet, own: &OwnScores) -> Vec<Warning> {
         warnings.push(Warning::new("near_duplicates", pairs.len(), message));
     }
     warnings
+}
+
+/// Who has characters in their words that hide them from a search.
+fn disguised_words(set: &ReviewSet) -> Option<Warning> {
+    let found = set.reviews.par_iter().filter_map(|review| {
+        let words = disguised(review.content.text.as_deref()?);
+        (words >= FEWEST_DISGUISED).then_some((review, words))
+    });
+    let found: Vec<(&Review, usize)> = found.collect();
+    let phrase = |(review, words): &(&Review, usize)| {
+        let (who, what) = (set.reviewers.name(review.reviewer), set.papers.name(review.paper));
+        format!("{who} on {what} ({words} words)")
+    };
+    (!found.is_empty()).then(|| {
+        let message = format!(
+            "{} with characters inside words that nobody sees, or letters of another alphabet that look the same: {}; \
+             words are compared without them",
+            set.nouns.texts(found.len()),
+            first_of(found.iter().map(phrase), SHOWN_DUPLICATES)
+        );
+        Warning::new("disguised_words", found.len(), message)
+    })
 }
 
 fn listed(set: &ReviewSet, pairs: &[NearDuplicate]) -> String {

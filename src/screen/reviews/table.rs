@@ -131,8 +131,9 @@ pub(super) fn of_ghosts(run: &ReviewsRun) -> Result<Report> {
 }
 
 /// Warnings that say something of single people.
-const NAMING: [&str; 5] = [
+const NAMING: [&str; 6] = [
     "own_not_judged",
+    "disguised_words",
     "near_duplicates",
     "own_one_review",
     "own_many_cheaters",

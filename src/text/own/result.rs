@@ -45,7 +45,7 @@ impl std::fmt::Display for NotJudged {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::OtherLanguage { language } => {
-                write!(f, "written in {language}, other than most reviews")
+                write!(f, "written in {language}, other than most reviews or LLM reviews")
             }
             Self::TooFewWords { words, fewest } => {
                 write!(f, "{words} words, fewer than {fewest}")
@@ -300,6 +300,11 @@ pub enum OwnWarning {
         /// Estimated share.
         share: f64,
     },
+    /// Z that are the only one of their source, so that nothing shows what it writes on other papers.
+    LoneZ {
+        /// How many.
+        count: usize,
+    },
     /// Most copies of Z that are planted here read as own work.
     Blind,
     /// An LLM's texts would stand among people's.
@@ -346,6 +351,14 @@ impl OwnWarning {
                 "own_unusable_z",
                 count,
                 format!("{count} Z {} and are left out of the score own", reason.as_words()),
+            ),
+            Self::LoneZ { count } => Warning::new(
+                "own_lone_z",
+                count,
+                format!(
+                    "{count} Z are the only one of their source and are left out, since nothing shows what it writes \
+                     on other papers: source is the LLM or prompt, the same for all that it wrote"
+                ),
             ),
             Self::ManyCheaters { share } => Warning::new(
                 "own_many_cheaters",

@@ -301,6 +301,10 @@ fn warnings(comparison: &Comparison<'_>, is_judged: bool, share: Option<f64>) ->
     if venue.repeated_z > 0 {
         warnings.push(OwnWarning::RepeatedZ { count: venue.repeated_z });
     }
+    let lone = comparison.z_counts.iter().filter(|count| **count == 1).count();
+    if lone > 0 {
+        warnings.push(OwnWarning::LoneZ { count: lone });
+    }
     let unusable = venue.unusable_z.iter();
     warnings.extend(unusable.map(|&(reason, count)| OwnWarning::UnusableZ { reason, count }));
     match share {
