@@ -272,10 +272,11 @@ mod tests {
 
     fn trials(settings: &OwnTrialsSettings) -> Result<OwnTrials> {
         let mut set = real(24, 4);
-        // Long enough to be judged.
+        // Long enough, and with words enough, to be judged.
         let contents = set.reviews.iter_mut().map(|review| &mut review.content);
         for content in contents.chain(set.z.iter_mut().map(|z| &mut z.content)) {
-            content.text = content.text.take().map(|text| format!("{text} ").repeat(20));
+            let long = |text: String| (0..20).map(|n| format!("{text} w{n} ")).collect();
+            content.text = content.text.take().map(long);
         }
         let loaded = LoadedReviews { set, rows: Vec::new(), warnings: Vec::new() };
         OwnTrials::new(settings, loaded, Vec::new())
