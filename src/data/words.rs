@@ -106,8 +106,8 @@ enum Seen {
 /// Behind what is seen before it.
 fn seen(c: char, before: Option<char>) -> Seen {
     match c {
-        // Most of what is no ASCII, without a look at tables.
-        '\u{3400}'..='\u{d7ff}' => Seen::Itself,
+        // Most, without a look at tables.
+        ' '..='~' | '\u{3400}'..='\u{d7ff}' => Seen::Itself,
         // The annex takes it for a part of words.
         '\u{202f}' => Seen::Space,
         // Scripts without spaces part words by it.
@@ -217,13 +217,18 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
+/// Whether a word is compared as it stands but for its case.
+pub(crate) fn is_plain(word: &str) -> bool {
+    word.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+}
+
 /// A word as it is compared, written into `into` in place of what is there: in lower case, with a straight apostrophe,
 /// without what nobody sees, each character in its compatible form (NFKC), and Cyrillic and Greek letters that look
 /// like Latin ones as these, where it has Latin ones.
 pub(crate) fn write_folded(word: &str, into: &mut String) {
     into.clear();
     let is_seen = |c: &char| matches!(seen(*c, Some('a')), Seen::Itself);
-    if word.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+    if is_plain(word) {
         into.push_str(word);
         into.make_ascii_lowercase();
         return;
