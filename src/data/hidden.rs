@@ -26,32 +26,29 @@ pub(crate) fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}')
 }
 
-/// The small Latin letter that looks like a small or a capital Cyrillic or Greek one, given small.
+/// The small Latin letter that looks like a small or a capital Cyrillic one, or an omicron, given small. Other Greek
+/// letters stand in names of their own: µm is not mm.
 pub(crate) fn latin_like(c: char) -> Option<char> {
     Some(match c {
-        'а' | 'α' => 'a',
-        'в' | 'β' => 'b',
+        'а' => 'a',
+        'в' => 'b',
         'с' => 'c',
         'ԁ' => 'd',
-        'е' | 'ε' => 'e',
-        'һ' | 'н' | 'η' => 'h',
-        'і' | 'ι' => 'i',
+        'е' => 'e',
+        'һ' | 'н' => 'h',
+        'і' => 'i',
         'ј' => 'j',
-        'к' | 'κ' => 'k',
+        'к' => 'k',
         'ӏ' => 'l',
-        'м' | 'μ' => 'm',
-        'ո' => 'n',
+        'м' => 'm',
         'о' | 'ο' => 'o',
-        'р' | 'ρ' => 'p',
+        'р' => 'p',
         'ԛ' => 'q',
         'ѕ' => 's',
-        'т' | 'τ' => 't',
-        'υ' => 'u',
-        'ν' => 'v',
+        'т' => 't',
         'ԝ' => 'w',
-        'х' | 'χ' => 'x',
-        'у' | 'γ' => 'y',
-        'ζ' => 'z',
+        'х' => 'x',
+        'у' => 'y',
         _ => return None,
     })
 }

@@ -7,6 +7,8 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use rayon::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 
+use super::words::{folded, is_plain};
+
 /// A list of distinct names in order of first appearance.
 #[derive(Debug, Clone, Default)]
 pub struct Ids {
@@ -175,15 +177,15 @@ pub(super) fn ascending<T: AsRef<[u8]> + Sync>(names: &[T]) -> Vec<u32> {
 
 /// What names that look alike have in common.
 pub fn alike(name: &str) -> String {
-    if name.is_ascii() {
+    let is_blank = |c: char| c.is_ascii_whitespace();
+    if name.split(is_blank).all(is_plain) {
         return name.split_ascii_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
     }
-    let folded: String = name.nfkc().flat_map(char::to_lowercase).collect();
-    folded.split_whitespace().collect::<Vec<_>>().join(" ").nfkc().collect()
+    folded(name).split_whitespace().collect::<Vec<_>>().join(" ").nfkc().collect()
 }
 
 /// What names have in common that people take for one: see [`Ids::look_alikes`].
-pub(super) fn same_to_people(name: &str) -> String {
+pub(crate) fn same_to_people(name: &str) -> String {
     without_zeros(alike(name))
 }
 

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 pub(crate) use super::answers::says_nothing;
 use super::answers::{Answered, set};
-use super::ids::{Ids, alike};
+use super::ids::{Ids, alike, same_to_people};
 use super::labels::{Label, LabelReport};
 use super::warning::{Warning, first_names};
 use crate::error::Remedy;
@@ -96,7 +96,7 @@ impl Spelling {
     /// all, or else the first by code points, so that the order of rows decides nothing.
     pub(super) fn fold(&mut self, names: &Ids, own: usize) -> (Ids, Vec<Label>) {
         let exact = self.exact;
-        let key_of = |name: &str| if exact { name.to_owned() } else { alike(name) };
+        let key_of = |name: &str| if exact { name.to_owned() } else { same_to_people(name) };
         // A set of choices in its one order, however it is written.
         let plain: Vec<Cow<'_, str>> = names
             .names()
@@ -150,8 +150,8 @@ impl Spelling {
             })
             .collect();
         let message = format!(
-            "{count} spellings of labels differ from others only in case, white space, Unicode form \
-             or the order of choices and were read as one: {}",
+            "{count} spellings of labels differ from others only in case, white space, Unicode form, characters \
+             that nobody sees, zeros (1.0 and 1) or the order of choices and were read as one: {}",
             first_names(&groups)
         );
         let folded = (count > 0)
@@ -239,6 +239,20 @@ mod tests {
         assert_eq!(folded(&["Yes", "YES"], 0).0, ["YES"]);
         assert_eq!(folded(&["YES", "Yes"], 0).0, ["YES"]);
         assert_eq!(folded(&["a  b", "A b"], 0).0, ["A b"]);
+    }
+
+    #[test]
+    fn a_number_is_one_label_however_a_spreadsheet_writes_it_and_so_is_what_looks_like_one() {
+        let labels =
+            ["1.0", "1", "01", "1.5", "1.50", "0", "0.0", "N1", "yes", "y\u{200b}es", "уes"];
+        let (names, new, _) = folded(&labels, 0);
+        assert_eq!(names, ["1", "1.5", "1.50", "0", "N1", "yes"]);
+        assert_eq!(new, [0, 0, 0, 1, 2, 3, 3, 4, 5, 5, 5]);
+        // Not where other words are written with letters of their own.
+        assert_eq!(
+            folded(&["5 µm", "5 mm", "5 \u{3bc}m", "нет", "net"], 0).0,
+            ["5 \u{3bc}m", "5 mm", "нет", "net"]
+        );
     }
 
     #[test]

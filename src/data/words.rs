@@ -223,23 +223,27 @@ pub(crate) fn is_plain(word: &str) -> bool {
 }
 
 /// A word as it is compared, written into `into` in place of what is there: in lower case, with a straight apostrophe,
-/// without what nobody sees, each character in its compatible form (NFKC), and Cyrillic and Greek letters that look
-/// like Latin ones as these, where it has Latin ones.
+/// and as [`folded`] says.
 pub(crate) fn write_folded(word: &str, into: &mut String) {
     into.clear();
-    let is_seen = |c: &char| matches!(seen(*c, Some('a')), Seen::Itself);
     if is_plain(word) {
         into.push_str(word);
         into.make_ascii_lowercase();
         return;
     }
-    let visible: String = word.chars().filter(is_seen).nfkc().collect();
+    into.push_str(&folded(word).replace('\u{2019}', "'"));
+}
+
+/// A text in lower case without what nobody sees, each character in its compatible form (NFKC), and letters that look
+/// like Latin ones as these, where it has Latin ones.
+pub(crate) fn folded(text: &str) -> String {
+    let is_seen = |c: &char| !matches!(seen(*c, Some('a')), Seen::Nothing);
+    let visible: String = text.chars().filter(is_seen).nfkc().collect();
     let lower = visible.to_lowercase();
-    let is_mixed = lower.contains(|c: char| c.is_ascii_alphabetic());
-    into.extend(lower.chars().map(|c| match c {
-        '\u{2019}' => '\'',
-        c => latin_like(c).filter(|_| is_mixed).unwrap_or(c),
-    }));
+    if !lower.contains(|c: char| c.is_ascii_alphabetic()) {
+        return lower;
+    }
+    lower.chars().map(|c| latin_like(c).unwrap_or(c)).collect()
 }
 
 /// How many Latin words of a text have characters in them that nobody sees, soft hyphens aside, or Cyrillic letters
@@ -261,7 +265,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn folded(word: &str) -> String {
+    fn as_compared(word: &str) -> String {
         let mut folded = String::from("before");
         write_folded(word, &mut folded);
         folded
@@ -275,7 +279,7 @@ mod tests {
     #[test]
     fn what_nobody_sees_changes_no_word() {
         let plain = "The bound isn't tight; see Fig.b";
-        let all = |text: &str| words(text).map(folded).collect::<Vec<_>>();
+        let all = |text: &str| words(text).map(as_compared).collect::<Vec<_>>();
         assert_eq!(all(plain), ["the", "bound", "isn't", "tight", "see", "fig.b"]);
         for hidden in [
             '\u{200b}',
@@ -307,18 +311,18 @@ mod tests {
 
     #[test]
     fn words_that_look_alike_are_one() {
-        assert_eq!(folded("аuthоrs"), "authors");
-        assert_eq!(folded("\u{ff22}ound"), "bound");
-        assert_eq!(folded("cafe\u{301}"), folded("CAFÉ"));
-        assert_eq!(folded("isn\u{2019}t"), "isn't");
+        assert_eq!(as_compared("аuthоrs"), "authors");
+        assert_eq!(as_compared("\u{ff22}ound"), "bound");
+        assert_eq!(as_compared("cafe\u{301}"), as_compared("CAFÉ"));
+        assert_eq!(as_compared("isn\u{2019}t"), "isn't");
         assert_eq!(
             disguised("аuthоrs say\u{200b} th\u{200b}at a soft\u{ad}ware is Авторы, 5 \u{3bc}m"),
             2
         );
         assert_eq!(disguised("plain"), 0);
         // Of Cyrillic or Greek letters alone, or with others among them, it is no Latin word.
-        assert_eq!(folded("Авторы"), "авторы");
-        assert_eq!(folded("λ"), "λ");
+        assert_eq!(as_compared("Авторы"), "авторы");
+        assert_eq!(as_compared("λ"), "λ");
     }
 
     proptest! {
@@ -356,7 +360,7 @@ mod tests {
 
         #[test]
         fn folding_is_that_of_the_whole(word in "[a-zA-Z’'É]{0,8}") {
-            prop_assert_eq!(folded(&word), word.to_lowercase().replace('\u{2019}', "'"));
+            prop_assert_eq!(as_compared(&word), word.to_lowercase().replace('\u{2019}', "'"));
         }
     }
 }

@@ -33,6 +33,8 @@ const STEPS: usize = 40;
 pub(super) struct Copied {
     /// Such tasks.
     pub(super) tasks: usize,
+    /// Of these, those in which the worker gives a label that the LLM has anywhere.
+    pub(super) in_common: usize,
     /// Share of the answers that are copied beyond own answers: the score of that share at 0, over its
     /// information. 0 for a person like the others, 1 for somebody who always says it.
     pub(super) share: f64,
@@ -66,6 +68,8 @@ pub(super) struct Sample<'a> {
     pub(super) labels: &'a [Option<Label>],
     /// How often it is right, by the crowd.
     pub(super) right: f64,
+    /// By label whether it has it anywhere.
+    has: Vec<bool>,
 }
 
 /// The answers of one worker.
@@ -88,7 +92,13 @@ impl<'a> Sample<'a> {
     ) -> Option<Self> {
         let chance = 1.0 / table.label_count().max(2) as f64;
         let right = said.right_of(labels)?.clamp(chance, 0.98);
-        Some(Self { labels, right })
+        let mut has = vec![false; table.label_count()];
+        for label in labels.iter().flatten() {
+            if let Some(has) = has.get_mut(usize::from(*label)) {
+                *has = true;
+            }
+        }
+        Some(Self { labels, right, has })
     }
 
     /// Probabilities of the worker's label and of the LLM's by each of the three ways.
@@ -124,10 +134,12 @@ impl<'a> Sample<'a> {
         answers.z.clear();
         answers.z.extend(tasks.iter().map(|&task| self.labels[task as usize]));
         answers.ways.clear();
+        let mut in_common = 0;
         hearing.of_worker(worker, |heard| {
             let z = answers.z[heard.place];
             if let Some(z) = z.filter(|z| usize::from(*z) < said.shares.len()) {
                 answers.ways.push((self.ways(said, heard, z), heard.own == z));
+                in_common += usize::from(self.has[usize::from(heard.own)]);
             }
         });
         let Answers { ways, hits, .. } = answers;
@@ -145,6 +157,7 @@ impl<'a> Sample<'a> {
         }
         (information > 1e-6).then(|| Copied {
             tasks: ways.len(),
+            in_common,
             share: score / information,
             variance: variance / (information * information),
             ratios: [ratio(hits, (ways.len() - hits.len()) as f64), all],
@@ -214,7 +227,13 @@ mod tests {
 
     #[test]
     fn a_share_is_no_more_deviations_above_nothing_than_its_ratio_says() {
-        let copied = |share, own| Copied { tasks: 9, share, variance: 0.01, ratios: [own, 4.0] };
+        let copied = |share, own| Copied {
+            tasks: 9,
+            in_common: 9,
+            share,
+            variance: 0.01,
+            ratios: [own, 4.0],
+        };
         let variance = |share, own| Some(copied(share, own).apart()[0].1);
         // Five deviations, of which the ratio leaves two, or six: then these five. Below people nothing changes.
         assert_eq!([variance(0.5, 4.0), variance(0.5, 36.0)], [0.0625, 0.01].map(Some));

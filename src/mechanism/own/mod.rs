@@ -68,8 +68,8 @@ const NEARER: f64 = 2.0;
 /// Most deviations that count without the condition of the question.
 const UNCONFIRMED: f64 = 1.0;
 
-/// Deviations at which a copier, or somebody who guesses, could be seen.
-const VISIBLE: f64 = 2.0;
+/// Probability of as many deviations of somebody who answers alone up to which they stand out: .05 at two questions.
+const STANDS_OUT: f64 = 0.025;
 
 /// Share of the LLM's labels that are the crowd's from which on most may have copied it.
 const ALL_ALIKE: f64 = 0.98;
@@ -129,7 +129,7 @@ impl AnswerKind {
 pub(crate) enum NotJudged {
     /// Fewer tasks than asked for that Z covers and somebody else answered.
     TooFewTasks,
-    /// The LLM says nothing that anybody says: nobody can have copied it.
+    /// The LLM says nothing that anybody says, or that this worker says: as copied it could not be seen.
     NoCommonLabel,
     /// Most labels are given once or twice, as ratings with decimals are.
     HardlyRepeated,
@@ -146,7 +146,7 @@ impl NotJudged {
     pub(crate) fn as_words(self) -> &'static str {
         match self {
             Self::TooFewTasks => "too few tasks that the LLM and somebody else labelled",
-            Self::NoCommonLabel => "the LLM has none of the labels of the crowd",
+            Self::NoCommonLabel => "the LLM gives none of their labels",
             Self::HardlyRepeated => {
                 "labels hardly repeat, as ratings with decimals do not: put them into a few classes first"
             }
@@ -224,6 +224,8 @@ struct Measured {
     beyond: [f64; 2],
     /// The same of somebody who copies all, or guesses, in the same tasks.
     ghosts: [f64; 2],
+    /// The same of somebody who copies all of the sample of which that shows least.
+    least_ghost: f64,
     /// Deviations from which on somebody is suspected of copying in these tasks, or of guessing.
     from: [f64; 2],
     /// Deviations beyond people in giving one label, if it is given nearly always.
@@ -315,9 +317,15 @@ impl OwnAnswers {
         if samples.is_empty() && !self.samples.is_empty() {
             return Ok(nobody(table, NotJudged::NoCommonLabel));
         }
-        let mut measured = self.measured(table, &said, &samples);
-        if measured.len() < FEWEST {
+        let (mut measured, others) = self.measured(table, &said, &samples);
+        let open = || {
             let mut run = nobody(table, NotJudged::TooFewTasks);
+            let reason = Some(NotJudged::NoCommonLabel);
+            others.iter().for_each(|&worker| run.workers[worker].not_judged = reason);
+            run
+        };
+        if measured.len() < FEWEST {
+            let mut run = open();
             measured.iter().for_each(|one| {
                 run.workers[one.worker].not_judged = Some(NotJudged::TooFewWorkers);
                 run.workers[one.worker].n_used = one.copied.tasks;
@@ -328,16 +336,22 @@ impl OwnAnswers {
         let is_trusted = samples.iter().any(|sample| sample.right >= TRUSTED);
         constants(table, &said, is_trusted, &mut measured);
         let says_all_of_z = samples.iter().any(|sample| sample.right >= ALL_ALIKE);
-        Ok(self.flagged(table, &measured, &said.right, says_all_of_z))
+        Ok(self.flagged(open(), &measured, &said.right, says_all_of_z))
     }
 
-    /// Everybody with enough tasks, by worker, with the deviations of the first question.
-    fn measured(&self, table: &LabelTable, said: &Said, samples: &[Sample<'_>]) -> Vec<Measured> {
+    /// Everybody with enough tasks, by worker, with the deviations of the first question; and those with enough
+    /// tasks who never give a label that a sample has.
+    fn measured(
+        &self,
+        table: &LabelTable,
+        said: &Said,
+        samples: &[Sample<'_>],
+    ) -> (Vec<Measured>, Vec<usize>) {
         let least = self.settings.min_tasks.max(2);
         let workers = 0..table.worker_count() as u32;
         let least_copied = if said.is_weak() { WHOLE } else { LEAST_COPIED };
         // All of one worker after another: what is said of the tasks is then at hand.
-        let found: Vec<(Vec<Option<Copied>>, Confirmed)> = workers
+        let found: Vec<(Vec<Option<Copied>>, bool, Confirmed)> = workers
             .clone()
             .into_par_iter()
             .with_min_len(16)
@@ -348,36 +362,42 @@ impl OwnAnswers {
                         let found = sample.of_worker(hearing, worker, answers);
                         found.filter(|found| found.tasks >= least)
                     };
-                    let copied: Vec<Option<Copied>> = samples.iter().map(of).collect();
+                    let mut copied: Vec<Option<Copied>> = samples.iter().map(of).collect();
+                    let is_known = |copied: &Copied| copied.in_common > 0;
+                    let is_other = copied.iter().any(Option::is_some)
+                        && !copied.iter().flatten().any(is_known);
+                    copied.iter_mut().for_each(|copied| *copied = copied.filter(is_known));
                     let any = copied.iter().any(Option::is_some);
                     let confirmed = any.then(|| tally.of_worker(hearing, worker));
-                    (copied, confirmed.unwrap_or_default())
+                    (copied, is_other, confirmed.unwrap_or_default())
                 },
             )
             .collect();
         let people: Vec<Option<People>> = (0..samples.len())
             .map(|sample| {
-                let copied = found.iter().filter_map(|(copied, _)| copied[sample]);
+                let copied = found.iter().filter_map(|(copied, ..)| copied[sample]);
                 let values: Vec<(f64, f64)> = copied.map(|one| (one.share, one.variance)).collect();
                 (values.len() >= FEWEST).then(|| People::of(&values))
             })
             .collect();
         let most = |copied: &[Option<Copied>]| {
-            let mut best: Option<(Copied, [f64; 3])> = None;
+            let mut best: Option<(Copied, [f64; 4])> = None;
             for (one, people) in copied.iter().zip(&people) {
                 let Some(one) = *one else { continue };
                 let at = |value| people.map_or(0.0, |people| people.deviations(value));
                 let [beyond, mut ghost] = one.apart().map(at);
                 let mut from = at((one.enough(least_copied), one.variance));
-                if let Some((_, [_, other_ghost, other_from])) = best {
+                let mut least = ghost;
+                if let Some((_, [_, other_ghost, other_from, other_least])) = best {
                     ghost = ghost.max(other_ghost);
                     from = from.min(other_from);
+                    least = least.min(other_least);
                 }
                 best = match best {
                     Some((other, [larger, ..])) if larger >= beyond => {
-                        Some((other, [larger, ghost, from]))
+                        Some((other, [larger, ghost, from, least]))
                     }
-                    _ => Some((one, [beyond, ghost, from])),
+                    _ => Some((one, [beyond, ghost, from, least])),
                 };
             }
             best
@@ -385,14 +405,15 @@ impl OwnAnswers {
         let mut measured: Vec<Measured> = found
             .iter()
             .enumerate()
-            .filter_map(|(worker, (copied, confirmed))| {
-                let (copied, [beyond, ghost, from]) = most(copied)?;
+            .filter_map(|(worker, (copied, _, confirmed))| {
+                let (copied, [beyond, ghost, from, least]) = most(copied)?;
                 Some(Measured {
                     worker,
                     copied,
                     confirmed: *confirmed,
                     beyond: [beyond, 0.0],
                     ghosts: [ghost, 0.0],
+                    least_ghost: least,
                     from: [from, 0.0],
                     constant: f64::NEG_INFINITY,
                     is_enough: copied.share >= copied.enough(least_copied),
@@ -406,18 +427,20 @@ impl OwnAnswers {
             let mut people = People::of(&largest);
             people.between = people.between.max(1.0);
             for one in &mut measured {
-                for value in [&mut one.beyond[0], &mut one.ghosts[0], &mut one.from[0]] {
+                let first = [&mut one.beyond[0], &mut one.ghosts[0], &mut one.from[0]];
+                for value in first.into_iter().chain([&mut one.least_ghost]) {
                     *value = people.deviations((*value, 0.0));
                 }
             }
         }
-        measured
+        let others = found.iter().enumerate().filter(|(_, (_, is_other, _))| *is_other);
+        (measured, others.map(|(worker, _)| worker).collect())
     }
 
-    /// Flags, probabilities and what they rest on.
+    /// Flags, probabilities and what they rest on, put into a run in which nobody is judged.
     fn flagged(
         &self,
-        table: &LabelTable,
+        mut run: OwnRun,
         measured: &[Measured],
         right: &[[f64; 2]],
         says_all_of_z: bool,
@@ -426,20 +449,20 @@ impl OwnAnswers {
         let chances = Mixture::fit(&p_values);
         let rate = self.settings.false_discovery_rate / chances.most_own();
         let adjusted = benjamini_hochberg(&p_values.iter().copied().map(Some).collect::<Vec<_>>());
-        let mut run = nobody(table, NotJudged::TooFewTasks);
         let (mut others, mut visible) = (0.0, [0, 0]);
         for ((one, &p), adjusted) in measured.iter().zip(&p_values).zip(adjusted) {
             let own = chances.own(p);
             others += 1.0 - own;
             let is_small = adjusted.is_some_and(|p| p <= rate);
             let look = is_small && own < 0.5;
-            let seen = one.ghosts.map(|ghost| ghost >= VISIBLE);
+            // By the same bound, so that nobody is clear who does what would be seen.
+            let is_far = |deviations: f64| chance::tail(deviations) <= STANDS_OUT;
+            let seen = [one.least_ghost, one.ghosts[1]].map(is_far);
             (0..2).for_each(|question| visible[question] += usize::from(seen[question]));
             // Stands out, but as somebody who knows more than the crowd, or less, would, too.
-            // Nobody is cleared who gives one label nearly always, unless most would there; .05 at two questions.
-            let largest = one.beyond[0].max(one.beyond[1]);
+            // Nobody is cleared who gives one label nearly always, unless most would there.
             let stands_out =
-                own < 0.5 || chance::tail(largest) <= 0.025 || one.constant > UNCONFIRMED;
+                own < 0.5 || one.beyond.into_iter().any(is_far) || one.constant > UNCONFIRMED;
             let clear = !stands_out
                 && seen == [true; 2]
                 && measured.len() >= FEWEST_FOR_CLEAR

@@ -295,6 +295,47 @@ fn below_fifteen_workers_nobody_is_clear() {
 }
 
 #[test]
+fn who_copies_all_of_what_would_be_seen_is_never_clear() {
+    // Many copies, two labels and few tasks: copies stand out by about what it takes to be seen.
+    let kinds = |worker: usize| if worker < 16 { Kind::Copy } else { Kind::Own };
+    let mut clear = 0;
+    for (each, seed) in
+        [30, 40, 60, 100].into_iter().flat_map(|each| (0..12).map(move |seed| (each, seed)))
+    {
+        let design =
+            Design { kinds: &kinds, each, labels: 2, first: 0.5, workers: 40, ..Design::default() };
+        let (table, z) = design.draw(seed);
+        let run = judge(&table, &[z]);
+        let is_clear = |worker: &usize| run.workers[*worker].flag == OwnFlag::Clear;
+        assert_eq!((0..16).find(is_clear), None, "{each} {seed}");
+        clear += (16..40).filter(is_clear).count();
+    }
+    assert!(clear > 0);
+}
+
+#[test]
+fn who_gives_no_label_of_the_llm_is_not_judged() {
+    let (table, z) = Design::default().draw(3);
+    let all = (0..table.worker_count() as u32).flat_map(|worker| {
+        let of = table.of_worker(worker);
+        let (tasks, labels) = (of.others.to_vec(), of.labels.to_vec());
+        // The first five say it in another language.
+        tasks
+            .into_iter()
+            .zip(labels)
+            .map(move |(task, label)| (task, worker, if worker < 5 { label + 3 } else { label }))
+    });
+    let reports: Vec<_> = all.collect();
+    let table = numbered((table.task_count(), table.worker_count(), 6), &reports);
+    let run = judge(&table, &[z]);
+    for (worker, found) in run.workers.iter().enumerate() {
+        assert_eq!(found.not_judged == Some(NotJudged::NoCommonLabel), worker < 5, "{worker}");
+        assert!(worker >= 5 || found.flag == OwnFlag::NotJudged);
+    }
+    assert_eq!(run.crowd.judged, 55);
+}
+
+#[test]
 fn more_samples_and_the_same_one_twice_hide_nobody() {
     let kinds = |worker: usize| if worker < 6 { Kind::Copy } else { Kind::Own };
     let design = Design { kinds: &kinds, llm: 0.8, ..Design::default() };
