@@ -11,11 +11,12 @@ fn embedding_first_and_scoring_later_is_the_same() {
             .caz(&["embed", &input, "--vectors", "granularity=sentence", "--output", &output])
             .succeeded();
     }
-    let later = folder
-        .caz(&["reviews", "reviews.jsonl", "--z", "llm-reviews.jsonl", "--format", "csv"])
-        .succeeded();
-    let (reviews, z) = (sample("reviews.jsonl"), sample("llm-reviews.jsonl"));
-    let at_once = folder.caz(&["reviews", &reviews, "--z", &z, "--format", "csv"]).succeeded();
+    let scores = |reviews: &str, z: &str| {
+        let command = ["reviews", reviews, "--z", z, "--score", "projected", "--format", "csv"];
+        folder.caz(&command).succeeded()
+    };
+    let later = scores("reviews.jsonl", "llm-reviews.jsonl");
+    let at_once = scores(&sample("reviews.jsonl"), &sample("llm-reviews.jsonl"));
     assert_eq!(later.stdout.replace(",given,", ",static,"), at_once.stdout);
 }
 

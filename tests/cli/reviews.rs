@@ -12,7 +12,8 @@ fn scores(arguments: &[&str]) -> super::Run {
 #[test]
 fn the_copier_of_the_sample_is_last_in_rank_and_first_in_the_list() {
     for embedder in ["static", "tfidf"] {
-        let rows = scores(&["--embedder", embedder, "--format", "csv"]).succeeded().csv();
+        let asked = ["--score", "projected", "--embedder", embedder, "--format", "csv"];
+        let rows = scores(&asked).succeeded().csv();
         assert_eq!(
             rows[0].join(","),
             "reviewer,score_name,embedder,score,se,ci_low,ci_high,n_papers,n_pairs,n_zero,rank,flag,\
@@ -119,7 +120,8 @@ fn json_names_inputs_settings_and_warnings() {
 
 #[test]
 fn explain_shows_the_evidence() {
-    let run = scores(&["--explain", "finn"]).succeeded();
+    let explain = |name| scores(&["--score", "projected", "--explain", name]).succeeded();
+    let run = explain("finn");
     for part in [
         "Reviewer finn",
         "projected score",
@@ -132,7 +134,7 @@ fn explain_shows_the_evidence() {
     // finn hands in the LLM's words: what peers say too is no support for him.
     let support = "sentences with most support by peers beyond the LLM";
     assert!(!run.stdout.contains(support), "{}", run.stdout);
-    assert!(scores(&["--explain", "ada"]).succeeded().stdout.contains(support));
+    assert!(explain("ada").stdout.contains(support));
     let rows = scores(&["--explain", "ada", "--format", "csv"]).succeeded().csv();
     assert_eq!(rows[0][..4], ["paper", "kind", "with", "similarity"]);
     let count = |kind: &str| rows.iter().filter(|row| row[1] == kind).count();

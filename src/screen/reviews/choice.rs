@@ -79,7 +79,8 @@ fn check_z(unusable: &[Option<UnusableZ>]) -> Result<()> {
     Err(Error::new(ErrorKind::Input, message))
 }
 
-/// Own work where the venue gives it a scale, else the paper's score.
+/// Own work where texts can be compared, else the paper's score. In a small venue, too, where it clears nobody: the
+/// paper's score would not name who hands in an LLM's text word for word.
 fn fitting(
     set: &ReviewSet,
     texts: bool,
@@ -96,12 +97,6 @@ fn fitting(
     if !texts {
         missing.push(set.nouns.said("texts of all reviews and LLM reviews"));
     }
-    if reviewers < ENOUGH_REVIEWERS {
-        missing.push(format!("{} (here {reviewers})", set.nouns.people(ENOUGH_REVIEWERS)));
-    }
-    if papers < ENOUGH_PAPERS {
-        missing.push(format!("{} (here {papers})", set.nouns.things(ENOUGH_PAPERS)));
-    }
     if 2 * with_z <= papers {
         let usable = format!("a usable LLM review of most papers ({with_z} of {papers} have one)");
         missing.push(set.nouns.said(&usable));
@@ -110,6 +105,7 @@ fn fitting(
         missing.push(format!("fewer reviews of a paper ({reviews} of {paper})"));
     }
     let nouns = set.nouns;
+    let is_small = reviewers < ENOUGH_REVIEWERS || papers < ENOUGH_PAPERS;
     if missing.is_empty()
         && let Some(short) = mostly_short(set, min_words)
     {
@@ -121,12 +117,17 @@ fn fitting(
         return (ScoreName::Combined, sentence);
     }
     if missing.is_empty() {
-        let mut sentence = format!(
-            "Score own, chosen because {} and {}, {with_z} of them with an LLM {}, are enough for a scale.",
+        let size = format!(
+            "{} and {}, {with_z} of them with an LLM {},",
             nouns.people(reviewers),
             nouns.things(papers),
             nouns.text()
         );
+        let mut sentence = if is_small {
+            format!("Score own; {size} are few for it: who copies is named, and nobody is clear.")
+        } else {
+            format!("Score own, chosen because {size} are enough for a scale.")
+        };
         let mut pairs: Vec<(u32, u32)> = usable().map(|(z, _)| (z.paper, z.source)).collect();
         pairs.sort_unstable();
         pairs.dedup();
@@ -188,9 +189,12 @@ mod tests {
         let (name, sentence) = chosen(&venue(20, 10, 6, true));
         assert_eq!(name, ScoreName::Own);
         assert!(sentence.contains("A second LLM review"), "{sentence}");
+        for small in [venue(19, 10, 10, true), venue(20, 9, 9, true)] {
+            let (name, sentence) = chosen(&small);
+            assert_eq!(name, ScoreName::Own);
+            assert!(sentence.contains("are few for it"), "{sentence}");
+        }
         for (set, words) in [
-            (venue(19, 10, 10, true), "20 reviewers (here 19)"),
-            (venue(20, 9, 9, true), "10 papers (here 9)"),
             (venue(20, 10, 5, true), "a usable LLM review of most papers (5 of 10 have one)"),
             (venue(20, 10, 10, false), "needs texts of all"),
         ] {

@@ -167,6 +167,7 @@ pub fn own_scores(
         reasons: &reasons,
         reviewer_of: &reviewer_of,
         names,
+        is_assumed: stands.assumed,
     };
     let verdict = Verdict::new(&asked, model.as_ref(), copied);
     let other_papers = other_papers(set, &comparison, &reviewer_of, &verdict, wanted, progress);

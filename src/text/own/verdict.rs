@@ -35,6 +35,8 @@ pub(super) struct Asked<'a> {
     /// Person of each review.
     pub(super) reviewer_of: &'a [usize],
     pub(super) names: Vec<&'a str>,
+    /// Whether it is assumed how close an LLM comes to Z.
+    pub(super) is_assumed: bool,
 }
 
 /// What is said of all people and reviews, in the order of the venue.
@@ -223,8 +225,12 @@ impl Asked<'_> {
         2 * count > all
     }
 
-    /// Whether somebody has one short answer and few Z to compare it with.
+    /// Whether somebody has one short answer and few Z to compare it with, or texts are short and how close an LLM
+    /// comes is assumed.
     fn is_short_answer(&self, person: usize) -> bool {
+        if self.planted.is_short && self.is_assumed {
+            return true;
+        }
         let (fewest_words, enough_z) = SHORT_ANSWER;
         let [review] = self.people[person][..] else { return false };
         let venue = &self.planted.venue;
