@@ -293,7 +293,7 @@ fn copied(text: &mut String, run: &ReviewsRun, reviewer: u32) {
         );
         for (passage, source) in passages(run, place) {
             let passage = excerpt(passage, SHOWN_CHARACTERS);
-            let _ = writeln!(text, "    {}: \"{}\"", printable(source), printable(&passage));
+            let _ = writeln!(text, "    {}: \"{}\"", printable(&source), printable(&passage));
         }
     }
 }
@@ -306,13 +306,18 @@ fn own_reviews(run: &ReviewsRun, reviewer: u32) -> impl Iterator<Item = (usize, 
         .map(|(place, (_, own))| (place, own))
 }
 
-/// The words of a review that stand in a Z, each with the name of the Z.
-fn passages(run: &ReviewsRun, place: usize) -> impl Iterator<Item = (&str, &str)> {
+/// The words of a review that stand in a Z, each with the name of the Z, and of its paper if that is another one.
+fn passages(run: &ReviewsRun, place: usize) -> impl Iterator<Item = (&str, String)> {
     let set = run.set();
-    let text = set.reviews[place].content.text.as_deref().unwrap_or_default();
+    let review = &set.reviews[place];
+    let text = review.content.text.as_deref().unwrap_or_default();
     let passages = run.own().map_or(&[][..], |own| &own.reviews[place].passages);
     passages.iter().filter_map(move |passage| {
-        let source = set.sources.name(set.z.get(passage.z)?.source);
+        let z = set.z.get(passage.z)?;
+        let mut source = set.sources.name(z.source).to_owned();
+        if z.paper != review.paper {
+            let _ = write!(source, " on {}", set.papers.name(z.paper));
+        }
         Some((text.get(passage.start..passage.end)?, source))
     })
 }

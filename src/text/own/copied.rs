@@ -22,6 +22,12 @@ const SENTENCE: usize = 6;
 /// Different words that are enough to say something.
 pub(super) const DIFFERENT: usize = 10;
 
+/// One piece in so many is looked for in the Z of other papers.
+const SAMPLED: u64 = 8;
+
+/// Sampled pieces that a review must share with such a Z before it is read.
+const FEWEST_SAMPLED: usize = 3;
+
 /// A review with a smaller share is its writer's: what stands in it too is no sign of copying.
 const VOUCHES: f64 = 0.2;
 
@@ -79,7 +85,8 @@ impl Words {
 
 /// What is copied in every review of the set; `None` without a text, or where no Z of the paper has one.
 ///
-/// Pieces that stand in the text of the task, in many reviews or Z (`forms`, see [`super::duplicates`]), or in a review of the paper of whose own words less than [`VOUCHES`] stand in
+/// A review of which more than half stands in a Z of another paper, which somebody took for that of this one, is a copy
+/// of that. Pieces that stand in the text of the task, in many reviews or Z (`forms`, see [`super::duplicates`]), or in a review of the paper of whose own words less than [`VOUCHES`] stand in
 /// a Z, are nobody's. A Z of which `is_a_persons` holds is none.
 pub(super) fn copied(
     set: &ReviewSet,
@@ -88,14 +95,65 @@ pub(super) fn copied(
 ) -> Vec<Option<Copied>> {
     let mut papers = papers_of(set);
     papers.iter_mut().for_each(|paper| paper.z.retain(|&z| !is_a_persons(z)));
+    let elsewhere = Elsewhere::new(set, &papers);
     let found: Vec<(usize, Copied)> = papers
         .par_iter()
         .enumerate()
-        .flat_map_iter(|(number, paper)| of_paper(set, number, paper, forms))
+        .flat_map_iter(|(number, paper)| of_paper(set, number, paper, forms, &elsewhere))
         .collect();
     let mut all = vec![None; set.reviews.len()];
     found.into_iter().for_each(|(review, copied)| all[review] = Some(copied));
     all
+}
+
+/// Sampled pieces of all Z, each with the one that has it; those of Z of several papers tell nothing.
+struct Elsewhere(HashMap<u64, Option<usize>>);
+
+impl Elsewhere {
+    fn new(set: &ReviewSet, papers: &[Paper]) -> Self {
+        let z: Vec<usize> = papers.iter().flat_map(|paper| paper.z.iter().copied()).collect();
+        let of = |&z: &usize| -> Vec<(u64, usize)> {
+            let text = set.z[z].content.text.as_deref().unwrap_or_default();
+            let words = Words::of(text);
+            words
+                .pieces()
+                .filter(|(_, piece)| is_sampled(*piece))
+                .map(|(_, piece)| (piece, z))
+                .collect()
+        };
+        let mut all: Vec<(u64, usize)> = z.par_iter().flat_map_iter(of).collect();
+        // Of a piece the first Z by name, so that the order of rows changes nothing.
+        let name = |z: usize| set.sources.name(set.z[z].source);
+        all.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| name(a.1).cmp(name(b.1))));
+        let of_piece = |run: &[(u64, usize)]| {
+            let paper = set.z[run[0].1].paper;
+            let is_one = run.iter().all(|(_, z)| set.z[*z].paper == paper);
+            (run[0].0, is_one.then_some(run[0].1))
+        };
+        Self(all.chunk_by(|a, b| a.0 == b.0).map(of_piece).collect())
+    }
+
+    /// The Z of another paper with most of the sampled pieces of a text, if it has half of them.
+    fn most(&self, set: &ReviewSet, words: &Words, own: &[usize]) -> Option<usize> {
+        let sampled = || words.pieces().map(|(_, piece)| piece).filter(|piece| is_sampled(*piece));
+        let mut of_paper: HashMap<u32, (usize, usize)> = HashMap::new();
+        let mut all = 0;
+        for piece in sampled() {
+            all += 1;
+            if let Some(&Some(z)) = self.0.get(&piece)
+                && !own.contains(&z)
+            {
+                of_paper.entry(set.z[z].paper).or_insert((0, z)).0 += 1;
+            }
+        }
+        // More than half are of one paper alone.
+        let most = of_paper.into_values().find(|(count, _)| 2 * count > all)?;
+        (most.0 >= FEWEST_SAMPLED).then_some(most.1)
+    }
+}
+
+fn is_sampled(piece: u64) -> bool {
+    piece % SAMPLED == 0
 }
 
 fn of_paper(
@@ -103,6 +161,7 @@ fn of_paper(
     number: usize,
     Paper { reviews, z }: &Paper,
     forms: &FormShingles,
+    elsewhere: &Elsewhere,
 ) -> Vec<(usize, Copied)> {
     // The first Z by name that has a piece.
     let mut of_z: HashMap<u64, usize> = HashMap::new();
@@ -144,18 +203,22 @@ fn of_paper(
             }
         }
     }
-    texts
-        .iter()
-        .zip(first)
-        .enumerate()
-        .map(|(index, ((review, words), copied))| {
-            if copied.share == 0.0 || owners.is_empty() {
-                return (*review, copied);
+    let of_text = |(index, ((review, words), copied)): (usize, (&(usize, Words), Copied))| {
+        if let Some(other) = elsewhere.most(set, words, z) {
+            let text = set.z[other].content.text.as_deref().unwrap_or_default();
+            let pieces: HashSet<u64> = Words::of(text).pieces().map(|(_, piece)| piece).collect();
+            let found = in_text(words, |piece| pieces.contains(&piece).then_some(other), forms);
+            if is_copied(Some(found.share)) && found.share > copied.share {
+                return (*review, found);
             }
-            let is_open = |piece: u64| owners.get(&piece).is_none_or(|&owner| owner == index);
-            (*review, in_text(words, |piece| in_z(piece).filter(|_| is_open(piece)), forms))
-        })
-        .collect()
+        }
+        if copied.share == 0.0 || owners.is_empty() {
+            return (*review, copied);
+        }
+        let is_open = |piece: u64| owners.get(&piece).is_none_or(|&owner| owner == index);
+        (*review, in_text(words, |piece| in_z(piece).filter(|_| is_open(piece)), forms))
+    };
+    texts.iter().zip(first).enumerate().map(of_text).collect()
 }
 
 /// What of a text stands in a Z, by the Z of each piece.
@@ -293,6 +356,34 @@ mod tests {
         let different: Vec<usize> =
             found.into_iter().map(|found| found.unwrap().different).collect();
         assert_eq!(different, [1, 0, 1, DIFFERENT]);
+    }
+
+    #[test]
+    fn the_whole_z_of_another_paper_is_a_copy_and_what_stands_in_many_is_not() {
+        let text = |from: usize| {
+            let words: Vec<String> = (from..from + 90).map(|n| format!("w{n}")).collect();
+            words.join(" ")
+        };
+        let mut set = set(&[&text(500), &text(900)], &[&text(0)], None);
+        let source = set.sources.intern("llm0");
+        let mut add = |paper: &str, text: String| {
+            let paper = set.papers.intern(paper);
+            set.z.push(ZReview { paper, source, content: content(&text) });
+        };
+        add("q", text(500));
+        // The same for two papers: of which it is cannot be said.
+        add("r", text(900));
+        add("s", text(900));
+        let found = copied(&set, &FormShingles::default(), &|_| false);
+        let first = found[0].as_ref().unwrap();
+        assert!((first.share - 1.0).abs() < 1e-12);
+        assert!(first.passages.len() == 1 && first.passages[0].z == 1, "{first:?}");
+        assert!(found[1].as_ref().unwrap().share.abs() < 1e-12);
+        // Not of a person's review that was filed as Z.
+        assert_eq!(
+            copied(&set, &FormShingles::default(), &|z| z == 1)[0].as_ref().unwrap().share,
+            0.0
+        );
     }
 
     #[test]
