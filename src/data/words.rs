@@ -246,6 +246,32 @@ pub(crate) fn folded(text: &str) -> String {
     lower.chars().map(|c| latin_like(c).unwrap_or(c)).collect()
 }
 
+/// Bytes of a tag, or of what else stands between words.
+const LONGEST_TAG: usize = 40;
+
+/// Whether a tenth of the words of a text have signs of a markup language inside (`re**vie**wer`, `re&shy;viewer`), so
+/// that they are not those which a reader sees.
+pub(crate) fn are_broken(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_letter =
+        |at: usize| bytes.get(at).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte >= 128);
+    let is_sign = |byte: u8| matches!(byte, b'*' | b'~' | b'`' | b'<' | b'{' | b'&' | b'\\');
+    let breaks = (1..bytes.len()).filter(|&at| is_sign(bytes[at]) && is_letter(at - 1));
+    // Something that goes on without a space: `a & b` and `*word*` do not.
+    let inside = breaks.filter(|&at| {
+        let mut rest = &bytes[at..];
+        if bytes[at] == b'<' {
+            // Behind the tag, or the comment, which may have spaces.
+            let behind = rest.iter().take(LONGEST_TAG).position(|&byte| byte == b'>');
+            rest = behind.map_or(rest, |behind| &rest[behind + 1..]);
+        }
+        let end = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+        rest[..end].iter().skip_while(|byte| is_sign(**byte)).any(u8::is_ascii_alphanumeric)
+    });
+    let enough = 1 + words(text).count() / 10;
+    inside.take(enough).count() == enough
+}
+
 /// How many Latin words of a text have characters in them that nobody sees, soft hyphens aside, or Cyrillic letters
 /// that look like Latin ones.
 pub(crate) fn disguised(text: &str) -> usize {
@@ -307,6 +333,19 @@ mod tests {
         assert_eq!(all(&plain.replace(' ', "\u{202f}")), all(plain));
         // A script without spaces parts words by it.
         assert_eq!(words("\u{1780}\u{200b}\u{1781}").count(), 2);
+    }
+
+    #[test]
+    fn words_with_signs_inside_are_broken_and_marked_ones_are_not() {
+        let text = "The reviewer says that the bound of the third theorem is not tight, and asks for a proof.";
+        for sign in ["**", "&shy;", "<wbr>", "\\-", "{}", "~~", "`", "<!-- -->"] {
+            let broken =
+                text.replace("re", &format!("r{sign}e")).replace("th", &format!("t{sign}h"));
+            assert!(are_broken(&broken), "{broken}");
+        }
+        let math = "With $\\alpha_i$ and \\frac{1}{2} the *bound* of `caz` & others, <b>which</b> is R&D, holds for all \
+            of the many cases that are shown in the table and in the appendix, and so does the **other** one there.";
+        assert!(!are_broken(text) && !are_broken(math) && !are_broken(""));
     }
 
     #[test]

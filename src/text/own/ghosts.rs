@@ -12,6 +12,7 @@ use super::settings::{COUNTED_WORDS, OwnSettings};
 use super::venue::Venue;
 use super::z_check::TextChecks;
 use crate::data::reviews::ReviewSet;
+use crate::data::words::are_broken;
 use crate::embed::tfidf::Start;
 use crate::stats::rank::median;
 use crate::stats::seed::stream;
@@ -42,6 +43,8 @@ pub struct Planted {
     pub(super) tasks: Vec<Option<usize>>,
     /// Words of each review, `None` without a text.
     pub(super) words: Vec<Option<usize>>,
+    /// Of each review whether its words are broken by signs, so that the whole ones of an LLM would not be seen.
+    pub(super) is_broken: Vec<bool>,
     /// Whether reviews or Z are so short that how many cheat cannot be said.
     pub(super) is_short: bool,
     /// Language of each review, if another one than that of most.
@@ -115,6 +118,8 @@ pub fn plant(set: &ReviewSet, checks: &TextChecks, settings: &OwnSettings) -> Pl
     let first_z = venue.reviews.len();
     let words: Vec<Option<usize>> =
         (0..first_z).into_par_iter().map(|row| text(row).map(count_words)).collect();
+    let is_broken =
+        (0..first_z).into_par_iter().map(|row| text(row).is_some_and(are_broken)).collect();
     let ends: Vec<Option<Sentences>> =
         (0..venue.z.len()).into_par_iter().map(|z| text(first_z + z).map(Sentences::new)).collect();
 
@@ -185,7 +190,18 @@ pub fn plant(set: &ReviewSet, checks: &TextChecks, settings: &OwnSettings) -> Pl
         Ghost { row, ..ghost }
     });
     let others = others.collect();
-    Planted { venue, copies, others, tasks, words, is_short, languages, papers_with_task, cuts }
+    Planted {
+        venue,
+        copies,
+        others,
+        tasks,
+        words,
+        is_broken,
+        is_short,
+        languages,
+        papers_with_task,
+        cuts,
+    }
 }
 
 /// So many of the slots, or all of them if there are fewer.

@@ -306,7 +306,9 @@ impl Asked<'_> {
                     is_enough(left)
                 })
             };
-            planting.is_seen = seen.into_iter().all(is_enough) && sees_other();
+            // What is planted has whole words.
+            let is_broken = reviews.iter().any(|&review| self.planted.is_broken[review]);
+            planting.is_seen = !is_broken && seen.into_iter().all(is_enough) && sees_other();
             planting.found[1] = Some(found);
             planting.suspected = suspected;
         }
