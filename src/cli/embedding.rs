@@ -79,7 +79,7 @@ pub(super) struct VectorArgs {
     /// bert: put this prompt of the model before every text [default: as the model says]
     #[arg(long, value_name = "NAME")]
     prompt_name: Option<String>,
-    /// bert: f32, or bf16, which is faster and rounds: on processors with AMX (Intel) or AVX512_BF16 (AMD)
+    /// bert: f32, or bf16, which is faster and rounds: on processors with AMX (Intel) or AVX-512 BF16 (AMD)
     #[arg(long, value_enum, default_value_t)]
     precision: Precision,
     /// Divide every vector by its length

@@ -65,7 +65,7 @@ pub(super) fn duplicates_and_forms(set: &ReviewSet) -> (Vec<NearDuplicate>, Form
     let of_z = {
         let step = set.z.len().div_ceil(Z_LOOKED_AT).max(1) as u64;
         // Papers by their names, so that the order of rows changes nothing.
-        let is_looked_at = |paper: u32| hash(set.papers.name(paper)) % step == 0;
+        let is_looked_at = |paper: u32| hash(set.papers.name(paper)).is_multiple_of(step);
         let texts = set.z.par_iter().filter(|z| is_looked_at(z.paper));
         let texts = texts.filter_map(|z| z.content.text.as_deref());
         let texts: Vec<Vec<u64>> = texts.map(shingles).collect();

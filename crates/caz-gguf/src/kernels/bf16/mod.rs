@@ -108,9 +108,9 @@ impl Bf16 {
     ) {
         multiply(product, input, weights, rounded, |product, stride, left, right| match self.0 {
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-            Unit::Tiles(unit) => unit.product(product, stride, left, right),
+            Unit::Tiles(unit) => tiles::Tiles::product(unit, product, stride, left, right),
             #[cfg(target_arch = "x86_64")]
-            Unit::Pairs(unit) => unit.product(product, stride, left, right),
+            Unit::Pairs(unit) => pairs::Pairs::product(unit, product, stride, left, right),
         });
     }
 }

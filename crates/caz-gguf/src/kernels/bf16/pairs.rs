@@ -24,7 +24,13 @@ impl Pairs {
     }
 
     /// Writes [`BLOCK`] rows and columns of a product, whose rows start `stride` numbers apart.
-    pub(super) fn product(self, product: &mut [f32], stride: usize, left: &[Line], right: &[Line]) {
+    pub(super) fn product(
+        _: Self,
+        product: &mut [f32],
+        stride: usize,
+        left: &[Line],
+        right: &[Line],
+    ) {
         // SAFETY: a `Pairs` exists only where `detect` found what `block` is compiled for.
         #[expect(unsafe_code, reason = "the processor was asked")]
         unsafe {
@@ -47,11 +53,8 @@ fn block(product: &mut [f32], stride: usize, left: &[Line], right: &[Line]) {
     }
 }
 
-/// Of [`ROWS`] rows and [`BLOCK`] columns.
-#[expect(
-    clippy::needless_range_loop,
-    reason = "sums stay in registers only where the compiler sees how often the loop runs"
-)]
+/// Of [`ROWS`] rows and [`BLOCK`] columns. Loops by number: sums stay in registers only where the compiler sees how often
+/// they run.
 #[target_feature(enable = "avx512f,avx512bf16")]
 fn sums(left: &[Line], right: &[Line], steps: usize) -> [[__m512; 2]; ROWS] {
     let mut sums = [[_mm512_setzero_ps(); 2]; ROWS];

@@ -61,7 +61,13 @@ impl Tiles {
     }
 
     /// Writes [`BLOCK`] rows and columns of a product, whose rows start `stride` numbers apart.
-    pub(super) fn product(self, product: &mut [f32], stride: usize, left: &[Line], right: &[Line]) {
+    pub(super) fn product(
+        _: Self,
+        product: &mut [f32],
+        stride: usize,
+        left: &[Line],
+        right: &[Line],
+    ) {
         let steps = left.len() / BLOCK;
         assert!(steps > 0 && stride >= BLOCK, "an empty product");
         assert!((BLOCK - 1) * stride + BLOCK <= product.len(), "product too short");
