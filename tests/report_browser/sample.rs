@@ -17,9 +17,9 @@ const NAMES: &str =
 
 fn reviews(folder: &Path, more: &[&str]) -> PathBuf {
     let (reviews, z) = (sample_file("reviews.jsonl"), sample_file("llm-reviews.jsonl"));
-    let arguments: Vec<&str> =
-        ["reviews", &reviews, "--z", &z].into_iter().chain(more.iter().copied()).collect();
-    report_of(folder, &arguments)
+    // The page of the paper's score, unless another one is asked for.
+    let score = if more.contains(&"--score") { &[][..] } else { &["--score", "projected"] };
+    report_of(folder, &[&["reviews", &reviews, "--z", &z], score, more].concat())
 }
 
 fn labels(folder: &Path) -> PathBuf {
@@ -186,7 +186,8 @@ fn what_a_review_praises_and_criticises_stands_beside_its_peers_and_the_llm() {
     let _one = one_at_a_time();
     let folder = tempfile::tempdir().unwrap();
     let (reviews, z) = (sample_file("reviews.jsonl"), sample_file("llm-reviews.jsonl"));
-    let arguments = ["reviews", &reviews, "--z", &z, "--embedder", "aspects"];
+    let arguments =
+        ["reviews", &reviews, "--z", &z, "--score", "projected", "--embedder", "aspects"];
     let page = report_of(folder.path(), &arguments);
     let browser = Browser::start();
     browser.open(&page);
@@ -213,7 +214,7 @@ fn what_a_review_praises_and_criticises_stands_beside_its_peers_and_the_llm() {
     browser.screenshot("report-aspects.png");
     browser.assert_quiet(&page);
     // Without such an embedder there is none.
-    let page = report_of(folder.path(), &arguments[..4]);
+    let page = report_of(folder.path(), &arguments[..6]);
     browser.open(&page);
     browser.click("#list tr.person td");
     browser.wait_for("return document.getElementById('person').hidden", &json!(false));
