@@ -28,8 +28,8 @@ use crate::text::pairs::ZCombine;
 
 /// Score reviewers by what their reviews share with their peers' beyond an LLM's review
 ///
-/// In a venue that is large enough, the score `own` says how likely a reviewer's reviews are their
-/// own work, by where copies of the LLM's reviews and texts about other papers stand when they are
+/// Where texts can be compared, the score `own` says how likely a reviewer's reviews are their own
+/// work, by where copies of the LLM's reviews and texts about other papers stand when they are
 /// planted in this venue; the flag `look` names those to read. Otherwise `projected` is the mean
 /// similarity with the reviews of their peers after what the LLM's reviews of the same paper say is
 /// removed; reviewers who hand in LLM text share nothing beyond it and end at the bottom.
@@ -131,7 +131,7 @@ pub(super) struct ReviewsArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ScoreChoice {
-    /// Own where the venue is large enough, combined where most texts are too short, else projected
+    /// Own where most papers have texts and a Z, combined where most texts are too short, else projected
     Auto,
     /// Is it their own work? Flags who to look at
     Own,
