@@ -427,8 +427,8 @@ impl OwnAnswers {
             let mut people = People::of(&largest);
             people.between = people.between.max(1.0);
             for one in &mut measured {
-                let first = [&mut one.beyond[0], &mut one.ghosts[0], &mut one.from[0]];
-                for value in first.into_iter().chain([&mut one.least_ghost]) {
+                let Measured { beyond, ghosts, from, least_ghost, .. } = one;
+                for value in [&mut beyond[0], &mut ghosts[0], &mut from[0], least_ghost] {
                     *value = people.deviations((*value, 0.0));
                 }
             }

@@ -136,10 +136,8 @@ fn disguised_words(set: &ReviewSet) -> Option<Warning> {
         (words >= FEWEST_DISGUISED).then_some((review, words))
     });
     let found: Vec<(&Review, usize)> = found.collect();
-    let phrase = |(review, words): &(&Review, usize)| {
-        let (who, what) = (set.reviewers.name(review.reviewer), set.papers.name(review.paper));
-        format!("{who} on {what} ({words} words)")
-    };
+    let phrase =
+        |(review, words): &(&Review, usize)| format!("{} ({words} words)", name_of(set, review));
     (!found.is_empty()).then(|| {
         let message = format!(
             "{} with characters inside words that nobody sees, or letters of another alphabet that look the same: {}; \
@@ -151,11 +149,13 @@ fn disguised_words(set: &ReviewSet) -> Option<Warning> {
     })
 }
 
+/// A review by whose it is and of what.
+fn name_of(set: &ReviewSet, review: &Review) -> String {
+    format!("{} on {}", set.reviewers.name(review.reviewer), set.papers.name(review.paper))
+}
+
 fn listed(set: &ReviewSet, pairs: &[NearDuplicate]) -> String {
-    let name = |review: usize| {
-        let review = &set.reviews[review];
-        format!("{} on {}", set.reviewers.name(review.reviewer), set.papers.name(review.paper))
-    };
+    let name = |review: usize| name_of(set, &set.reviews[review]);
     let phrase = |pair: &NearDuplicate| {
         let (a, b) = (name(pair.reviews.0), name(pair.reviews.1));
         format!("{a} and {b} ({:.0} %)", 100.0 * pair.similarity)

@@ -77,8 +77,7 @@ fn sums(left: &[Line], right: &[Line], steps: usize) -> [[__m512; 2]; ROWS] {
 #[target_feature(enable = "avx512f,avx512bf16")]
 fn both(line: &Line, pair: usize) -> __m512bh {
     let [low, high] = line.0.as_chunks::<2>().0[pair];
-    let bits = i32::from_ne_bytes((u32::from(high) << 16 | u32::from(low)).to_ne_bytes());
-    let all = _mm512_set1_epi32(bits);
+    let all = _mm512_set1_epi32((u32::from(high) << 16 | u32::from(low)).cast_signed());
     // SAFETY: both are 64 bytes in which every bit pattern is a value.
     #[expect(unsafe_code, reason = "the standard library has no word for it")]
     unsafe {
