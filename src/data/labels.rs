@@ -5,6 +5,10 @@
     reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
 )]
 
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
+
 use rayon::prelude::*;
 
 use super::ids::Ids;
@@ -29,17 +33,29 @@ pub struct LabelReport {
 
 /// All reports of a crowd, at most one per task and worker.
 ///
-/// Stored twice as compressed sparse rows, by task and by worker: 12 bytes per report. Inside a
-/// task the reports are sorted by worker number, inside a worker by task number, so that sums run
+/// Stored as compressed sparse rows by task, and by worker as soon as somebody asks: 6 bytes per report each.
+/// Inside a task the reports are sorted by worker number, inside a worker by task number, so that sums run
 /// in the same order whatever the order of the input.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct LabelTable {
     tasks: Ids,
     workers: Ids,
     labels: Ids,
     by_task: Rows,
-    by_worker: Rows,
+    worker_count: usize,
+    /// See [`LabelTable::index_workers`].
+    by_worker: OnceLock<Rows>,
 }
+
+impl PartialEq for LabelTable {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { tasks, workers, labels, by_task, worker_count, by_worker: _ } = self;
+        (tasks, workers, labels) == (&other.tasks, &other.workers, &other.labels)
+            && (by_task, worker_count) == (&other.by_task, &other.worker_count)
+    }
+}
+
+impl Eq for LabelTable {}
 
 /// Compressed sparse rows: row `r` holds `entries[offsets[r]..offsets[r + 1]]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -144,8 +160,23 @@ impl LabelTable {
 
     fn of_tasks(names: LabelNames, by_task: Rows) -> Self {
         let LabelNames { tasks, workers, labels } = names;
-        let by_worker = transposed(&by_task, workers.len());
-        Self { tasks, workers, labels, by_task, by_worker }
+        let worker_count = workers.len();
+        Self { tasks, workers, labels, by_task, worker_count, by_worker: OnceLock::new() }
+    }
+
+    /// Sorts the reports by worker, on all cores: whoever goes through them by worker says so before, and
+    /// not from within a parallel loop. Where nobody did, the first who asks for a worker does it alone.
+    pub(crate) fn index_workers(&self) {
+        if self.by_worker.get().is_none() {
+            // Not inside `get_or_init`: a thread that waits there takes other work, which might ask for it too.
+            let threads = threads(self.report_count());
+            let _ = self.by_worker.set(transposed(&self.by_task, self.worker_count, threads));
+        }
+    }
+
+    fn by_worker(&self) -> &Rows {
+        // On one core: see above.
+        self.by_worker.get_or_init(|| transposed(&self.by_task, self.worker_count, 1))
     }
 
     /// Names of the tasks.
@@ -170,7 +201,7 @@ impl LabelTable {
 
     /// Number of workers, those without a report included.
     pub(crate) fn worker_count(&self) -> usize {
-        self.by_worker.offsets.len() - 1
+        self.worker_count
     }
 
     /// Size of the label set S.
@@ -190,7 +221,7 @@ impl LabelTable {
 
     /// Reports of `worker`, by task number.
     pub(crate) fn of_worker(&self, worker: u32) -> Reports<'_> {
-        self.by_worker.row(worker)
+        self.by_worker().row(worker)
     }
 
     /// Position of the first report of `task` in an array with one entry per report, ordered as
@@ -202,7 +233,7 @@ impl LabelTable {
     /// As [`Self::task_start`] for the reports of worker 0, of worker 1, and so on.
     #[cfg(test)]
     pub(crate) fn worker_start(&self, worker: u32) -> usize {
-        self.by_worker.offsets[worker as usize] as usize
+        self.by_worker().offsets[worker as usize] as usize
     }
 
     /// By worker: how many of the tasks that they answered are such.
@@ -247,7 +278,6 @@ impl LabelTable {
         for label in &mut by_task.labels {
             *label = labels.binary_search(label).expect("it was just listed") as Label;
         }
-        let by_worker = transposed(&by_task, workers.len());
         let mut names = Ids::default();
         for label in &labels {
             names.intern(self.labels.name(u32::from(*label)));
@@ -257,7 +287,8 @@ impl LabelTable {
             workers: Ids::default(),
             labels: names,
             by_task,
-            by_worker,
+            worker_count: workers.len(),
+            by_worker: OnceLock::new(),
         };
         TablePart { table, workers, labels }
     }
@@ -279,112 +310,152 @@ impl LabelTable {
             let end = u32::try_from(by_task.others.len()).expect("fewer than 2^32 reports");
             by_task.offsets.push(end);
         }
-        let by_worker = transposed(&by_task, self.worker_count());
         Self {
             tasks: Ids::new(),
             workers: self.workers.clone(),
             labels: self.labels.clone(),
             by_task,
-            by_worker,
+            worker_count: self.worker_count,
+            by_worker: OnceLock::new(),
         }
     }
 }
 
 /// The reports of each task by worker; of several of one worker the last.
 fn by_task<P: AsRef<[LabelReport]> + Sync>(names: &LabelNames, parts: &[P]) -> Rows {
-    let all = || parts.iter().flat_map(AsRef::as_ref);
-    let (count, tasks) = (parts.iter().map(|part| part.as_ref().len()).sum(), names.tasks.len());
+    let count: usize = parts.iter().map(|part| part.as_ref().len()).sum();
     assert!(u32::try_from(count).is_ok(), "fewer than 2^32 reports");
-    let has_names = |report: &LabelReport| {
-        (report.task as usize) < tasks
-            && (report.worker as usize) < names.workers.len()
-            && usize::from(report.label) < names.labels.len()
-    };
-    let all_have = parts.par_iter().all(|part| part.as_ref().par_iter().all(has_names));
-    assert!(all_have, "every number has a name");
-    let mut rows = sorted(|| all().map(|r| (r.task, r.worker, r.label)), (tasks, count));
-    let size = rows_per_thread(tasks, count);
-    rows.split(size).into_par_iter().for_each(|(offsets, others, labels)| {
+    let of_threads = parts.len().div_ceil(threads(count)).max(1);
+    let chunks: Vec<Parts<'_, P>> = parts.chunks(of_threads).map(Parts).collect();
+    let mut rows = sorted(&chunks, (names.tasks.len(), count));
+    let (workers, labels) = (names.workers.len(), names.labels.len());
+    let size = rows_per_thread(names.tasks.len(), count);
+    let repeats = rows.split(size).into_par_iter().map(|(offsets, others, labels_of)| {
         let mut pairs: Vec<(u32, Label)> = Vec::new();
+        let mut repeats = false;
         for ends in offsets.windows(2) {
             let row = (ends[0] - offsets[0]) as usize..(ends[1] - offsets[0]) as usize;
-            let (others, labels) = (&mut others[row.clone()], &mut labels[row]);
-            if others.is_sorted() {
-                continue;
+            let (others, labels_of) = (&mut others[row.clone()], &mut labels_of[row]);
+            if !others.is_sorted() {
+                pairs.clear();
+                pairs.extend(others.iter().copied().zip(labels_of.iter().copied()));
+                // Stable, so that the last one stays the last.
+                pairs.sort_by_key(|(worker, _)| *worker);
+                for ((other, label), pair) in others.iter_mut().zip(&mut *labels_of).zip(&pairs) {
+                    (*other, *label) = *pair;
+                }
             }
-            pairs.clear();
-            pairs.extend(others.iter().copied().zip(labels.iter().copied()));
-            // Stable, so that the last one stays the last.
-            pairs.sort_by_key(|(worker, _)| *worker);
-            for ((other, label), pair) in others.iter_mut().zip(labels).zip(&pairs) {
-                (*other, *label) = *pair;
-            }
+            let have_names = others.last().is_none_or(|last| (*last as usize) < workers)
+                && labels_of.iter().all(|label| usize::from(*label) < labels);
+            assert!(have_names, "every number has a name");
+            repeats |= others.windows(2).any(|pair| pair[0] == pair[1]);
         }
+        repeats
     });
-    without_repeats(rows)
+    let repeats = repeats.reduce(|| false, |a, b| a | b);
+    if repeats { without_repeats(rows) } else { rows }
+}
+
+/// On how many cores so many entries are worth it.
+fn threads(entries: usize) -> usize {
+    const WORTH_A_THREAD: usize = if cfg!(test) { 4 } else { 1 << 16 };
+    rayon::current_num_threads().min(1 + entries / WORTH_A_THREAD)
 }
 
 /// How many rows a thread takes where every one goes through all entries: few entries are not worth a second.
 pub(crate) fn rows_per_thread(rows: usize, entries: usize) -> usize {
-    const WORTH_A_THREAD: usize = if cfg!(test) { 4 } else { 1 << 16 };
-    rows.div_ceil(rayon::current_num_threads().min(1 + entries / WORTH_A_THREAD)).max(1)
+    rows.div_ceil(threads(entries)).max(1)
 }
 
-/// Stable counting sort of `(row, other, label)` by row. Every thread looks at all entries, and takes those
-/// of its rows.
-fn sorted<I: Iterator<Item = (u32, u32, Label)>>(
-    entries: impl Fn() -> I + Sync,
-    (rows, count): (usize, usize),
-) -> Rows {
-    let size = rows_per_thread(rows, count);
-    let mut offsets = vec![0_u32; rows + 1];
-    let counts = offsets[1..].par_chunks_mut(size).enumerate();
-    counts.for_each(|(chunk, counts)| {
-        let first = chunk * size;
-        entries().for_each(|(row, ..)| {
-            if let Some(count) = counts.get_mut((row as usize).wrapping_sub(first)) {
-                *count += 1;
+/// Reports that are gone through one after another, as often as it takes.
+trait Entries: Sync {
+    /// Row, place within it, and label of each.
+    fn each(&self, visit: impl FnMut(u32, u32, Label));
+}
+
+/// Reports by task, in parts.
+struct Parts<'a, P>(&'a [P]);
+
+impl<P: AsRef<[LabelReport]> + Sync> Entries for Parts<'_, P> {
+    fn each(&self, mut visit: impl FnMut(u32, u32, Label)) {
+        for part in self.0 {
+            part.as_ref().iter().for_each(|report| visit(report.task, report.worker, report.label));
+        }
+    }
+}
+
+/// The entries of some rows by the other index.
+struct Transposed<'a> {
+    rows: &'a Rows,
+    some: Range<u32>,
+}
+
+impl Entries for Transposed<'_> {
+    fn each(&self, mut visit: impl FnMut(u32, u32, Label)) {
+        // Loops, not one iterator out of many: that takes several times as long.
+        for row in self.some.clone() {
+            let Reports { others, labels } = self.rows.row(row);
+            for (other, label) in others.iter().zip(labels) {
+                visit(*other, row, *label);
             }
+        }
+    }
+}
+
+/// Stable counting sort by row, a thread a chunk.
+fn sorted<E: Entries>(chunks: &[E], (rows, count): (usize, usize)) -> Rows {
+    let counted = |chunk: &E| {
+        let mut counts = vec![0_u32; rows];
+        chunk.each(|row, _, _| counts[row as usize] += 1);
+        counts
+    };
+    // By chunk and row the place of the next entry.
+    let mut next: Vec<Vec<u32>> = in_parallel(chunks.iter().collect(), counted);
+    let mut offsets = Vec::with_capacity(rows + 1);
+    let mut end = 0;
+    offsets.push(0);
+    for row in 0..rows {
+        for counts in &mut next {
+            end += std::mem::replace(&mut counts[row], end);
+        }
+        offsets.push(end);
+    }
+    // Every thread writes to places of its own all over the place; to store at ease is what atomics can, too.
+    let others: Vec<AtomicU32> = vec![0; count].into_iter().map(AtomicU32::new).collect();
+    let labels: Vec<AtomicU16> = vec![0; count].into_iter().map(AtomicU16::new).collect();
+    in_parallel(chunks.iter().zip(&mut next).collect(), |(chunk, next)| {
+        chunk.each(|row, other, label| {
+            let place = next[row as usize] as usize;
+            others[place].store(other, Ordering::Relaxed);
+            labels[place].store(label, Ordering::Relaxed);
+            next[row as usize] += 1;
         });
     });
-    for row in 0..rows {
-        offsets[row + 1] += offsets[row];
-    }
-    let mut sorted = Rows { offsets, others: vec![0; count], labels: vec![0; count] };
-    sorted.split(size).into_par_iter().enumerate().for_each(
-        |(chunk, (offsets, others, labels))| {
-            let first = chunk * size;
-            let mut next: Vec<u32> =
-                offsets[..offsets.len() - 1].iter().map(|o| o - offsets[0]).collect();
-            entries().for_each(|(row, other, label)| {
-                if let Some(next) = next.get_mut((row as usize).wrapping_sub(first)) {
-                    others[*next as usize] = other;
-                    labels[*next as usize] = label;
-                    *next += 1;
-                }
-            });
-        },
-    );
-    sorted
+    let others = others.into_iter().map(AtomicU32::into_inner).collect();
+    let labels = labels.into_iter().map(AtomicU16::into_inner).collect();
+    Rows { offsets, others, labels }
 }
 
-/// The same entries by the other index; inside a row they are in the order of the old rows.
-fn transposed(rows: &Rows, others: usize) -> Rows {
-    let entries = || {
-        (0..rows.offsets.len() as u32 - 1)
-            .flat_map(|row| rows.row(row).iter().map(move |(other, label)| (other, row, label)))
-    };
-    sorted(entries, (others, rows.others.len()))
+/// Works on each part on a core of its own, on one part right here; the results in the order of the parts.
+fn in_parallel<T: Send, R: Send>(parts: Vec<T>, work: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
+    if parts.len() <= 1 {
+        parts.into_iter().map(work).collect()
+    } else {
+        parts.into_par_iter().map(work).collect()
+    }
+}
+
+/// The same entries by the other index, on so many cores; inside a row they are in the order of the old rows.
+fn transposed(rows: &Rows, others: usize, threads: usize) -> Rows {
+    let count = rows.offsets.len() as u32 - 1;
+    let size = count.div_ceil(threads as u32).max(1);
+    let starts = (0..count).step_by(size as usize);
+    let some = |start: u32| Transposed { rows, some: start..(start + size).min(count) };
+    sorted(&starts.map(some).collect::<Vec<_>>(), (others, rows.others.len()))
 }
 
 /// Keeps the last of equal neighbours of each row.
 fn without_repeats(mut rows: Rows) -> Rows {
-    let repeats = (0..rows.offsets.len() as u32 - 1)
-        .into_par_iter()
-        .any(|row| rows.row(row).others.windows(2).any(|pair| pair[0] == pair[1]));
-    if !repeats {
-        return rows;
-    }
     let mut kept = 0;
     for row in 0..rows.offsets.len() - 1 {
         let range = rows.offsets[row] as usize..rows.offsets[row + 1] as usize;

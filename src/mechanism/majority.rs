@@ -49,9 +49,10 @@ impl Mechanism for Majority {
                 moments[worker as usize].push(agreement(counts.present(), own));
             }
         }
-        let workers = (0..).zip(&moments).map(|(worker, moments)| WorkerScore {
+        let answered = table.count_of_workers(|_| true);
+        let workers = answered.into_iter().zip(&moments).map(|(n_tasks, moments)| WorkerScore {
             estimate: moments.estimate(),
-            n_tasks: table.of_worker(worker).len(),
+            n_tasks,
             n_used: moments.count() as usize,
             ..WorkerScore::default()
         });
@@ -68,6 +69,10 @@ impl Mechanism for Majority {
 
     /// A worker who guesses still agrees now and then.
     fn zero_is_chance(&self) -> bool {
+        false
+    }
+
+    fn goes_by_worker(&self) -> bool {
         false
     }
 }

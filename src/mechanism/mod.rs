@@ -80,6 +80,11 @@ pub trait Mechanism: Send + Sync {
     fn zero_is_chance(&self) -> bool {
         true
     }
+
+    /// Whether it goes through the reports of one worker after another, for which the table sorts them once more.
+    fn goes_by_worker(&self) -> bool {
+        true
+    }
 }
 
 /// What a mechanism says about a crowd.

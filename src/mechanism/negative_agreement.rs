@@ -15,7 +15,7 @@ use super::strata::Conditioning;
 use super::{Mechanism, MechanismError, Scores, WorkerScore};
 #[cfg(test)]
 use crate::data::labels::Label;
-use crate::data::labels::LabelTable;
+use crate::data::labels::{LabelTable, rows_per_thread};
 use crate::stats::moments::Moments;
 
 /// `neg_z`.
@@ -43,6 +43,24 @@ pub(super) const ENTRY: Entry = Entry {
     build: |sources, _| Box::new(NegativeAgreement { conditioning: conditioning(sources) }),
 };
 
+/// What a worker said.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    tasks: u32,
+    /// Tasks that Z covers, and those of them with its label.
+    covered: u32,
+    equal: u32,
+}
+
+/// Of as many numbers, of which `equal` are -1 and the others 0.
+fn moments(covered: u32, equal: u32) -> Moments {
+    if covered == 0 {
+        return Moments::default();
+    }
+    let (n, equal) = (f64::from(covered), f64::from(equal));
+    Moments::of(u64::from(covered), -(equal / n), equal * (n - equal) / n)
+}
+
 impl Mechanism for NegativeAgreement {
     fn name(&self) -> &'static str {
         "neg_z"
@@ -50,26 +68,38 @@ impl Mechanism for NegativeAgreement {
 
     fn score(&self, table: &LabelTable) -> Result<Scores, MechanismError> {
         self.conditioning.check(table)?;
-        let workers = (0..table.worker_count() as u32)
+        // By task, since Z and the reports then lie side by side. Counts, and so their sums over threads, are exact.
+        let size = rows_per_thread(table.task_count(), table.report_count());
+        let tasks: Vec<u32> = (0..table.task_count() as u32).step_by(size).collect();
+        let of_threads: Vec<Vec<Counts>> = tasks
             .into_par_iter()
-            .with_min_len(16)
-            .map(|worker| {
-                let mut moments = Moments::default();
-                for (task, label) in table.of_worker(worker).iter() {
-                    if let Some(z) = self.conditioning.label(task) {
-                        moments.push(if label == z { -1.0 } else { 0.0 });
+            .map(|first| {
+                let mut counts = vec![Counts::default(); table.worker_count()];
+                for task in first..(first + size as u32).min(table.task_count() as u32) {
+                    let (z, reports) = (self.conditioning.label(task), table.of_task(task));
+                    for (worker, label) in reports.iter() {
+                        let counts = &mut counts[worker as usize];
+                        counts.tasks += 1;
+                        counts.covered += u32::from(z.is_some());
+                        counts.equal += u32::from(z == Some(label));
                     }
                 }
-                let covered = usize::try_from(moments.count()).unwrap_or(usize::MAX);
-                WorkerScore {
-                    estimate: moments.estimate(),
-                    n_tasks: table.of_worker(worker).len(),
-                    n_z_tasks: Some(covered),
-                    n_used: covered,
-                    ..WorkerScore::default()
-                }
+                counts
             })
             .collect();
+        let score = |worker: usize| {
+            let of_worker = || of_threads.iter().map(|counts| counts[worker]);
+            let sum = |of: fn(Counts) -> u32| of_worker().map(of).sum::<u32>();
+            let (covered, equal) = (sum(|counts| counts.covered), sum(|counts| counts.equal));
+            WorkerScore {
+                estimate: moments(covered, equal).estimate(),
+                n_tasks: sum(|counts| counts.tasks) as usize,
+                n_z_tasks: Some(covered as usize),
+                n_used: covered as usize,
+                ..WorkerScore::default()
+            }
+        };
+        let workers = (0..table.worker_count()).into_par_iter().map(score).collect();
         Ok(Scores { workers, ..Scores::default() })
     }
 
@@ -78,6 +108,10 @@ impl Mechanism for NegativeAgreement {
     }
 
     fn zero_is_chance(&self) -> bool {
+        false
+    }
+
+    fn goes_by_worker(&self) -> bool {
         false
     }
 }

@@ -95,6 +95,9 @@ pub fn labels(
             return Err(MechanismError::from(Interrupted).into());
         }
         let mechanism = build(name, &set.z.sources, &options)?;
+        if mechanism.goes_by_worker() {
+            set.table.index_workers();
+        }
         let scores = match settings.bootstrap.filter(|_| name.is_fitted()) {
             None => {
                 let progress = scoring.get_or_insert_with(|| observer.stage("scoring", parts));
