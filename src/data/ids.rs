@@ -28,6 +28,8 @@ pub(super) struct Place {
 impl Place {
     /// Names farther than this are in another order; a look at them takes longer than the index.
     const NEAR: u32 = 64;
+    /// Names that are looked at before the index is: where every second task has a Z, it is nearly always one of them.
+    const LOOKED_AT: u32 = 8;
 }
 
 impl PartialEq for Ids {
@@ -81,12 +83,14 @@ impl Ids {
     }
 
     /// The same of one name after another: in files of the same tasks the next name is often as far on as
-    /// the last one was.
+    /// the last one was, or among the next few.
     pub(super) fn get_after(&self, name: &str, last: &mut Place) -> Option<u32> {
+        let is_here = |id: &u32| self.names.get(*id as usize).is_some_and(|known| known == name);
         let guess = last.id.wrapping_add(last.step);
-        let is_near = last.step <= Place::NEAR;
-        let hit = is_near && self.names.get(guess as usize).is_some_and(|known| known == name);
-        let id = if hit { guess } else { self.get(name)? };
+        let near = if last.step <= Place::NEAR { Place::LOOKED_AT } else { 0 };
+        let next = (1..=near).map(|step| last.id.wrapping_add(step));
+        let found = std::iter::once(guess).filter(|_| near > 0).chain(next).find(is_here);
+        let id = if let Some(id) = found { id } else { self.get(name)? };
         *last = Place { id, step: id.wrapping_sub(last.id) };
         Some(id)
     }
@@ -109,7 +113,7 @@ impl Ids {
     ///
     /// Numbers by first appearance depend on the order of the rows; these do not.
     pub(crate) fn sorted(mut self) -> (Self, Vec<u32>) {
-        if self.names.is_sorted() {
+        if self.names.par_windows(2).all(|pair| pair[0] <= pair[1]) {
             let same = (0..).take(self.names.len()).collect();
             return (self, same);
         }
@@ -130,9 +134,12 @@ impl Ids {
     pub(crate) fn look_alikes(&self) -> Vec<Vec<&str>> {
         let mut groups: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         // Of names that are as people would write them no two are alike.
-        let odd = self.names.iter().zip(0..).filter(|(name, _)| !is_as_written(name));
-        for (name, number) in odd {
-            groups.entry(same_to_people(name)).or_default().push(number);
+        let odd =
+            (0..self.names.len()).into_par_iter().filter(|&id| !is_as_written(&self.names[id]));
+        let odd: Vec<usize> = odd.collect();
+        for number in odd {
+            let number = u32::try_from(number).expect("fewer than 2^32 names");
+            groups.entry(same_to_people(self.name(number))).or_default().push(number);
         }
         for (name, group) in &mut groups {
             group.extend(self.get(name).filter(|_| is_as_written(name)));
@@ -162,7 +169,7 @@ impl Ids {
 pub(super) fn ascending<T: AsRef<[u8]> + Sync>(names: &[T]) -> Vec<u32> {
     let Some(first) = names.first().map(AsRef::as_ref) else { return Vec::new() };
     let common = |name: &T| first.iter().zip(name.as_ref()).take_while(|(a, b)| a == b).count();
-    let common = names.iter().map(common).min().unwrap_or(0);
+    let common = names.par_iter().map(common).min().unwrap_or(0);
     let rest = |place: u32| &names[place as usize].as_ref()[common..];
     let prefix = |place: u32| {
         let mut bytes = [0; 8];

@@ -115,6 +115,9 @@ pub(crate) fn names_rounded(what: &str, names: &Ids) -> Option<Warning> {
 /// the 15 digits that spreadsheets keep.
 fn is_rounded(name: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !name.starts_with(|first: char| first.is_ascii_digit()) {
+        return false;
+    }
     if let Some((number, exponent)) = name.split_once(['e', 'E']) {
         let (whole, rest) = number.split_once('.').unwrap_or((number, "0"));
         let exponent = exponent.strip_prefix('+').unwrap_or(exponent);

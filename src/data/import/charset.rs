@@ -2,6 +2,10 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
+use crate::data::plain::{LEAST_PART_BYTES, split_at_lines};
+
 /// What the bytes of a file were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Charset {
@@ -26,13 +30,19 @@ pub(crate) fn decoded(bytes: &[u8]) -> (Cow<'_, [u8]>, Charset) {
     if let Some(rest) = bytes.strip_prefix(b"\xfe\xff") {
         return (Cow::Owned(utf16(rest, u16::from_be_bytes)), Charset::Utf16);
     }
-    if std::str::from_utf8(bytes).is_ok() {
+    if is_utf8(bytes) {
         return (Cow::Borrowed(bytes), Charset::Utf8);
     }
     if bytes.contains(&0) {
         return (Cow::Borrowed(bytes), Charset::Utf8);
     }
     (Cow::Owned(windows_1252(bytes)), Charset::Windows1252)
+}
+
+/// On all cores.
+fn is_utf8(bytes: &[u8]) -> bool {
+    let parts = split_at_lines(bytes, rayon::current_num_threads(), LEAST_PART_BYTES);
+    parts.into_par_iter().all(|part| std::str::from_utf8(part).is_ok())
 }
 
 fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Vec<u8> {
