@@ -1,5 +1,6 @@
 //! Names as small numbers: each distinct name gets the next number, from 0.
 
+use std::cmp::Ordering::Equal;
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
@@ -164,22 +165,40 @@ impl Ids {
 }
 
 /// The places of names in ascending order (by code points); equal ones in any order.
-///
-/// Sorted by eight bytes, after those that all have in common: few pairs need a look at the rest.
 pub(super) fn ascending<T: AsRef<[u8]> + Sync>(names: &[T]) -> Vec<u32> {
+    keys_in_order(names).into_iter().map(|(_, place)| place).collect()
+}
+
+/// The same with a key of each: names with another key differ, and equal keys are of equal names if they are
+/// [`whole`], so that few pairs need a look at the names.
+pub(super) fn keys_in_order<T: AsRef<[u8]> + Sync>(names: &[T]) -> Vec<(u64, u32)> {
     let Some(first) = names.first().map(AsRef::as_ref) else { return Vec::new() };
     let common = |name: &T| first.iter().zip(name.as_ref()).take_while(|(a, b)| a == b).count();
     let common = names.par_iter().map(common).min().unwrap_or(0);
     let rest = |place: u32| &names[place as usize].as_ref()[common..];
-    let prefix = |place: u32| {
-        let mut bytes = [0; 8];
-        bytes.iter_mut().zip(rest(place)).for_each(|(byte, of_name)| *byte = *of_name);
+    // Seven bytes after those that all have in common, then how many there are: of those that start alike the
+    // shortest is first.
+    let key = |place: u32| {
+        let (mut bytes, rest) = ([0; 8], rest(place));
+        bytes[..7].iter_mut().zip(rest).for_each(|(byte, of_name)| *byte = *of_name);
+        bytes[7] = u8::try_from(rest.len()).map_or(LONGER, |length| length.min(LONGER));
         (u64::from_be_bytes(bytes), place)
     };
     let places = 0..u32::try_from(names.len()).expect("fewer than 2^32 names");
-    let mut keys: Vec<(u64, u32)> = places.into_par_iter().map(prefix).collect();
-    keys.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(rest(b.1))));
-    keys.into_iter().map(|(_, place)| place).collect()
+    let mut keys: Vec<(u64, u32)> = places.into_par_iter().map(key).collect();
+    keys.par_sort_unstable_by(|a, b| {
+        let rests = || if whole(a.0) { Equal } else { rest(a.1).cmp(rest(b.1)) };
+        a.0.cmp(&b.0).then_with(rests)
+    });
+    keys
+}
+
+/// The last byte of a key that has not all of its name.
+const LONGER: u8 = 8;
+
+/// Whether a key of [`keys_in_order`] tells its name from all others.
+pub(super) fn whole(key: u64) -> bool {
+    key.to_be_bytes()[7] < LONGER
 }
 
 /// What names that look alike have in common.
@@ -276,6 +295,11 @@ mod tests {
             let in_order: Vec<&String> = order.iter().map(|&place| &names[place as usize]).collect();
             proptest::prop_assert!(in_order.is_sorted());
             proptest::prop_assert!(in_order.len() == names.len());
+            for pair in keys_in_order(&names).windows(2) {
+                let [a, b] = [pair[0].1, pair[1].1].map(|place| &names[place as usize]);
+                let (same_key, tells) = (pair[0].0 == pair[1].0, whole(pair[0].0));
+                proptest::prop_assert_eq!(a == b, same_key && (tells || a == b));
+            }
         }
     }
 

@@ -25,7 +25,7 @@ use memchr::{memchr, memchr2, memchr3};
 use rayon::prelude::*;
 
 use super::formula::unguarded;
-use super::ids::{Ids, ascending};
+use super::ids::{Ids, keys_in_order, whole};
 use super::labels::{Label, LabelNames, LabelReport, MAX_LABELS};
 use super::progress::Progress;
 use super::reading::Reader;
@@ -431,11 +431,14 @@ fn joined(parts: Vec<Vec<&[u8]>>) -> (Vec<String>, Vec<Vec<u32>>) {
     let names: Vec<&[u8]> = parts.iter().flatten().copied().collect();
     let mut new = vec![0; names.len()];
     let mut distinct: Vec<&[u8]> = Vec::with_capacity(names.len());
-    for place in ascending(&names) {
+    let mut last = None;
+    for (key, place) in keys_in_order(&names) {
         let name = names[place as usize];
-        if distinct.last() != Some(&name) {
+        let is_known = last == Some(key) && (whole(key) || distinct.last() == Some(&name));
+        if !is_known {
             distinct.push(name);
         }
+        last = Some(key);
         new[place as usize] = distinct.len() as u32 - 1;
     }
     let mut rest = new.as_slice();
