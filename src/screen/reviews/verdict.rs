@@ -197,12 +197,16 @@ impl<'a> Verdicts<'a> {
                 let kinds: Vec<String> = planted
                     .filter(|rate| rate.count > 0 && rate.on_all < 0.5)
                     .map(|rate| {
-                        format!("{} ({:.0} % found)", kind_of(rate.class), 100.0 * rate.on_all)
+                        // Two bars: nobody is clear where such a text would be.
+                        let seen =
+                            if rate.class == Class::Llm { ", but not called clear" } else { "" };
+                        let found = 100.0 * rate.on_all;
+                        format!("{} ({found:.0} %{seen})", kind_of(rate.class))
                     })
                     .collect();
                 said.push("who rewrites every thought of an LLM is not seen".into());
                 if !kinds.is_empty() {
-                    said.push(format!("here mostly unseen: {}", kinds.join(", ")));
+                    said.push(format!("here seldom flagged: {}", kinds.join(", ")));
                 }
             }
             OwnFlag::NotJudged => said.push("no flag is no clearance".into()),
