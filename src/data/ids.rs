@@ -135,11 +135,9 @@ impl Ids {
     pub(crate) fn look_alikes(&self) -> Vec<Vec<&str>> {
         let mut groups: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         // Of names that are as people would write them no two are alike.
-        let odd =
-            (0..self.names.len()).into_par_iter().filter(|&id| !is_as_written(&self.names[id]));
-        let odd: Vec<usize> = odd.collect();
-        for number in odd {
-            let number = u32::try_from(number).expect("fewer than 2^32 names");
+        let numbers = 0..u32::try_from(self.names.len()).expect("fewer than 2^32 names");
+        let odd = numbers.into_par_iter().filter(|&number| !is_as_written(self.name(number)));
+        for number in odd.collect::<Vec<u32>>() {
             groups.entry(same_to_people(self.name(number))).or_default().push(number);
         }
         for (name, group) in &mut groups {

@@ -362,7 +362,7 @@ fn threads(entries: usize) -> usize {
     rayon::current_num_threads().min(1 + entries / WORTH_A_THREAD)
 }
 
-/// How many rows a thread takes where every one goes through all entries: few entries are not worth a second.
+/// How many rows a thread takes: few entries are not worth a second one.
 pub(crate) fn rows_per_thread(rows: usize, entries: usize) -> usize {
     rows.div_ceil(threads(entries)).max(1)
 }

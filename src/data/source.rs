@@ -1,12 +1,10 @@
 //! Opens an input: a file or standard input, plain or gzip, and finds out its format.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
-use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::hexadecimal::hexadecimal;
@@ -21,6 +19,7 @@ pub(crate) const MAX_INPUT_BYTES: u64 = 8 << 30;
 const HARMLESS_BYTES: u64 = 64 << 20;
 
 /// Bytes that are read and then hashed at a time.
+#[cfg(any(unix, test))]
 const BLOCK_BYTES: usize = if cfg!(test) { 1 << 10 } else { 1 << 22 };
 
 /// How many times larger than the file its content may be beyond that. Tables of labels reach 30;
@@ -218,9 +217,12 @@ pub fn stem_of(path: &Path) -> String {
 /// they are few, or cannot be read so: a file that is no longer as long is read from its start.
 #[cfg(unix)]
 fn in_blocks(file: &File, count: usize) -> Option<(Vec<u8>, Sha256)> {
+    use std::collections::BTreeMap;
     use std::io::Seek;
     use std::os::unix::fs::FileExt;
     use std::sync::{Mutex, PoisonError};
+
+    use rayon::prelude::*;
 
     if count < 2 * BLOCK_BYTES {
         return None;
