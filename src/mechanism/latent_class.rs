@@ -32,6 +32,9 @@ pub(crate) const MAX_STATE_BYTES: usize = 1 << 32;
 /// every machine.
 const TASKS_PER_PIECE: usize = 1024;
 
+/// Workers whose cells a thread makes at a time.
+const WORKERS_PER_PIECE: usize = 256;
+
 /// Reports of a table grouped by worker, label and context.
 #[derive(Debug, Clone)]
 pub(super) struct Cells {
@@ -51,10 +54,45 @@ pub(super) struct Cells {
 }
 
 /// What the reports of a cell have in common, besides the worker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CellKind {
     pub(super) label: Label,
     pub(super) context: u32,
+}
+
+/// The cells of consecutive workers, numbered from 0.
+struct Piece {
+    /// Where the cells of each worker end.
+    worker_ends: Vec<u32>,
+    /// Where the tasks of each cell start.
+    cell_starts: Vec<u32>,
+    kind: Vec<CellKind>,
+    tasks: Vec<u32>,
+}
+
+impl Piece {
+    fn new(table: &LabelTable, workers: &[u32], context_of_task: &[u32]) -> Self {
+        let (mut worker_ends, mut cell_starts, mut kind) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut tasks, mut reports): (Vec<u32>, Vec<(CellKind, u32)>) = (Vec::new(), Vec::new());
+        for &worker in workers {
+            let context = |task: u32| context_of_task[task as usize];
+            let kinds = table.of_worker(worker);
+            let kinds = kinds
+                .iter()
+                .map(|(task, label)| (CellKind { label, context: context(task) }, task));
+            reports.clear();
+            reports.extend(kinds);
+            // Stable: the tasks of a cell stay ascending.
+            reports.sort_by_key(|&(kind, _)| kind);
+            for cell in reports.chunk_by(|(a, _), (b, _)| a == b) {
+                cell_starts.push(tasks.len() as u32);
+                kind.push(cell[0].0);
+                tasks.extend(cell.iter().map(|&(_, task)| task));
+            }
+            worker_ends.push(kind.len() as u32);
+        }
+        Self { worker_ends, cell_starts, kind, tasks }
+    }
 }
 
 impl Cells {
@@ -67,55 +105,67 @@ impl Cells {
         context_of_task: Vec<u32>,
         (contexts, matrices): (usize, usize),
     ) -> Result<Self, MechanismError> {
-        let tasks = table.task_count();
-        let task_offsets: Vec<u32> =
-            (0..tasks as u32).map(|task| table.task_start(task) as u32).collect();
-        let mut next_of_task = task_offsets.clone();
         let mut cells = Self {
             classes: table.label_count(),
             contexts,
-            task_offsets,
-            cell_of_report: vec![0; table.report_count()],
-            worker_offsets: vec![0],
+            task_offsets: (0..table.task_count() as u32)
+                .map(|task| table.task_start(task) as u32)
+                .collect(),
+            cell_of_report: Vec::new(),
+            worker_offsets: Vec::with_capacity(table.worker_count() + 1),
             cell_offsets: Vec::new(),
             tasks: Vec::with_capacity(table.report_count()),
             kind: Vec::new(),
             context_of_task,
         };
         cells.task_offsets.push(table.report_count() as u32);
-        let mut keyed: Vec<(Label, u32, u32)> = Vec::new();
-        for worker in 0..table.worker_count() as u32 {
-            keyed.clear();
-            keyed.extend(
-                table
-                    .of_worker(worker)
-                    .iter()
-                    .map(|(task, label)| (label, cells.context_of_task[task as usize], task)),
-            );
-            keyed.sort_unstable();
-            for &(label, context, task) in &keyed {
-                cells.push_report(CellKind { label, context }, task, &mut next_of_task);
-            }
-            cells.worker_offsets.push(cells.kind.len() as u32);
+        cells.worker_offsets.push(0);
+        let workers: Vec<u32> = (0..table.worker_count() as u32).collect();
+        let pieces: Vec<Piece> = workers
+            .par_chunks(WORKERS_PER_PIECE)
+            .map(|workers| Piece::new(table, workers, &cells.context_of_task))
+            .collect();
+        for piece in pieces {
+            let first = cells.kind.len() as u32;
+            cells.worker_offsets.extend(piece.worker_ends.iter().map(|end| first + end));
+            let first = cells.tasks.len() as u32;
+            cells.cell_offsets.extend(piece.cell_starts.iter().map(|start| first + start));
+            cells.kind.extend(piece.kind);
+            cells.tasks.extend(piece.tasks);
         }
         cells.cell_offsets.push(cells.tasks.len() as u32);
         cells.check_size(matrices)?;
+        cells.cell_of_report = cells.number_reports(table);
         Ok(cells)
     }
 
-    /// Appends a report of the worker that is being read, whose cells come in order.
-    fn push_report(&mut self, kind: CellKind, task: u32, next_of_task: &mut [u32]) {
-        let first_of_worker =
-            self.worker_offsets.last().is_some_and(|&offset| offset as usize == self.kind.len());
-        if first_of_worker || self.kind.last() != Some(&kind) {
-            self.cell_offsets.push(self.tasks.len() as u32);
-            self.kind.push(kind);
+    /// Cell of each report of `table`, in the order of the tasks.
+    fn number_reports(&self, table: &LabelTable) -> Vec<u32> {
+        let mut numbers = vec![0; table.report_count()];
+        let mut rest = numbers.as_mut_slice();
+        let mut pieces = Vec::new();
+        for first in (0..self.task_count()).step_by(TASKS_PER_PIECE) {
+            let end = (first + TASKS_PER_PIECE).min(self.task_count());
+            let (piece, others) =
+                rest.split_at_mut((self.task_offsets[end] - self.task_offsets[first]) as usize);
+            pieces.push((first as u32..end as u32, piece));
+            rest = others;
         }
-        // Reports of a task are in the order of the workers, which is the order of this loop.
-        let position = next_of_task[task as usize];
-        next_of_task[task as usize] += 1;
-        self.cell_of_report[position as usize] = self.kind.len() as u32 - 1;
-        self.tasks.push(task);
+        pieces.into_par_iter().for_each(|(tasks, piece)| {
+            let reports = tasks.flat_map(|task| {
+                let context = self.context_of_task[task as usize];
+                table
+                    .of_task(task)
+                    .iter()
+                    .map(move |(worker, label)| (worker, CellKind { label, context }))
+            });
+            for (number, (worker, kind)) in piece.iter_mut().zip(reports) {
+                let cells = self.of_worker(worker as usize);
+                *number =
+                    (cells.start + self.kind[cells].partition_point(|&other| other < kind)) as u32;
+            }
+        });
+        numbers
     }
 
     fn check_size(&self, matrices: usize) -> Result<(), MechanismError> {
