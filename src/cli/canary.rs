@@ -188,6 +188,14 @@ fn make(args: &MakeArgs, common: &Common) -> Result<()> {
         return Err(UsageError(message.into()).into());
     };
     check_output(Some(output))?;
+    if output.is_file() {
+        // Of phrases that were drawn once, nothing else tells.
+        let message = format!(
+            "`{}` is there, and no plan can be made again; choose another name, or remove it",
+            output.display()
+        );
+        return Err(UsageError(message).into());
+    }
     let mut papers = BTreeSet::new();
     for path in &with_folders(&args.papers)? {
         let names = if is_pdf(path) {
@@ -239,6 +247,15 @@ fn insert(args: &InsertArgs, common: &Common) -> Result<()> {
         let message = "name a folder for the copies with --output FOLDER";
         return Err(UsageError(message.into()).into());
     };
+    let file =
+        matches!(ending_of(folder).as_deref(), Some("csv" | "tsv" | "json" | "jsonl" | "pdf"));
+    if file && !folder.is_dir() {
+        let message = format!(
+            "--output `{}` is the name of a file; name a folder for the copies",
+            folder.display()
+        );
+        return Err(UsageError(message).into());
+    }
     fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
     let folder_itself = fs::canonicalize(folder)?;

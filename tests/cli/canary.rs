@@ -3,9 +3,13 @@
 use super::{Folder, sample};
 
 fn plan(folder: &Folder) -> Vec<Vec<String>> {
+    plan_in(folder, "plan.csv")
+}
+
+fn plan_in(folder: &Folder, file: &str) -> Vec<Vec<String>> {
     folder.write("papers.csv", "paper\nB\nA\n");
-    folder.caz(&["canary", "make", "papers.csv", "--output", "plan.csv"]).succeeded();
-    let mut rows = csv::Reader::from_path(folder.path("plan.csv")).unwrap();
+    folder.caz(&["canary", "make", "papers.csv", "--output", file]).succeeded();
+    let mut rows = csv::Reader::from_path(folder.path(file)).unwrap();
     rows.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect()
 }
 
@@ -21,7 +25,12 @@ fn a_plan_has_other_phrases_each_time_and_is_its_owners_alone() {
         let about = std::fs::metadata(folder.path("plan.csv")).unwrap();
         assert_eq!(about.permissions().mode() & 0o777, 0o600);
     }
-    assert_ne!(plan(&folder), first, "nobody can guess what the next plan has");
+    assert_ne!(plan_in(&folder, "next.csv"), first, "nobody can guess what the next plan has");
+    // Its phrases stand in papers by now, and nothing else tells them.
+    let before = std::fs::read(folder.path("plan.csv")).unwrap();
+    let again = folder.caz(&["canary", "make", "papers.csv", "--output", "plan.csv"]);
+    again.failed(2, &["`plan.csv` is there", "choose another name"]);
+    assert_eq!(std::fs::read(folder.path("plan.csv")).unwrap(), before);
     let run = folder.caz(&["canary", "make", "papers.csv"]);
     run.failed(2, &["--output plan.csv"]);
 }
