@@ -239,7 +239,8 @@ impl<'a> FileProblems<'a> {
 /// Reads every row of `source` and hands it to `visit`; returns the number of rows handed over.
 ///
 /// What is wrong with the file or a row goes to `problems`; such a row is not handed over, the
-/// next one is still read. Blank lines are skipped. `visit` may report problems of its own.
+/// next one is still read. Blank lines, and rows of empty cells as spreadsheets leave them below a table,
+/// are skipped. `visit` may report problems of its own.
 pub(crate) fn read_rows(
     source: &Source,
     schema: &[NamedColumn<'_>],
@@ -434,9 +435,7 @@ impl<'s> Header<'s> {
         problems: &mut FileProblems<'_>,
         fields: &mut Vec<Field<'a>>,
     ) -> bool {
-        if let [cell] = cells
-            && cell.iter().all(u8::is_ascii_whitespace)
-        {
+        if cells.iter().all(|cell| cell.trim_ascii().is_empty()) {
             return false;
         }
         if cells.len() != self.width {

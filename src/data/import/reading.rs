@@ -316,7 +316,8 @@ fn finished(
 fn many_left_out(note: &ImportNote) -> Option<Warning> {
     /// One row in so many.
     const MANY: u64 = 5;
-    let left_out: u64 = note.left_out.values().sum();
+    let lacking = note.left_out.iter().filter(|(reason, _)| *reason != table::EMPTY);
+    let left_out: u64 = lacking.map(|(_, count)| count).sum();
     if note.format != "table" || MANY * left_out <= note.read {
         return None;
     }

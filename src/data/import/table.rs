@@ -18,6 +18,9 @@ use crate::data::rows::HEADLESS;
 use crate::data::source::{Format, Source};
 use crate::data::warning::Warning;
 
+/// Why rows are left out that a spreadsheet writes below a table.
+pub(super) const EMPTY: &str = "empty rows";
+
 /// Whether the file has the shape that the ordinary readers take: their separator, or JSON lines.
 ///
 /// Another separator, a `sep=` line and a list are foreign.
@@ -274,7 +277,7 @@ impl Layout {
     /// Why a row is of no use, if it is of none.
     fn lack(&self, row: &[(&str, Value)]) -> Option<String> {
         if row.iter().all(|(_, value)| value.is_null()) {
-            return Some("empty rows".into());
+            return Some(EMPTY.into());
         }
         let lacks = |key: &str| row.iter().any(|(other, value)| *other == key && value.is_null());
         let needed = self.schema.required.iter().map(Known::key);
