@@ -181,17 +181,20 @@ impl Labels {
         let reading = reading.into();
         let loaded = read_labels(files, reading)?;
         let sources = std::iter::once(files.labels).chain(files.z).chain(files.truth);
+        let times = Times::read(files.labels, WORKER);
+        let mut warnings = loaded.warnings;
+        warnings.extend(times.warning());
         let inputs = sources.zip(&loaded.rows).map(|(source, &rows)| Input::new(source, rows));
         Ok(Self {
             inputs: inputs.collect(),
             table: loaded.table,
             z: loaded.z,
             truth: loaded.truth,
-            warnings: loaded.warnings,
+            warnings,
             reading,
             imports: Imports::default(),
             values: None,
-            times: Times::read(files.labels, WORKER),
+            times,
         })
     }
 }

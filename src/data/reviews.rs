@@ -244,6 +244,7 @@ pub(crate) fn read_review_sources(
     let names = |review: &Review| loader.set.reviewers.name(review.reviewer).to_owned();
     let clocks = loader.set.reviews.iter().zip(&loader.clocks);
     loader.set.times = Times::of(clocks.map(|(review, clock)| (names(review), *clock)));
+    warnings.extend(loader.set.times.warning());
     loader.set.sort_by_name();
     let kinds = [(nouns.thing(), &loader.set.papers), (nouns.person(), &loader.set.reviewers)];
     for (what, names) in kinds {

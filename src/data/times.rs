@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::problem::Problems;
 use super::rows::{Column, Field, FileProblems, Row, header, read_rows};
 use super::source::Source;
+use super::warning::Warning;
 
 const fn column(name: &'static str) -> Column {
     Column { name, synonyms: &[], required: false }
@@ -34,6 +35,8 @@ pub(crate) struct Clock {
     seconds: Option<f64>,
     /// When it was made, in seconds since 1970.
     made: Option<f64>,
+    /// Whether something stands there of which no time can be read.
+    is_unreadable: bool,
 }
 
 impl Clock {
@@ -43,7 +46,9 @@ impl Clock {
         let seconds = fields[..SECONDS].iter().find_map(number);
         let [begun, ended, made] = [3, 4, 5].map(|place| instant(&fields[place]));
         let between = ended.zip(begun).map(|(ended, begun)| ended - begun);
-        Self { seconds: seconds.or(between).filter(|seconds| *seconds >= 0.0), made }
+        let seconds = seconds.or(between).filter(|seconds| *seconds >= 0.0);
+        let is_given = fields.iter().any(|field| !field.is_missing());
+        Self { seconds, made, is_unreadable: is_given && seconds.is_none() && made.is_none() }
     }
 }
 
@@ -113,6 +118,8 @@ pub struct Times {
     of_people: BTreeMap<String, Vec<f64>>,
     /// Median over all answers.
     median: f64,
+    /// Answers with something that is no time.
+    unreadable: usize,
 }
 
 impl Times {
@@ -121,7 +128,9 @@ impl Times {
     pub(crate) fn of(rows: impl Iterator<Item = (String, Clock)>) -> Self {
         let mut of_people: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         let mut made: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        let mut unreadable = 0;
         for (name, clock) in rows {
+            unreadable += usize::from(clock.is_unreadable);
             match clock {
                 Clock { seconds: Some(seconds), .. } => {
                     of_people.entry(name).or_default().push(seconds);
@@ -139,7 +148,7 @@ impl Times {
         all.sort_by(f64::total_cmp);
         of_people.values_mut().for_each(|seconds| seconds.sort_by(f64::total_cmp));
         of_people.retain(|_, seconds| !seconds.is_empty());
-        Self { of_people, median: middle(&all).unwrap_or(0.0) }
+        Self { of_people, median: middle(&all).unwrap_or(0.0), unreadable }
     }
 
     /// Of the rows of a file in caz's own form, by what its column `who` says. A row without a name or
@@ -157,6 +166,16 @@ impl Times {
             rows.extend(row.fields[0].as_name().map(|name| (name.into_owned(), Clock::of(row, 1))));
         });
         Self::of(rows.into_iter())
+    }
+
+    /// What to say of times that cannot be read.
+    pub(crate) fn warning(&self) -> Option<Warning> {
+        let message = format!(
+            "{} answers have a time that cannot be read, and count as without one: give seconds, from 0 on, or \
+             moments as 2024-05-01T10:11:12",
+            self.unreadable
+        );
+        (self.unreadable > 0).then(|| Warning::new("times_unreadable", self.unreadable, message))
     }
 
     /// How fast somebody worked; `None` where nothing is known of it.
@@ -194,11 +213,16 @@ mod tests {
         assert_eq!(times.speed("b"), Some(Speed { median_seconds: 30.0, share_fast: 0.0 }));
         assert_eq!(times.speed("c"), None);
         assert_eq!(times.speed("d"), None);
+        // Of c nothing is said, of d nothing that can be read.
+        assert_eq!(times.warning().map(|warning| warning.count), Some(1));
+        let times = read("worker,seconds\na,-5\na,inf\na,7\nb,8\n");
+        assert_eq!(times.warning().map(|warning| warning.count), Some(2));
         // All: 2 30 30 30: of b one of two is below 3.
         let times = read("worker,lead_time\na,30\na,30\nb,2\nb,30\n");
         assert_eq!(times.speed("b"), Some(Speed { median_seconds: 16.0, share_fast: 0.5 }));
         // Without a column of times nobody has one.
-        assert_eq!(read("worker,label\na,30\n").speed("a"), None);
+        let without = read("worker,label\na,30\n");
+        assert_eq!((without.speed("a"), without.warning()), (None, None));
     }
 
     #[test]
