@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::common::{Common, OutputFormat, check_read_once};
 use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
-use super::output::{beside, check_output, say, write_output, write_stdout};
+use super::output::{beside, check_output, print, say, write_output};
 use super::progress::open;
 use crate::data::formula::guarded;
 use crate::data::import::{
@@ -135,12 +135,20 @@ pub(super) fn run(args: &ImportArgs, common: &Common) -> Result<ExitStatus> {
                            output with --output";
             return Err(UsageError(message.into()).into());
         }
-        write_stdout(|out| write_rows(&rows, as_csv, out))?;
+        print(|out| write_rows(&rows, as_csv, out))?;
         return Ok(ExitStatus::Done);
     };
+    let z = z_beside(output).with_extension(if as_csv { "csv" } else { "jsonl" });
+    if !llm.is_empty() && z.exists() && !output.exists() {
+        // No run before this one has written it.
+        let message = format!(
+            "what an LLM wrote would go over `{}`, which is there; choose another --output",
+            z.display()
+        );
+        return Err(UsageError(message).into());
+    }
     write_output(output, |out| write_rows(&rows, as_csv, out))?;
     if !llm.is_empty() {
-        let z = z_beside(output).with_extension(if as_csv { "csv" } else { "jsonl" });
         write_output(&z, |out| write_rows(&llm, as_csv, out))?;
         say(common, &format!("what an LLM wrote is in `{}`; give it as --z", z.display()));
     }
@@ -190,7 +198,7 @@ fn z_of_chats(args: &ImportArgs, as_csv: bool, common: &Common) -> Result<ExitSt
     }
     match &common.output {
         Some(output) => write_output(output, |out| write_rows(&rows, as_csv, out))?,
-        None => write_stdout(|out| write_rows(&rows, as_csv, out))?,
+        None => print(|out| write_rows(&rows, as_csv, out))?,
     }
     Ok(ExitStatus::Done)
 }

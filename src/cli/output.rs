@@ -1,6 +1,6 @@
 //! Sends a report where the user wants it.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -9,7 +9,7 @@ use super::common::{Common, OutputFormat};
 use super::terminal::talk;
 use crate::report::{
     CsvExporter, Exporter, JsonExporter, JsonLinesExporter, MarkdownExporter, Readers, Report,
-    TextExporter, check_writable, write_file,
+    TextExporter, check_writable, printable_lines, write_file,
 };
 
 /// Writes `report` to `--output` or standard output, in the format asked for.
@@ -27,7 +27,9 @@ pub fn emit(report: &Report, common: &Common) -> Result<()> {
     let write = |out: &mut dyn Write| exporter.write(report, out);
     match &common.output {
         Some(path) => write_output(path, write)?,
-        None => write_stdout(write)?,
+        // A table for people shows what would act on a terminal, and may have colours of its own.
+        None if format == OutputFormat::Table => write_stdout(write)?,
+        None => print(write)?,
     }
     // Tables for people hold their warnings.
     if !matches!(format, OutputFormat::Table | OutputFormat::Markdown) || common.output.is_some() {
@@ -119,6 +121,18 @@ pub fn write_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
         }
         (Err(error), _) => Err(error).context("cannot write to standard output"),
     }
+}
+
+/// As [`write_stdout`], for rows and texts of other people: on a terminal characters that would act on it are
+/// shown, where a pipe gets every byte.
+pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    if !io::stdout().is_terminal() {
+        return write_stdout(write);
+    }
+    let mut bytes = Vec::new();
+    write(&mut bytes).context("cannot write to standard output")?;
+    let text = String::from_utf8_lossy(&bytes);
+    write_stdout(|out| out.write_all(printable_lines(&text).as_bytes()))
 }
 
 /// A writer that knows the kind of the last failure.

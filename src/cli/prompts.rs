@@ -9,7 +9,7 @@ use serde_json::Map;
 
 use super::common::Common;
 use super::exit::{ExitStatus, UsageError};
-use super::output::{emit, write_output, write_stdout};
+use super::output::{emit, print, write_output};
 use super::progress::open;
 use crate::data::items::{PAPER, read_items};
 use crate::data::rows::Column;
@@ -82,7 +82,7 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
             let text = to_paste(&Prompt::load(name)?, &texts)?;
             match &common.output {
                 Some(path) => write_output(path, |out| out.write_all(text.as_bytes()))?,
-                None => write_stdout(|out| out.write_all(text.as_bytes()))?,
+                None => print(|out| out.write_all(text.as_bytes()))?,
             }
         }
         Action::Render { name, texts, rubric, features, task, items: None } => {

@@ -12,7 +12,7 @@ use crate::annotate::{Annotation, Asked, Estimate, Row, RowFormat, Stop, write_j
 use crate::cli::common::Common;
 use crate::cli::exit::ExitStatus;
 use crate::cli::llm::Connection;
-use crate::cli::output::{beside, check_output, emit, say, write_output, write_stdout};
+use crate::cli::output::{beside, check_output, emit, print, say, write_output};
 use crate::cli::progress::Terminal;
 use crate::cli::remedy::phrase;
 use crate::cli::waiting::while_waiting;
@@ -107,7 +107,7 @@ impl<'a> Output<'a> {
             let write = |out: &mut dyn Write| self.format.write(columns, rows, about, out);
             match &self.common.output {
                 Some(path) => write_output(path, write)?,
-                None => write_stdout(write)?,
+                None => print(write)?,
             }
         } else if let Some(path) = &self.common.output {
             let kept = if path.exists() { "is left as it was" } else { "was not written" };
