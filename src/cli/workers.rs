@@ -14,19 +14,19 @@ use crate::report::{Report, Table};
 pub(super) struct WorkersArgs {
     /// Write one row a person too, for whom to pay: flag, quality, copied, tasks, and how fast they
     /// worked where the file has times
-    #[arg(long = "workers", value_name = "FILE", help_heading = "Output")]
-    workers_file: Option<OutputFile>,
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    workers: Option<OutputFile>,
 }
 
 impl WorkersArgs {
     /// Whether such a file is asked for.
     pub(super) fn wanted(&self) -> bool {
-        self.workers_file.is_some()
+        self.workers.is_some()
     }
 
     /// Finds what cannot be written before anything is read.
     pub(super) fn check(&self) -> Result<()> {
-        let Some(path) = &self.workers_file else { return Ok(()) };
+        let Some(path) = &self.workers else { return Ok(()) };
         if OutputFormat::by_ending(path).is_none() {
             let message = format!(
                 "cannot tell the format of `{}`; end it in .csv, .json, .jsonl, .md or .txt",
@@ -34,15 +34,13 @@ impl WorkersArgs {
             );
             return Err(UsageError(message).into());
         }
-        check_output(self.workers_file.as_deref())
+        check_output(self.workers.as_deref())
     }
 
     /// Writes the file, if it is asked for, with inputs and settings of `report`, for its owner only.
     pub(super) fn write(&self, report: &Report, people: impl FnOnce() -> Table) -> Result<()> {
-        let Some((path, format)) = self
-            .workers_file
-            .as_ref()
-            .and_then(|path| Some((path, OutputFormat::by_ending(path)?)))
+        let Some((path, format)) =
+            self.workers.as_ref().and_then(|path| Some((path, OutputFormat::by_ending(path)?)))
         else {
             return Ok(());
         };
