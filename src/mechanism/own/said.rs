@@ -3,6 +3,10 @@
 //! Every worker is right with a probability of their own, else says each other label equally often
 //! (one-coin Dawid-Skene); that probability is the mean, over the worker's tasks, of how probable
 //! the *others* make the worker's label. So nobody vouches for themselves, and no LLM is asked.
+//!
+//! Where answers are poor or few, these rounds contract towards chance: whoever is good then reads as a
+//! copy of a good LLM. A crowd that is [weak](WEAK) by them is fitted once more with the worker's own label
+//! counted, by EM, in all rounds but the last.
 
 use std::ops::Range;
 
@@ -233,14 +237,13 @@ impl Said {
         }
         let all: f64 = shares.iter().sum();
         shares.iter_mut().for_each(|share| *share /= all);
-        let (parts, weights, right) = fitted(table, &labels, &shares);
-        Self {
-            parts,
-            shift: size.ilog2(),
-            shares,
-            without: weights.iter().map(|weight| weight.without).collect(),
-            right,
-        }
+        let fitted = |counts_own| {
+            let (parts, weights, right) = fitted(table, &labels, &shares, counts_own);
+            let without = weights.iter().map(|weight| weight.without).collect();
+            Self { parts, shift: size.ilog2(), shares: shares.clone(), without, right }
+        };
+        let said = fitted(false);
+        if said.is_weak() { fitted(true) } else { said }
     }
 
     /// Whether an answer is so seldom right, in the eyes of the others, that these cannot judge an LLM.
@@ -286,11 +289,12 @@ impl Said {
 }
 
 /// What is said of the tasks by the weights of the last round; these; and how right each worker is, see
-/// [`Said::right`].
+/// [`Said::right`]. In the rounds before, the worker's own label counts or does not.
 fn fitted(
     table: &LabelTable,
     labels: &[Stretch<'_>],
     shares: &[f64],
+    counts_own: bool,
 ) -> (Vec<Part>, Vec<Weight>, Vec<[f64; 2]>) {
     let counts = table.count_of_workers(|task| table.of_task(task).len() > 1);
     let counts: Vec<f64> = counts.into_iter().map(|count| count as f64).collect();
@@ -318,8 +322,12 @@ fn fitted(
             .collect::<Vec<Weight>>();
         let of_parts = labels.par_iter().map(|part| {
             let mut kept = Part::default();
-            let kept_by = (round == ROUNDS).then_some(&mut kept);
-            let sums = part.by_weights((shares, &log_shares), &weights, kept_by);
+            let is_last = round == ROUNDS;
+            let sums = part.by_weights(
+                (shares, &log_shares),
+                (&weights, counts_own && !is_last),
+                is_last.then_some(&mut kept),
+            );
             (sums, kept)
         });
         let (by_weights, kept): (Vec<Vec<u64>>, Vec<Part>) = of_parts.unzip();
@@ -379,7 +387,7 @@ impl<'a> Stretch<'a> {
     fn by_weights(
         &self,
         (shares, log_shares): (&[f64], &[f64]),
-        weights: &[Weight],
+        (weights, counts_own): (&[Weight], bool),
         mut kept: Option<&mut Part>,
     ) -> Vec<u64> {
         let mut sums = vec![0; self.table.worker_count()];
@@ -417,7 +425,8 @@ impl<'a> Stretch<'a> {
             }
             for (worker, label) in reports.iter() {
                 let [odds, rest] = of_label[usize::from(label)];
-                let own = odds * weights[worker as usize].without;
+                let without = if counts_own { 1.0 } else { weights[worker as usize].without };
+                let own = odds * without;
                 sums[worker as usize] += units(own / (rest + own + unsaid));
             }
         }

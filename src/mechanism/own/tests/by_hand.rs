@@ -34,8 +34,19 @@ fn reports(table: &LabelTable, worker: u32) -> Vec<(u32, Label)> {
     reports.filter(|(task, _)| table.of_task(*task).len() > 1).collect()
 }
 
-/// The weights of the workers after the last round, and how right each is.
+/// The weights of the workers after the last round, and how right each is: of a weak crowd with the own labels
+/// counted in the rounds before.
 fn fitted(table: &LabelTable) -> (Vec<f64>, Vec<f64>) {
+    let (weights, right) = fitted_by(table, false);
+    let counts: f64 =
+        (0..table.worker_count() as u32).map(|w| reports(table, w).len() as f64).sum();
+    let mean = if counts > 0.0 { right.iter().sum::<f64>() / counts } else { 0.0 };
+    let chance = 1.0 / table.label_count().max(2) as f64;
+    let is_weak = mean < 0.5 || mean < chance + (1.0 - chance) / 3.0;
+    if is_weak { fitted_by(table, true) } else { (weights, right) }
+}
+
+fn fitted_by(table: &LabelTable, counts_own: bool) -> (Vec<f64>, Vec<f64>) {
     let workers: Vec<u32> = (0..table.worker_count() as u32).collect();
     let sum = |of: &dyn Fn(u32, u32, Label) -> f64| -> Vec<f64> {
         let one = |&w: &u32| reports(table, w).iter().map(|&(task, own)| of(task, w, own)).sum();
@@ -44,7 +55,7 @@ fn fitted(table: &LabelTable) -> (Vec<f64>, Vec<f64>) {
     let counts: Vec<f64> = workers.iter().map(|&w| reports(table, w).len() as f64).collect();
     let mut right = sum(&|task, worker, own| person(table, task, worker, own));
     let mut weights = Vec::new();
-    for _ in 0..10 {
+    for round in 1..=10 {
         let all: f64 = counts.iter().sum();
         let average = if all > 0.0 { right.iter().sum::<f64>() / all } else { 0.5 };
         weights = right
@@ -55,7 +66,11 @@ fn fitted(table: &LabelTable) -> (Vec<f64>, Vec<f64>) {
                 (skill * (table.label_count() as f64 - 1.0).max(1.0) / (1.0 - skill)).ln()
             })
             .collect();
-        right = sum(&|task, worker, own| posterior(table, &weights, task, worker, own));
+        let nobody = u32::MAX;
+        right = sum(&|task, worker, own| {
+            let without = if counts_own && round < 10 { nobody } else { worker };
+            posterior(table, &weights, task, without, own)
+        });
     }
     (weights, right)
 }
