@@ -8,10 +8,15 @@ use super::z_check::UnusableZ;
 use crate::data::content::Content;
 use crate::data::reviews::ReviewSet;
 use crate::data::words::words;
+use crate::stats::interval::Estimate;
 use crate::text::pairs::{Paper, papers_of};
 
 /// Most of the shingles of a review that a Z beside its own text has: another Z is far from it.
 const FAR: f64 = 0.2;
+
+/// So many standard errors a text must be likelier a person's: an LLM's answer that keeps close to its task's text is
+/// only just so, and whoever handed it in would go unseen.
+const SURELY: f64 = 2.0;
 
 /// Z, and reviews, of other papers from which on their words show how each write.
 const FEWEST: usize = 20;
@@ -41,8 +46,11 @@ pub(super) fn people_z(set: &ReviewSet, unusable: &[Option<UnusableZ>]) -> Vec<b
         let paper = set.z[z].paper;
         let siblings = papers[paper as usize].z.iter().filter(|&&other| other != z);
         let reads_as_an_llm = |z: usize| words.likelier_an_llm(paper, &set.z[z].content);
-        found[z] = reads_as_an_llm(z).is_some_and(|by| by < 0.0)
-            && siblings.into_iter().all(|&other| reads_as_an_llm(other).is_some_and(|by| by > 0.0));
+        let is_surely_human = |(by, error): (f64, f64)| by < -SURELY * error;
+        found[z] = reads_as_an_llm(z).is_some_and(is_surely_human)
+            && siblings
+                .into_iter()
+                .all(|&other| reads_as_an_llm(other).is_some_and(|(by, _)| by > 0.0));
     }
     found
 }
@@ -129,9 +137,9 @@ impl Words {
         Self { all, papers: by_paper }
     }
 
-    /// The mean over the words of a text of ln(P(word in a Z) / P(word in a review)), by the texts of other papers; `None`
-    /// where they are too few, or the text has no word.
-    fn likelier_an_llm(&self, paper: u32, content: &Content) -> Option<f64> {
+    /// The mean over the words of a text of ln(P(word in a Z) / P(word in a review)), by the texts of other papers, and its
+    /// standard error as if words were independent; `None` where they are too few, or the text has fewer than two words.
+    fn likelier_an_llm(&self, paper: u32, content: &Content) -> Option<(f64, f64)> {
         let own = self.papers.get(&paper)?;
         let others = [0, 1].map(|kind| self.all.texts[kind] - own.texts[kind]);
         if others.iter().any(|&texts| texts < FEWEST) {
@@ -142,12 +150,10 @@ impl Words {
             let total = self.all.totals[kind] - own.totals[kind];
             ((count(&self.all) - count(own)) as f64 + 0.5) / (total as f64 + 1.0)
         };
-        let (mut sum, mut count) = (0.0, 0_usize);
-        for word in words(text(content)).map(hash_folded()) {
-            sum += (share(word, 1) / share(word, 0)).ln();
-            count += 1;
-        }
-        (count > 0).then(|| sum / count as f64)
+        let ratios = words(text(content)).map(hash_folded());
+        let ratios = ratios.map(|word| (share(word, 1) / share(word, 0)).ln());
+        let mean = Estimate::of_mean(&ratios.collect::<Vec<f64>>())?;
+        Some((mean.value, mean.standard_error?))
     }
 }
 
@@ -234,7 +240,11 @@ mod tests {
         assert_eq!(words.likelier_an_llm(0, &content("yes")), None);
         words.all.texts = [50, 50];
         let by = |text: &str| words.likelier_an_llm(0, &content(text)).unwrap();
-        assert!((by("yes") - (0.5_f64 / 1.5).ln()).abs() < 1e-12);
-        assert!((by("Yes, no!")).abs() < 1e-12);
+        let ratio = 3.0_f64.ln();
+        let (mean, error) = by("yes yes");
+        assert!((mean + ratio).abs() < 1e-12 && error.abs() < 1e-12);
+        // Of -ln 3 and ln 3 the mean is 0, the variance 2 ln^2 3, that of the mean half of it.
+        let (mean, error) = by("Yes, no!");
+        assert!(mean.abs() < 1e-12 && (error - ratio).abs() < 1e-12);
     }
 }
