@@ -54,6 +54,7 @@ impl Canaries {
             if own.reviews[place].flag != OwnFlag::Look {
                 own.reviews[place].flag = OwnFlag::Look;
                 person.n_look += 1;
+                person.n_papers += usize::from(own.reviews[place].p_own.is_none());
             }
             if std::mem::take(&mut person.is_unseen) {
                 own.unseen -= 1;

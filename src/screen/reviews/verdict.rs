@@ -56,6 +56,10 @@ impl<'a> Verdicts<'a> {
                     "unsure, because another LLM's text in their place would not be seen; on {of}"
                 )
             }
+            OwnFlag::Unsure if found.n_look > 0 => format!(
+                "unsure; {} to look at one by one, but among {of} some read so by chance",
+                nouns.texts(found.n_look)
+            ),
             OwnFlag::Unsure => format!("unsure; reads as {like}, not surely enough, on {of}"),
             OwnFlag::Clear => format!("clear, nothing stands out on {of}"),
         }
@@ -105,7 +109,9 @@ impl<'a> Verdicts<'a> {
                 .copied
                 .filter(|share| *share >= 0.005)
                 .map(|share| format!("{:.0} % of its words stand in an LLM's", 100.0 * share));
-            let why: Vec<String> = like.into_iter().chain(copied).collect();
+            let is_hit = self.run.canaries().is_some_and(|canaries| canaries.is_hit(place));
+            let hidden = is_hit.then(|| "the hidden phrases".to_owned());
+            let why: Vec<String> = like.into_iter().chain(copied).chain(hidden).collect();
             format!("{} ({})", set.papers.name(set.reviews[place].paper), why.join(", "))
         };
         let mut named: Vec<String> = places.iter().take(NAMED).map(phrase).collect();
@@ -148,8 +154,10 @@ impl<'a> Verdicts<'a> {
             || places.iter().map(|&place| self.of_paper[set.reviews[place].paper as usize]);
         let peers: usize = papers().map(|(reviews, _)| reviews - 1).sum();
         let z: usize = papers().map(|(_, z)| z).sum();
+        let planted =
+            if self.own.planted.by_class.is_empty() { "" } else { ", and with texts planted here" };
         format!(
-            "{}, with {peers} by others and {z} by LLMs on the same {}s, and with texts planted here",
+            "{}, with {peers} by others and {z} by LLMs on the same {}s{planted}",
             set.nouns.texts(places.len()),
             set.nouns.thing()
         )
@@ -183,10 +191,12 @@ impl<'a> Verdicts<'a> {
                     }
                     _ => "who lets an LLM polish their own thoughts can read so".into(),
                 });
-                let rate = 100.0 * self.run.asked().fdr;
-                said.push(format!(
-                    "about {rate:.0} % of those flagged are expected to be false alarms"
-                ));
+                if !self.own.planted.by_class.is_empty() {
+                    let rate = 100.0 * self.run.asked().fdr;
+                    said.push(format!(
+                        "about {rate:.0} % of those flagged are expected to be false alarms"
+                    ));
+                }
             }
             OwnFlag::Unsure if found.is_unseen => {
                 said.push("nothing in the text: this venue shows too little of it".into());

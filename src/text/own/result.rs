@@ -110,7 +110,7 @@ pub struct OwnReviewer {
     pub(crate) reason: Option<NotJudged>,
     /// Whether they are unsure only because another LLM's text in their place would not be seen.
     pub(crate) is_unseen: bool,
-    /// Papers whose review was judged.
+    /// Papers whose review was judged, or is to be looked at.
     pub(crate) n_papers: usize,
     /// Their reviews that are worth a look.
     pub(crate) n_look: usize,
@@ -410,7 +410,7 @@ impl OwnWarning {
             Self::NoScale => Warning::new(
                 "own_no_scale",
                 1,
-                "there are too few reviews, or too little Z, for a scale: nobody is judged",
+                "there are too few reviews, or too little Z, for a scale: only copies of Z are found",
             ),
         }
     }

@@ -130,7 +130,10 @@ impl Verdict {
         let plantings: Vec<Planting> = match model {
             Some(model) => (0..judged.len())
                 .into_par_iter()
-                .map(|person| asked.planting(model, person, fewest, bar))
+                .map(|person| {
+                    let slots = judged[person].as_ref().map_or(&[][..], |one| &one.judged.slots);
+                    asked.planting(model, person, slots, (fewest, bar))
+                })
                 .collect(),
             None => vec![Planting::default(); judged.len()],
         };
@@ -239,8 +242,15 @@ impl Asked<'_> {
     }
 
     /// Plants texts of every kind in a person's place, on one paper and on all: an LLM's five times, once
-    /// for each closeness, and those of another LLM.
-    fn planting(&self, model: &Model, person: usize, fewest: f64, bar: f64) -> Planting {
+    /// for each closeness, and those of another LLM. The one paper is the one whose review is the least their own,
+    /// by `slots`: beside an LLM's text that is there another would be seen by both.
+    fn planting(
+        &self,
+        model: &Model,
+        person: usize,
+        slots: &[f64],
+        (fewest, bar): (f64, f64),
+    ) -> Planting {
         let reviews = &self.people[person];
         let mut planting = Planting::default();
         if reviews.is_empty() {
@@ -261,6 +271,7 @@ impl Asked<'_> {
             model.own(&points.collect::<Vec<_>>())
         };
         let n = reviews.len();
+        let least = (0..n).min_by(|&a, &b| slots[a].total_cmp(&slots[b])).unwrap_or(0);
         let is_found = |own: f64| f64::from(u8::from(model.own_at_share(own, n, fewest) <= bar));
         let is_seen = |own: f64| model.cautiously_own(own, n) < CLEAR;
         let only = |at: usize, all: &[Option<Point>]| {
@@ -276,13 +287,13 @@ impl Asked<'_> {
             let (mut seen, mut found, mut suspected) = ([0.0; 2], [0.0; 2], 0.0);
             let share = 1.0 / CLOSENESS.len() as f64;
             let mut texts = Vec::with_capacity(CLOSENESS.len());
-            for (draw, (node, _)) in CLOSENESS.into_iter().enumerate() {
+            for (node, _) in CLOSENESS {
                 let scattered = |&review: &usize| {
                     let point = model.kinds.llm_at(&self.scene.slots[review], node);
                     Some(scatter(point, model.kinds.llm_covariance, &mut random))
                 };
                 let all: Vec<Option<Point>> = reviews.iter().map(scattered).collect();
-                let own = on_one_and_all(draw % n, &all);
+                let own = on_one_and_all(least, &all);
                 suspected += share * (1.0 - model.cautiously_own(own[1], n));
                 for (at, own) in own.into_iter().enumerate() {
                     seen[at] += share * f64::from(u8::from(is_seen(own)));
@@ -363,16 +374,18 @@ impl Asked<'_> {
             flag: if is_copied(copied) { OwnFlag::Look } else { OwnFlag::NotJudged },
             reason: Self::reason(reviews),
             is_unseen: false,
-            n_papers: 0,
+            n_papers: n_look,
             n_look,
             copied,
         };
         // A review that is copied says what it is without the model, which has judged the others.
         let is_decided = |review: &&&OwnReview| is_copied(review.copied) && review.p_own.is_some();
         let decided = reviews.iter().filter(is_decided).count();
+        let copies = reviews.iter().filter(|review| is_copied(review.copied)).count();
         let Some((person, planting)) = person else {
             if decided > 0 {
                 said.put(decided, None);
+                said.n_papers = copies;
             }
             return said;
         };
@@ -396,6 +409,7 @@ impl Asked<'_> {
             && said.flag == OwnFlag::Unsure
             && raised(false, true, copied) == OwnFlag::Clear;
         said.put(decided, Some(&person.judged));
+        said.n_papers += copies - decided;
         said
     }
 
@@ -431,10 +445,12 @@ impl OwnReviewer {
         let (low, high) = judged.map_or((0.0, 0.0), Judged::share_interval);
         let expected: f64 = judged.into_iter().flat_map(|j| &j.slots).map(|own| 1.0 - own).sum();
         let of_all = |count: f64| (known + count) / all;
+        let expected = of_all(expected - known * OWN_IF_COPIED);
+        // The ends are of whole reviews, which the mean can lie beyond.
         self.share = Some(Share {
-            expected: of_all(expected - known * OWN_IF_COPIED),
-            low: of_all(low * open as f64),
-            high: of_all(high * open as f64),
+            expected,
+            low: of_all(low * open as f64).min(expected),
+            high: of_all(high * open as f64).max(expected),
         });
         self.reason = None;
         self.n_papers = open + decided;
