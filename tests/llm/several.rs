@@ -32,6 +32,16 @@ fn ask_all(model: &OpenAiModel, items: usize) {
     }
 }
 
+/// How many replies the servers have counted. A reply is read before it is counted: so many are waited for.
+fn answered(servers: &[&Server], wanted: usize) -> usize {
+    let answered = || servers.iter().map(|server| server.answered()).sum::<usize>();
+    let start = Instant::now();
+    while answered() < wanted && start.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    answered()
+}
+
 #[test]
 fn the_work_is_shared_evenly() {
     let servers = [Server::start(echo), Server::start(echo), Server::start(echo)];
@@ -52,13 +62,7 @@ fn a_server_that_is_killed_in_the_middle_costs_no_answer() {
         }
         servers[1].kill();
     });
-    // A reply is read before its server has counted it.
-    let answered = || servers.iter().map(Server::answered).sum::<usize>();
-    let start = Instant::now();
-    while answered() < 300 && start.elapsed() < Duration::from_secs(5) {
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    let answered = answered();
+    let answered = answered(&servers.each_ref(), 300);
     // What was under way at the dead one was asked again elsewhere, and nothing else was.
     assert!((300..=300 + 8).contains(&answered), "{answered}");
     assert!(servers[1].answered() < 150, "{}", servers[1].answered());
@@ -70,7 +74,7 @@ fn one_that_breaks_its_streams_is_left_alone_for_a_while() {
     let good = Server::start(echo);
     let start = Instant::now();
     ask_all(&model(&[&broken, &good]), 60);
-    assert_eq!(good.answered(), 60);
+    assert_eq!(answered(&[&good], 60), 60);
     // Tried by what was under way together at first, and again after a rest.
     let rests = 1 + usize::try_from(start.elapsed().as_secs() / 5).unwrap();
     assert!(broken.count() <= 8 * rests, "{}", broken.count());
