@@ -226,6 +226,19 @@ mod tests {
     }
 
     #[test]
+    fn rows_of_empty_cells_below_a_table_are_no_rows() {
+        let none: [(String, &[u8]); 0] = [];
+        let read = |rows: &str| {
+            let text = format!("task,worker,label\r\nq,a,x\r\nq,b,y\r\n{rows}");
+            Labels::from_readers(("labels.csv", text.as_bytes()), none.clone())
+        };
+        let labels = read(",,\r\n , ,\r\n,,,\r\n").unwrap();
+        assert_eq!((labels.inputs[0].rows, labels.table.report_count()), (2, 2));
+        let error = read(",c,\r\n").unwrap_err().to_string();
+        assert!(error.contains("labels.csv:4: column `task`: is empty"), "{error}");
+    }
+
+    #[test]
     fn rows_are_checked_like_those_of_files() {
         let rows = [
             LabelRow::new("q", "a", "x"),

@@ -336,6 +336,10 @@ fn read_delimited(
             continue;
         }
         let cells: Vec<&[u8]> = record.iter().collect();
+        // Nobody leaves such rows below other tables.
+        if source.imported.is_none() && cells.iter().all(|cell| cell.trim_ascii().is_empty()) {
+            continue;
+        }
         let mut fields = Vec::with_capacity(schema.len());
         if header.decode(&cells, line, problems, &mut fields) {
             rows += 1;
@@ -435,7 +439,9 @@ impl<'s> Header<'s> {
         problems: &mut FileProblems<'_>,
         fields: &mut Vec<Field<'a>>,
     ) -> bool {
-        if cells.iter().all(|cell| cell.trim_ascii().is_empty()) {
+        if let [cell] = cells
+            && cell.iter().all(u8::is_ascii_whitespace)
+        {
             return false;
         }
         if cells.len() != self.width {

@@ -52,6 +52,8 @@ fn by_default_those_and_only_those_whose_reviews_are_not_their_own_are_flagged()
         assert_eq!(row[4..7], ["", "", ""], "there is no interval");
         let parts: Vec<f64> = row[12..16].iter().map(|cell| cell.parse().unwrap()).collect();
         assert!((parts.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        let share: Vec<f64> = row[17..20].iter().map(|cell| cell.parse().unwrap()).collect();
+        assert!(share[1] <= share[0] && share[0] <= share[2], "{row:?}");
         // Of eight people another LLM's text would not be seen.
         let in_doubt = ["rosa", "priya", "nadia", "yuki", "marco", "oskar", "umar", "farid"];
         let in_doubt = in_doubt.contains(&row[0].as_str());
