@@ -10,7 +10,7 @@ use super::common::{Common, OutputFormat};
 use super::embedding::EmbeddingArgs;
 use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
-use super::output::{check_output, say, write_output, write_stdout};
+use super::output::{check_output, print, say, write_output};
 use super::progress::Terminal;
 use crate::data::import::Wanted;
 use crate::screen::vectors::{VectorFormat, vectors};
@@ -55,7 +55,7 @@ pub(super) fn run(args: &EmbedArgs, common: &Common) -> Result<ExitStatus> {
     match &common.output {
         // Vectors give away much of a text.
         Some(path) => write_output(path, write)?,
-        None => write_stdout(write)?,
+        None => print(write)?,
     }
     Ok(ExitStatus::Done)
 }
