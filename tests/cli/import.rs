@@ -41,6 +41,21 @@ fn people_and_llms_go_to_two_files_and_what_was_done_is_said() {
 }
 
 #[test]
+fn what_no_import_has_left_is_not_written_over() {
+    let folder = Folder::new();
+    folder.write("notes.txt", NOTES);
+    folder.write("out.z.jsonl", "mine\n");
+    let command = ["import", "notes.txt", "--output", "out.jsonl"];
+    folder.caz(&command).failed(2, &["`out.z.jsonl`, which is there", "choose another --output"]);
+    assert_eq!(read(&folder, "out.z.jsonl"), "mine\n");
+    assert!(!folder.path("out.jsonl").exists());
+    // Beside an output of an earlier run it is one, too.
+    folder.write("out.jsonl", "");
+    folder.caz(&command).succeeded();
+    assert_ne!(read(&folder, "out.z.jsonl"), "mine\n");
+}
+
+#[test]
 fn several_files_are_joined_and_columns_are_mapped() {
     let folder = Folder::new();
     folder.write("a.csv", "Item;Coder;Verdict\n1;ann;yes\n");
