@@ -54,7 +54,9 @@ impl Canaries {
             if own.reviews[place].flag != OwnFlag::Look {
                 own.reviews[place].flag = OwnFlag::Look;
                 person.n_look += 1;
-                person.n_papers += usize::from(own.reviews[place].p_own.is_none());
+                // Of somebody who is not judged only what is to be looked at was counted.
+                let is_new = own.reviews[place].p_own.is_none() || person.reason.is_some();
+                person.n_papers += usize::from(is_new);
             }
             if std::mem::take(&mut person.is_unseen) {
                 own.unseen -= 1;
