@@ -336,8 +336,9 @@ fn read_delimited(
             continue;
         }
         let cells: Vec<&[u8]> = record.iter().collect();
-        // Nobody leaves such rows below other tables.
-        if source.imported.is_none() && cells.iter().all(|cell| cell.trim_ascii().is_empty()) {
+        let is_blank = cells.iter().all(|cell| cell.trim_ascii().is_empty());
+        // What was imported has lost what a spreadsheet left below it: empty cells are values there.
+        if is_blank && (cells.len() == 1 || source.imported.is_none()) {
             continue;
         }
         let mut fields = Vec::with_capacity(schema.len());
@@ -431,7 +432,7 @@ impl<'s> Header<'s> {
         usable.then_some(Self { width: names.len(), positions, schema })
     }
 
-    /// The fields of a record; `false` if it is blank or unusable.
+    /// The fields of a record; `false` if it is unusable.
     fn decode<'a>(
         &self,
         cells: &[&'a [u8]],
@@ -439,11 +440,6 @@ impl<'s> Header<'s> {
         problems: &mut FileProblems<'_>,
         fields: &mut Vec<Field<'a>>,
     ) -> bool {
-        if let [cell] = cells
-            && cell.iter().all(u8::is_ascii_whitespace)
-        {
-            return false;
-        }
         if cells.len() != self.width {
             let message = format!(
                 "the row has {} fields, the header has {}; \
