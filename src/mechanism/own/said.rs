@@ -243,7 +243,12 @@ impl Said {
             Self { parts, shift: size.ilog2(), shares: shares.clone(), without, right }
         };
         let said = fitted(false);
-        if said.is_weak() { fitted(true) } else { said }
+        if !said.is_weak() {
+            return said;
+        }
+        // Its memory is needed again.
+        drop(said);
+        fitted(true)
     }
 
     /// Whether an answer is so seldom right, in the eyes of the others, that these cannot judge an LLM.
