@@ -128,13 +128,14 @@ impl Verdict {
         };
         let bar = cut_offs.people.unwrap_or(fdr);
         let plantings: Vec<Planting> = match model {
-            Some(model) => (0..judged.len())
-                .into_par_iter()
-                .map(|person| {
-                    let slots = judged[person].as_ref().map_or(&[][..], |one| &one.judged.slots);
-                    asked.planting(model, person, slots, (fewest, bar))
-                })
-                .collect(),
+            Some(model) => {
+                let planting = |(index, person): (usize, &Option<Person>)| {
+                    let slots = &person.as_ref()?.judged.slots;
+                    Some(asked.planting(model, index, slots, (fewest, bar)))
+                };
+                let plantings = judged.par_iter().enumerate().map(planting);
+                plantings.map(Option::unwrap_or_default).collect()
+            }
             None => vec![Planting::default(); judged.len()],
         };
         let cannot_clear = is_small || is_blind || model.is_some_and(Model::is_blind_to_llm);
@@ -242,7 +243,7 @@ impl Asked<'_> {
     }
 
     /// Plants texts of every kind in a person's place, on one paper and on all: an LLM's five times, once
-    /// for each closeness, and those of another LLM. The one paper is the one whose review is the least their own,
+    /// for each closeness, and those of another LLM. An LLM's one stands where the review is the least their own,
     /// by `slots`: beside an LLM's text that is there another would be seen by both.
     fn planting(
         &self,
@@ -253,9 +254,6 @@ impl Asked<'_> {
     ) -> Planting {
         let reviews = &self.people[person];
         let mut planting = Planting::default();
-        if reviews.is_empty() {
-            return planting;
-        }
         let mut random =
             stream(self.settings.seed, &format!("own planting\u{0}{}", self.names[person]), 0);
         let as_they_are = reviews.iter().map(|&review| &self.scene.slots[review]);
@@ -381,11 +379,9 @@ impl Asked<'_> {
         // A review that is copied says what it is without the model, which has judged the others.
         let is_decided = |review: &&&OwnReview| is_copied(review.copied) && review.p_own.is_some();
         let decided = reviews.iter().filter(is_decided).count();
-        let copies = reviews.iter().filter(|review| is_copied(review.copied)).count();
         let Some((person, planting)) = person else {
             if decided > 0 {
                 said.put(decided, None);
-                said.n_papers = copies;
             }
             return said;
         };
@@ -409,7 +405,8 @@ impl Asked<'_> {
             && said.flag == OwnFlag::Unsure
             && raised(false, true, copied) == OwnFlag::Clear;
         said.put(decided, Some(&person.judged));
-        said.n_papers += copies - decided;
+        let counts = |review: &&&OwnReview| review.p_own.is_some() || review.flag == OwnFlag::Look;
+        said.n_papers = reviews.iter().filter(counts).count();
         said
     }
 
@@ -453,7 +450,6 @@ impl OwnReviewer {
             high: of_all(high * open as f64).max(expected),
         });
         self.reason = None;
-        self.n_papers = open + decided;
     }
 }
 
