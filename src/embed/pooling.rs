@@ -111,7 +111,7 @@ pub(crate) struct EmbeddedSentence {
 }
 
 /// Hears of the vectors of sentences as they are made, so that nobody has to make them twice.
-pub(crate) trait SentenceListener {
+pub(crate) trait SentenceListener: Send {
     /// Whether the sentence at `position` of a text is wanted although it counts for no mean.
     fn wants(&self, text: usize, position: usize) -> bool;
 
@@ -168,7 +168,7 @@ pub(crate) fn count_sentences(
     let mut queue = Queue { texts, pooled, text: 0, sentences: None };
     let mut count = 0;
     while queue.text < texts.len() {
-        count += queue.take(SENTENCES_PER_CALL, listener).1.len();
+        count += queue.take(SENTENCES_PER_CALL, listener).batch.len();
     }
     count
 }
@@ -195,42 +195,66 @@ fn embed_in_calls(
     let rows = if pooled { texts.len() } else { 0 };
     let mut means: Option<Means> = None;
     let (mut long_units, mut units, mut finished) = (0, 0, 0);
+    let mut call = queue.take(sentences_per_call, listener);
+    let mut embedded: Option<(Call<'_>, Vectors)> = None;
     loop {
         if progress.interrupted() {
             return Err(EmbedError::of(Interrupted));
         }
-        let (owners, batch) = queue.take(sentences_per_call, listener);
         // The last sentence of these texts is in this call.
-        let texts_done = (queue.text - finished) as u64;
-        finished = queue.text;
+        let texts_done = (call.finished - finished) as u64;
+        finished = call.finished;
         let counter = Proportional {
             done: AtomicU64::new(0),
-            sentences: batch.len() as u64,
+            sentences: call.batch.len() as u64,
             texts: texts_done,
             progress,
         };
+        let is_last = finished == texts.len();
+        // While one call is embedded, what the one before it gave is added up and the next one is cut.
         // A call without a sentence still tells the number of dimensions.
-        let embeddings =
-            embedder.embed(&batch, &counter).map_err(|error| in_text(error, &owners))?;
+        let (embeddings, next) = rayon::join(
+            || embedder.embed(&call.batch, &counter),
+            || {
+                if let Some((call, vectors)) = embedded.take() {
+                    add(&mut means, rows, &call, &vectors, pooled, listener);
+                }
+                (!is_last).then(|| queue.take(sentences_per_call, listener))
+            },
+        );
+        let embeddings = embeddings.map_err(|error| in_text(error, &call.owners))?;
         long_units += embeddings.long_texts;
-        units += batch.len();
-        let means = means.get_or_insert_with(|| Means::like(&embeddings.vectors, rows));
-        for (row, (owner, sentence)) in owners.iter().zip(&batch).enumerate() {
-            if pooled && counts(sentence) {
-                means.add(owner.text, &embeddings.vectors, row);
-            }
-        }
-        listener.hear(&owners, &embeddings.vectors, finished);
-        if batch.is_empty() {
+        units += call.batch.len();
+        if call.batch.is_empty() {
             progress.advance(texts_done);
         }
-        if queue.text == texts.len() {
+        let Some(next) = next else {
+            add(&mut means, rows, &call, &embeddings.vectors, pooled, listener);
             break;
-        }
+        };
+        embedded = Some((std::mem::replace(&mut call, next), embeddings.vectors));
     }
     let means = means.expect("the loop runs at least once");
     let (vectors, without_direction) = means.finish(rows);
     Ok(TextVectors { vectors, long_units, units, without_direction })
+}
+
+/// Adds the vectors of a call to the means of their texts, and tells the listener.
+fn add(
+    means: &mut Option<Means>,
+    rows: usize,
+    call: &Call<'_>,
+    vectors: &Vectors,
+    pooled: bool,
+    listener: &mut dyn SentenceListener,
+) {
+    let means = means.get_or_insert_with(|| Means::like(vectors, rows));
+    for (row, (owner, sentence)) in call.owners.iter().zip(&call.batch).enumerate() {
+        if pooled && counts(sentence) {
+            means.add(owner.text, vectors, row);
+        }
+    }
+    listener.hear(&call.owners, vectors, call.finished);
 }
 
 /// The same error about the text that the sentence is from.
@@ -256,15 +280,19 @@ struct Queue<'a> {
     sentences: Option<std::iter::Enumerate<Sentences<'a>>>,
 }
 
+/// Sentences that are embedded at once.
+struct Call<'a> {
+    /// The text that each comes from.
+    owners: Vec<EmbeddedSentence>,
+    batch: Vec<&'a str>,
+    /// No more sentences of so many texts will come.
+    finished: usize,
+}
+
 impl<'a> Queue<'a> {
-    /// Up to `count` sentences, each with the text it comes from.
-    fn take(
-        &mut self,
-        count: usize,
-        listener: &dyn SentenceListener,
-    ) -> (Vec<EmbeddedSentence>, Vec<&'a str>) {
-        let mut owners = Vec::new();
-        let mut batch = Vec::new();
+    /// Up to `count` sentences.
+    fn take(&mut self, count: usize, listener: &dyn SentenceListener) -> Call<'a> {
+        let (mut owners, mut batch) = (Vec::new(), Vec::new());
         while let Some(text) = self.texts.get(self.text) {
             let open = self.sentences.get_or_insert_with(|| sentences(text).enumerate());
             for (position, sentence) in open {
@@ -275,13 +303,13 @@ impl<'a> Queue<'a> {
                 owners.push(EmbeddedSentence { text: self.text, position });
                 batch.push(sentence);
                 if batch.len() == count {
-                    return (owners, batch);
+                    return Call { owners, batch, finished: self.text };
                 }
             }
             self.sentences = None;
             self.text += 1;
         }
-        (owners, batch)
+        Call { owners, batch, finished: self.text }
     }
 }
 

@@ -87,14 +87,17 @@ pub(super) fn duplicates_and_forms(set: &ReviewSet) -> (Vec<NearDuplicate>, Form
         }
     });
 
-    let mut index: HashMap<u64, Vec<u32>> = HashMap::new();
-    for (review, text) in (0_u32..).zip(&texts) {
-        for &shingle in &text[..] {
-            if frequencies.get(shingle) > 1 {
-                index.entry(shingle).or_default().push(review);
+    let index: Vec<HashMap<u64, Vec<u32>>> = by_shard(|shard| {
+        let mut index: HashMap<u64, Vec<u32>> = HashMap::new();
+        for (review, text) in (0_u32..).zip(&texts) {
+            for &shingle in of_shard(text, shard) {
+                if frequencies.get(shingle) > 1 {
+                    index.entry(shingle).or_default().push(review);
+                }
             }
         }
-    }
+        index
+    });
     let found: Vec<Vec<NearDuplicate>> = (0..texts.len())
         .into_par_iter()
         .map(|review| duplicates_of(review, &texts, &frequencies, &index))
@@ -104,25 +107,45 @@ pub(super) fn duplicates_and_forms(set: &ReviewSet) -> (Vec<NearDuplicate>, Form
     (found, forms)
 }
 
+/// Tables of shingles are made in so many parts, each by one thread.
+const SHARDS: usize = 8;
+
+fn by_shard<T: Send>(make: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+    (0..SHARDS).into_par_iter().map(make).collect()
+}
+
+/// Where a shingle is; ascending ones are in ascending parts.
+fn shard_of(shingle: u64) -> usize {
+    (shingle >> (u64::BITS - SHARDS.ilog2())) as usize
+}
+
+/// Of ascending shingles those of a part.
+fn of_shard(shingles: &[u64], shard: usize) -> &[u64] {
+    let end = |shard| shingles.partition_point(|&shingle| shard_of(shingle) < shard);
+    &shingles[end(shard)..end(shard + 1)]
+}
+
 /// How many texts have each shingle. Most are in one text alone and are not kept, so that this
 /// stays small in a large venue.
-struct Frequencies(HashMap<u64, u32>);
+struct Frequencies(Vec<HashMap<u64, u32>>);
 
 impl Frequencies {
     fn of(texts: &[Vec<u64>]) -> Self {
         let mut all: Vec<u64> = texts.iter().flatten().copied().collect();
         all.par_sort_unstable();
-        let runs = all.chunk_by(|a, b| a == b).filter(|run| run.len() > 1);
-        Self(runs.map(|run| (run[0], u32::try_from(run.len()).unwrap_or(u32::MAX))).collect())
+        Self(by_shard(|shard| {
+            let runs = of_shard(&all, shard).chunk_by(|a, b| a == b).filter(|run| run.len() > 1);
+            runs.map(|run| (run[0], u32::try_from(run.len()).unwrap_or(u32::MAX))).collect()
+        }))
     }
 
     fn above(&self, count: usize) -> HashSet<u64> {
-        let above = self.0.iter().filter(|(_, times)| **times as usize > count);
+        let above = self.0.iter().flatten().filter(|(_, times)| **times as usize > count);
         above.map(|(shingle, _)| *shingle).collect()
     }
 
     fn get(&self, shingle: u64) -> u32 {
-        self.0.get(&shingle).copied().unwrap_or(1)
+        self.0[shard_of(shingle)].get(&shingle).copied().unwrap_or(1)
     }
 }
 
@@ -131,7 +154,7 @@ fn duplicates_of(
     review: usize,
     texts: &[Vec<u64>],
     frequencies: &Frequencies,
-    index: &HashMap<u64, Vec<u32>>,
+    index: &[HashMap<u64, Vec<u32>>],
 ) -> Vec<NearDuplicate> {
     let text = &texts[review];
     let mut rarest = text.clone();
@@ -139,7 +162,8 @@ fn duplicates_of(
     rarest.truncate(text.len() - needed(text.len()) + 1);
     let mut candidates = BTreeSet::new();
     for shingle in rarest {
-        candidates.extend(index.get(&shingle).into_iter().flatten().map(|&other| other as usize));
+        let with = index[shard_of(shingle)].get(&shingle).into_iter().flatten();
+        candidates.extend(with.map(|&other| other as usize));
     }
     let longer = |other: &usize| (texts[*other].len(), *other) > (text.len(), review);
     candidates
