@@ -43,6 +43,11 @@ enum Kind {
     High,
 }
 
+/// Whether it is a part of a word wherever it stands.
+fn in_word(kind: Kind) -> bool {
+    matches!(kind, Kind::Letter | Kind::Digit | Kind::Join)
+}
+
 const KINDS: [Kind; 256] = {
     let mut kinds = [Kind::Other; 256];
     let mut byte = 0_u8;
@@ -140,13 +145,37 @@ fn words_of_what_is_seen(text: &str) -> Vec<&str> {
     words.collect()
 }
 
-impl<'a> Iterator for Words<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
+impl<'a> Words<'a> {
+    /// The next word, if it is as most are: letters and digits, with a space behind them or behind the mark that follows.
+    #[inline]
+    fn next_plain(&mut self) -> Option<&'a str> {
         let bytes = self.text.as_bytes();
         let kind = |at: usize| bytes.get(at).map_or(Kind::Space, |&byte| KINDS[byte as usize]);
-        let in_word = |kind| matches!(kind, Kind::Letter | Kind::Digit | Kind::Join);
+        let mut start = self.end;
+        while start < bytes.len() && kind(start) == Kind::Space {
+            start += 1;
+        }
+        let (mut end, mut is_word) = (start, false);
+        let mut behind = kind(end);
+        while in_word(behind) {
+            is_word |= behind != Kind::Join;
+            end += 1;
+            behind = kind(end);
+        }
+        let is_mark = !matches!(behind, Kind::Space | Kind::High);
+        let next = end + usize::from(is_mark);
+        if !is_word || kind(next) != Kind::Space {
+            return None;
+        }
+        (self.at, self.end) = (next, next);
+        Some(&self.text[start..end])
+    }
+
+    /// The next word, whatever it is made of.
+    #[inline(never)]
+    fn next_of_any_kind(&mut self) -> Option<&'a str> {
+        let bytes = self.text.as_bytes();
+        let kind = |at: usize| bytes.get(at).map_or(Kind::Space, |&byte| KINDS[byte as usize]);
         loop {
             if let Some(word) = self.other.as_mut().and_then(Other::next) {
                 return Some(word);
@@ -159,19 +188,6 @@ impl<'a> Iterator for Words<'a> {
                 self.at = self.end;
                 if self.at == bytes.len() {
                     return None;
-                }
-                // Most words are plain, with a space behind them or behind the mark that follows.
-                let mut is_word = false;
-                while in_word(kind(self.end)) {
-                    is_word |= kind(self.end) != Kind::Join;
-                    self.end += 1;
-                }
-                let word = &self.text[self.at..self.end];
-                let is_mark = !matches!(kind(self.end), Kind::Space | Kind::High);
-                let behind = self.end + usize::from(is_mark);
-                if is_word && kind(behind) == Kind::Space {
-                    (self.at, self.end) = (behind, behind);
-                    return Some(word);
                 }
                 let mut is_other = false;
                 while kind(self.end) != Kind::Space {
@@ -217,9 +233,25 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a str;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a str> {
+        let is_between = self.at == self.end && self.other.is_none();
+        let plain = if is_between { self.next_plain() } else { None };
+        plain.or_else(|| self.next_of_any_kind())
+    }
+}
+
 /// Whether a word is compared as it stands but for its case.
 pub(crate) fn is_plain(word: &str) -> bool {
-    word.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+    word.bytes().all(is_plain_byte)
+}
+
+/// Whether all bytes of a word that [`is_plain`] are like it.
+pub(crate) fn is_plain_byte(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~')
 }
 
 /// A word as it is compared, written into `into` in place of what is there: in lower case, with a straight apostrophe,

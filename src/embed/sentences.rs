@@ -66,15 +66,16 @@ fn sentence_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     // Marks are looked for no further than this: without it a run of them is read again and again.
     let limit = text.floor_char_boundary(MAX_SENTENCE_BYTES);
+    let near = &bytes[..bytes.len().min(MAX_SENTENCE_BYTES)];
     let mut at = 0;
-    let mut last_space = None;
     while at < bytes.len() {
         if at >= MAX_SENTENCE_BYTES {
-            return last_space.unwrap_or(limit);
+            let first = &text[..text.ceil_char_boundary(MAX_SENTENCE_BYTES)];
+            return first.rfind(char::is_whitespace).unwrap_or(limit);
         }
-        let byte = bytes[at];
-        if byte.is_ascii() && !matches!(byte, b'\t'..=b'\r' | b' ' | b'!' | b'.' | b'?') {
-            at += 1;
+        if !MAY_END[bytes[at] as usize] {
+            let inside = near[at..].iter().position(|&byte| MAY_END[byte as usize]);
+            at = inside.map_or(near.len(), |inside| at + inside);
             continue;
         }
         let c = char_at(text, at).expect("`at` is the start of a character");
@@ -82,9 +83,7 @@ fn sentence_length(text: &str) -> usize {
         if is_line_break(c) {
             return at;
         }
-        if c.is_whitespace() {
-            last_space = Some(at);
-        } else if is_end(c) || is_full_width_end(c) {
+        if is_end(c) || is_full_width_end(c) {
             next += text.get(next..limit).map_or(0, marks_length);
             if is_full_width_end(c) || ends_sentence(text, at, next) {
                 return next.min(limit);
@@ -94,6 +93,17 @@ fn sentence_length(text: &str) -> usize {
     }
     limit
 }
+
+/// The bytes that a line break or the end of a sentence may begin with.
+const MAY_END: [bool; 256] = {
+    let mut may_end = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        may_end[byte] = byte >= 128 || matches!(byte as u8, b'\n'..=b'\r' | b'!' | b'.' | b'?');
+        byte += 1;
+    }
+    may_end
+};
 
 fn char_at(text: &str, at: usize) -> Option<char> {
     text[at..].chars().next()

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::data::reviews::ReviewSet;
-use crate::data::words::{is_plain, words, write_folded};
+use crate::data::words::{is_plain_byte, words, write_folded};
 
 /// Words of a shingle.
 pub(super) const SHINGLE: usize = 5;
@@ -226,8 +226,13 @@ fn with(hash: u64, byte: u8) -> u64 {
 pub(super) fn hash_folded() -> impl FnMut(&str) -> u64 {
     let mut folded = String::new();
     move |word| {
-        if is_plain(word) {
-            return word.bytes().fold(START, |hash, byte| with(hash, byte.to_ascii_lowercase()));
+        let (mut hash_as_it_stands, mut plain) = (START, true);
+        for byte in word.bytes() {
+            plain &= is_plain_byte(byte);
+            hash_as_it_stands = with(hash_as_it_stands, byte.to_ascii_lowercase());
+        }
+        if plain {
+            return hash_as_it_stands;
         }
         write_folded(word, &mut folded);
         hash(&folded)
