@@ -369,10 +369,7 @@ impl Table {
         let start = row * self.dims;
         match &self.rows {
             Rows::Bytes(bytes, at) => {
-                let row = &bytes[at + start..][..self.dims];
-                for (sum, &entry) in sum.iter_mut().zip(row) {
-                    *sum += weight * f32::from(entry.cast_signed());
-                }
+                AddBytes { weight, row: &bytes[at + start..][..self.dims], sum }.widest();
             }
             Rows::Singles(entries) => {
                 for (sum, &entry) in sum.iter_mut().zip(&entries[start..][..self.dims]) {
@@ -380,6 +377,47 @@ impl Table {
                 }
             }
         }
+    }
+}
+
+/// Adds a row of bytes times its weight to a sum.
+struct AddBytes<'a> {
+    weight: f32,
+    row: &'a [u8],
+    sum: &'a mut [f32],
+}
+
+impl AddBytes<'_> {
+    /// With the widest vectors that this processor has, to the same bits: nothing is fused.
+    #[cfg(feature = "bert")]
+    #[inline]
+    fn widest(self) {
+        pulp::Arch::new().dispatch(self);
+    }
+
+    #[cfg(not(feature = "bert"))]
+    #[inline]
+    fn widest(self) {
+        self.add();
+    }
+
+    #[expect(clippy::inline_always, reason = "it carries the target features of its caller")]
+    #[inline(always)]
+    fn add(self) {
+        for (sum, &entry) in self.sum.iter_mut().zip(self.row) {
+            *sum += self.weight * f32::from(entry.cast_signed());
+        }
+    }
+}
+
+#[cfg(feature = "bert")]
+impl pulp::WithSimd for AddBytes<'_> {
+    type Output = ();
+
+    #[expect(clippy::inline_always, reason = "it carries the target features of its caller")]
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.add();
     }
 }
 

@@ -108,7 +108,7 @@ pub(super) fn duplicates_and_forms(set: &ReviewSet) -> (Vec<NearDuplicate>, Form
 }
 
 /// Tables of shingles are made in so many parts, each by one thread.
-const SHARDS: usize = 8;
+const SHARDS: usize = 16;
 
 fn by_shard<T: Send>(make: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     (0..SHARDS).into_par_iter().map(make).collect()
@@ -130,11 +130,14 @@ fn of_shard(shingles: &[u64], shard: usize) -> &[u64] {
 struct Frequencies(Vec<HashMap<u64, u32>>);
 
 impl Frequencies {
+    /// Of texts with ascending shingles.
     fn of(texts: &[Vec<u64>]) -> Self {
-        let mut all: Vec<u64> = texts.iter().flatten().copied().collect();
-        all.par_sort_unstable();
         Self(by_shard(|shard| {
-            let runs = of_shard(&all, shard).chunk_by(|a, b| a == b).filter(|run| run.len() > 1);
+            let parts = || texts.iter().map(|text| of_shard(text, shard));
+            let mut all = Vec::with_capacity(parts().map(<[u64]>::len).sum());
+            parts().for_each(|part| all.extend_from_slice(part));
+            all.sort_unstable();
+            let runs = all.chunk_by(|a, b| a == b).filter(|run| run.len() > 1);
             runs.map(|run| (run[0], u32::try_from(run.len()).unwrap_or(u32::MAX))).collect()
         }))
     }
