@@ -97,12 +97,14 @@ fn sentence_length(text: &str) -> usize {
 /// The bytes that a line break or the end of a sentence may begin with.
 const MAY_END: [bool; 256] = {
     let mut may_end = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        may_end[byte] = byte >= 128 || matches!(byte as u8, b'\n'..=b'\r' | b'!' | b'.' | b'?');
+    let mut byte = 0_u8;
+    loop {
+        may_end[byte as usize] = matches!(byte, b'\n'..=b'\r' | b'!' | b'.' | b'?' | 128..);
+        if byte == u8::MAX {
+            break may_end;
+        }
         byte += 1;
     }
-    may_end
 };
 
 fn char_at(text: &str, at: usize) -> Option<char> {

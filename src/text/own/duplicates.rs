@@ -115,6 +115,7 @@ fn by_shard<T: Send>(make: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
 }
 
 /// Where a shingle is; ascending ones are in ascending parts.
+#[expect(clippy::cast_possible_truncation, reason = "it is less than the number of parts")]
 fn shard_of(shingle: u64) -> usize {
     (shingle >> (u64::BITS - SHARDS.ilog2())) as usize
 }
