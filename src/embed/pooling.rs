@@ -385,6 +385,25 @@ mod tests {
         }
     }
 
+    /// Wants the first sentence of every text.
+    #[derive(Default)]
+    struct Heard {
+        sentences: Vec<((usize, usize), Vec<f64>)>,
+        finished: Vec<usize>,
+    }
+
+    impl SentenceListener for Heard {
+        fn wants(&self, _text: usize, position: usize) -> bool {
+            position == 0
+        }
+
+        fn hear(&mut self, sentences: &[EmbeddedSentence], vectors: &Vectors, finished: usize) {
+            let places = sentences.iter().map(|sentence| (sentence.text, sentence.position));
+            self.sentences.extend(places.zip(dense_rows(vectors)));
+            self.finished.push(finished);
+        }
+    }
+
     fn dense_rows(vectors: &Vectors) -> Vec<Vec<f64>> {
         (0..vectors.len()).map(|row| vectors.dense_row(row)).collect()
     }
@@ -439,9 +458,17 @@ mod tests {
             sparse: bool,
         ) {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let count = Count::default();
-            let pooled = embed_in_calls(&Letters { sparse }, &texts, (size, true), &mut Nobody, &count).unwrap();
+            let (count, mut heard) = (Count::default(), Heard::default());
+            let pooled = embed_in_calls(&Letters { sparse }, &texts, (size, true), &mut heard, &count).unwrap();
             prop_assert_eq!(count.0.into_inner(), texts.len() as u64);
+            let all = texts.iter().enumerate().flat_map(|(text, whole)| {
+                let of_text = sentences(whole).enumerate();
+                let counting = of_text.filter(|(position, sentence)| *position == 0 || counts(sentence));
+                counting.map(move |(position, sentence)| ((text, position), Letters::vector(sentence).to_vec()))
+            });
+            prop_assert_eq!(heard.sentences, all.collect::<Vec<_>>());
+            prop_assert!(heard.finished.is_sorted());
+            prop_assert_eq!(heard.finished.last(), Some(&texts.len()));
             let rows = dense_rows(&pooled.vectors);
             prop_assert_eq!(rows.len(), texts.len());
             for (index, text) in texts.iter().enumerate() {
