@@ -43,6 +43,11 @@ enum Kind {
     High,
 }
 
+/// Of the byte at a place; behind the text there is space.
+fn kind_at(bytes: &[u8], at: usize) -> Kind {
+    bytes.get(at).map_or(Kind::Space, |&byte| KINDS[byte as usize])
+}
+
 /// Whether it is a part of a word wherever it stands.
 fn in_word(kind: Kind) -> bool {
     matches!(kind, Kind::Letter | Kind::Digit | Kind::Join)
@@ -150,7 +155,7 @@ impl<'a> Words<'a> {
     #[inline]
     fn next_plain(&mut self) -> Option<&'a str> {
         let bytes = self.text.as_bytes();
-        let kind = |at: usize| bytes.get(at).map_or(Kind::Space, |&byte| KINDS[byte as usize]);
+        let kind = |at: usize| kind_at(bytes, at);
         let mut start = self.end;
         while start < bytes.len() && kind(start) == Kind::Space {
             start += 1;
@@ -175,7 +180,7 @@ impl<'a> Words<'a> {
     #[inline(never)]
     fn next_of_any_kind(&mut self) -> Option<&'a str> {
         let bytes = self.text.as_bytes();
-        let kind = |at: usize| bytes.get(at).map_or(Kind::Space, |&byte| KINDS[byte as usize]);
+        let kind = |at: usize| kind_at(bytes, at);
         loop {
             if let Some(word) = self.other.as_mut().and_then(Other::next) {
                 return Some(word);
