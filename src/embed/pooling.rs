@@ -195,9 +195,9 @@ fn embed_in_calls(
     let rows = if pooled { texts.len() } else { 0 };
     let mut means: Option<Means> = None;
     let (mut long_units, mut units, mut finished) = (0, 0, 0);
-    let mut call = queue.take(sentences_per_call, listener);
+    let mut next = Some(queue.take(sentences_per_call, listener));
     let mut embedded: Option<(Call<'_>, Vectors)> = None;
-    loop {
+    while let Some(call) = next {
         if progress.interrupted() {
             return Err(EmbedError::of(Interrupted));
         }
@@ -213,7 +213,7 @@ fn embed_in_calls(
         let is_last = finished == texts.len();
         // While one call is embedded, what the one before it gave is added up and the next one is cut.
         // A call without a sentence still tells the number of dimensions.
-        let (embeddings, next) = rayon::join(
+        let (embeddings, following) = rayon::join(
             || embedder.embed(&call.batch, &counter),
             || {
                 if let Some((call, vectors)) = embedded.take() {
@@ -228,13 +228,12 @@ fn embed_in_calls(
         if call.batch.is_empty() {
             progress.advance(texts_done);
         }
-        let Some(next) = next else {
-            add(&mut means, rows, &call, &embeddings.vectors, pooled, listener);
-            break;
-        };
-        embedded = Some((std::mem::replace(&mut call, next), embeddings.vectors));
+        embedded = Some((call, embeddings.vectors));
+        next = following;
     }
-    let means = means.expect("the loop runs at least once");
+    let (call, vectors) = embedded.expect("the loop runs at least once");
+    add(&mut means, rows, &call, &vectors, pooled, listener);
+    let means = means.expect("what was added last made them");
     let (vectors, without_direction) = means.finish(rows);
     Ok(TextVectors { vectors, long_units, units, without_direction })
 }
