@@ -389,15 +389,11 @@ struct AddBytes<'a> {
 
 impl AddBytes<'_> {
     /// With the widest vectors that this processor has, to the same bits: nothing is fused.
-    #[cfg(feature = "bert")]
     #[inline]
     fn widest(self) {
+        #[cfg(feature = "bert")]
         pulp::Arch::new().dispatch(self);
-    }
-
-    #[cfg(not(feature = "bert"))]
-    #[inline]
-    fn widest(self) {
+        #[cfg(not(feature = "bert"))]
         self.add();
     }
 
