@@ -44,11 +44,13 @@ enum Kind {
 }
 
 /// Of the byte at a place; behind the text there is space.
+#[inline]
 fn kind_at(bytes: &[u8], at: usize) -> Kind {
     bytes.get(at).map_or(Kind::Space, |&byte| KINDS[byte as usize])
 }
 
 /// Whether it is a part of a word wherever it stands.
+#[inline]
 fn in_word(kind: Kind) -> bool {
     matches!(kind, Kind::Letter | Kind::Digit | Kind::Join)
 }
