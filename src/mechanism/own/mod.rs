@@ -62,9 +62,6 @@ const TRUSTED: f64 = 0.7;
 /// twenty blind ones does.
 const CONFIRMED: f64 = 1.644_853_626_951_472_7;
 
-/// So many times as far from people as from blind answers is far nearer to these.
-const NEARER: f64 = 2.0;
-
 /// Most deviations that count without the condition of the question.
 const UNCONFIRMED: f64 = 1.0;
 
@@ -245,12 +242,10 @@ impl Measured {
         ]
     }
 
-    /// Whether the answers are not confirmed more than blind ones, or are at least far nearer to these than to
-    /// those of people. Who gives one label nearly always is asked how often others give it, and not this.
+    /// Whether the answers are not confirmed more than blind ones: who knows little knows something. Who gives one
+    /// label nearly always is asked how often others give it, and not this.
     fn may_guess(&self) -> bool {
-        let above = self.confirmed.above_blind();
-        let is_like_blind = above < CONFIRMED || self.beyond[1] >= NEARER * above;
-        is_like_blind && self.confirmed.favourite.is_none()
+        self.confirmed.above_blind() < CONFIRMED && self.confirmed.favourite.is_none()
     }
 
     /// Between which deviations somebody's own answers to these tasks count: as copies no further than all copied
@@ -519,9 +514,8 @@ fn confirm(measured: &mut [Measured]) {
         one.ghosts[1] = ghost;
         // Where `may_guess` begins to hold, in deviations.
         let blind = one.confirmed.blind_deviation() / people.deviation(variance);
-        let is_like_blind = f64::min(ghost - CONFIRMED * blind, NEARER * ghost / (NEARER + blind));
         let is_asked = one.confirmed.favourite.is_none();
-        one.from[1] = if is_asked { is_like_blind } else { f64::NEG_INFINITY };
+        one.from[1] = if is_asked { ghost - CONFIRMED * blind } else { f64::NEG_INFINITY };
     }
 }
 

@@ -223,6 +223,23 @@ fn experts_in_a_weak_crowd_are_left_alone() {
 }
 
 #[test]
+fn who_knows_little_among_people_who_know_much_is_left_alone() {
+    let mut looks = 0;
+    for (labels, skill) in [(2, 0.7), (3, 0.5), (5, 0.4)] {
+        let skills = |random: &mut ChaCha8Rng, worker: usize| {
+            if worker < 5 { skill } else { random.random_range(0.9..0.97) }
+        };
+        let design = Design { skills: &skills, labels, each: 200, first: 0.3, ..Design::default() };
+        for seed in 0..8 {
+            let (table, z) = design.draw(seed);
+            looks += looked(&judge(&table, &[z])).iter().filter(|w| **w < 5).count();
+        }
+        eprintln!("{labels} labels: {looks} who know little so far");
+    }
+    assert!(50 * looks <= 120, "{looks} of 120");
+}
+
+#[test]
 fn people_are_left_alone_where_one_label_is_nearly_always_right() {
     for each in [15, 40] {
         let skills = |random: &mut ChaCha8Rng, _: usize| random.random_range(0.8..0.99);
