@@ -163,18 +163,18 @@ fn of_paper(
     forms: &FormShingles,
     elsewhere: &Elsewhere,
 ) -> Vec<(usize, Copied)> {
-    // The first Z by name that has a piece.
+    // The first Z by name that has a piece, by its place among them.
     let mut of_z: HashMap<u64, usize> = HashMap::new();
-    let mut order = z.clone();
-    order.sort_by_key(|&z| set.sources.name(set.z[z].source));
+    let mut by_name = z.clone();
+    by_name.sort_by_key(|&z| set.sources.name(set.z[z].source));
     let mut any = false;
-    for z in order {
+    for (place, &z) in by_name.iter().enumerate() {
         let Some(text) = set.z[z].content.text.as_deref() else { continue };
         any = true;
         let words = Words::of(text);
         of_z.reserve(words.hashes.len());
         words.pieces().for_each(|(_, piece)| {
-            of_z.entry(piece).or_insert(z);
+            of_z.entry(piece).or_insert(place);
         });
     }
     if !any {
@@ -192,7 +192,8 @@ fn of_paper(
         })
         .collect();
     let in_z = |piece: u64| of_z.get(&piece).copied();
-    let first: Vec<Copied> = texts.iter().map(|(_, words)| in_text(words, in_z, forms)).collect();
+    let first = texts.iter().map(|(_, words)| in_text(words, &by_name, in_z, forms));
+    let first: Vec<Copied> = first.collect();
     // Pieces of reviews that are their writers'; those of others are not looked for in them.
     let mut owners: HashMap<u64, usize> = HashMap::new();
     for (index, ((_, words), copied)) in texts.iter().zip(&first).enumerate() {
@@ -207,26 +208,55 @@ fn of_paper(
         if let Some(other) = elsewhere.most(set, words, z) {
             let text = set.z[other].content.text.as_deref().unwrap_or_default();
             let pieces: HashSet<u64> = Words::of(text).pieces().map(|(_, piece)| piece).collect();
-            let found = in_text(words, |piece| pieces.contains(&piece).then_some(other), forms);
+            let in_other = |piece| pieces.contains(&piece).then_some(0);
+            let found = in_text(words, &[other], in_other, forms);
             if is_copied(Some(found.share)) && found.share > copied.share {
                 return (*review, found);
             }
         }
-        if copied.share == 0.0 || owners.is_empty() {
-            return (*review, copied);
-        }
         let is_open = |piece: u64| owners.get(&piece).is_none_or(|&owner| owner == index);
-        (*review, in_text(words, |piece| in_z(piece).filter(|_| is_open(piece)), forms))
+        let open = |piece| in_z(piece).filter(|_| is_open(piece));
+        let all_open = copied.share == 0.0 || owners.is_empty();
+        let found = if all_open { copied } else { in_text(words, &by_name, open, forms) };
+        let is_of_several = found.passages.windows(2).any(|pair| pair[0].z != pair[1].z);
+        if !is_of_several {
+            return (*review, found);
+        }
+        let (most_first, pieces) = most_first(set, &by_name, words);
+        let first = |piece| pieces.iter().position(|pieces| pieces.contains(&piece));
+        let open = |piece| open(piece).and_then(|_| first(piece));
+        (*review, in_text(words, &most_first, open, forms))
     };
     texts.iter().zip(first).enumerate().map(of_text).collect()
 }
 
-/// What of a text stands in a Z, by the Z of each piece.
-fn in_text(words: &Words, z: impl Fn(u64) -> Option<usize>, forms: &FormShingles) -> Copied {
+/// The Z and their pieces, that with most of the pieces of a text first: what two have is that one's.
+fn most_first(set: &ReviewSet, z: &[usize], words: &Words) -> (Vec<usize>, Vec<HashSet<u64>>) {
+    let pieces = |&z: &usize| {
+        let text = set.z[z].content.text.as_deref()?;
+        Some((z, Words::of(text).pieces().map(|(_, piece)| piece).collect::<HashSet<u64>>()))
+    };
+    let mut all: Vec<_> = z.iter().filter_map(pieces).collect();
+    let common = |(_, pieces): &(usize, HashSet<u64>)| {
+        words.pieces().filter(|(_, piece)| pieces.contains(piece)).count()
+    };
+    all.sort_by_cached_key(|z| std::cmp::Reverse(common(z)));
+    all.into_iter().unzip()
+}
+
+/// What of a text stands in one of these Z, by the place of that which has a piece: a word in pieces of two is of the
+/// first.
+fn in_text(
+    words: &Words,
+    z: &[usize],
+    place: impl Fn(u64) -> Option<usize>,
+    forms: &FormShingles,
+) -> Copied {
     let mut source: Vec<Option<usize>> = vec![None; words.hashes.len()];
     for (range, piece) in words.pieces() {
-        if let Some(z) = z(piece) {
-            source[range].iter_mut().for_each(|of| *of = of.or(Some(z)));
+        if let Some(place) = place(piece) {
+            let first = |of: Option<usize>| Some(of.map_or(place, |of| of.min(place)));
+            source[range].iter_mut().for_each(|of| *of = first(*of));
         }
     }
     let in_form = |form: &HashSet<u64>| {
@@ -247,17 +277,18 @@ fn in_text(words: &Words, z: impl Fn(u64) -> Option<usize>, forms: &FormShingles
         }
     }
     is_form.iter_mut().zip(in_form(&forms.of_z)).for_each(|(form, of_z)| *form |= of_z);
-    source.iter_mut().zip(&is_form).filter(|(_, form)| **form).for_each(|(of, _)| *of = None);
     let all = is_form.iter().filter(|form| !**form).count();
-    let count = source.iter().flatten().count();
+    let count = source.iter().zip(&is_form).filter(|(of, form)| of.is_some() && !**form).count();
     let mut passages = Vec::new();
     let mut end = 0;
     for run in source.chunk_by(|a, b| a == b) {
         let start = end;
         end += run.len();
-        if let Some(z) = run[0] {
-            let (start, end) = (words.bytes[start].start, words.bytes[end - 1].end);
-            passages.push(Passage { start, end, z });
+        // Words of a form may stand within a passage, and are not all of it.
+        let own = || (start..end).filter(|&word| !is_form[word]);
+        if let (Some(place), Some((first, last))) = (run[0], own().next().zip(own().next_back())) {
+            let (start, end) = (words.bytes[first].start, words.bytes[last].end);
+            passages.push(Passage { start, end, z: z[place] });
         }
     }
     let different = different.len();
@@ -356,6 +387,25 @@ mod tests {
         let different: Vec<usize> =
             found.into_iter().map(|found| found.unwrap().different).collect();
         assert_eq!(different, [1, 0, 1, DIFFERENT]);
+    }
+
+    #[test]
+    fn the_z_with_most_of_a_text_has_what_others_have_too() {
+        // All is the second Z, of which the first has ten words and the form four of these.
+        let review = numbered(40);
+        let first: String = (10..20).map(|n| format!("w{n} ")).collect();
+        let set = set(&[&review], &[&first, &review], None);
+        let whole = |forms: &FormShingles| {
+            let found = copied(&set, forms, &|_| false).swap_remove(0).unwrap();
+            assert!((found.share - 1.0).abs() < 1e-12, "{found:?}");
+            let [Passage { start, end, z }] = found.passages[..] else { panic!("{found:?}") };
+            assert_eq!((start, end, z), (0, review.len(), 1));
+        };
+        whole(&FormShingles::default());
+        // Words of a form count for nothing, and cut nothing.
+        let form = Words::of("w12 w13 w14 w15 w16").hashes;
+        let of_z = form.windows(5).map(hash_words).collect();
+        whole(&FormShingles { of_z, ..FormShingles::default() });
     }
 
     #[test]
