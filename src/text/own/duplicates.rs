@@ -48,11 +48,11 @@ pub(crate) struct NearDuplicate {
 /// that a duplicate must have one of them.
 #[cfg(test)]
 pub(crate) fn near_duplicates(set: &ReviewSet) -> Vec<NearDuplicate> {
-    duplicates_and_forms(set).0
+    duplicates_and_forms(set, shingles_of_reviews(set)).0
 }
 
 /// Shingles that are nobody's own words.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct FormShingles {
     /// In more than half of the reviews, and at least ten.
     pub(super) of_reviews: HashSet<u64>,
@@ -60,8 +60,17 @@ pub(super) struct FormShingles {
     pub(super) of_z: HashSet<u64>,
 }
 
-/// The same, and the forms.
-pub(super) fn duplicates_and_forms(set: &ReviewSet) -> (Vec<NearDuplicate>, FormShingles) {
+/// The [`shingles`] of every review; none without a text.
+pub(super) fn shingles_of_reviews(set: &ReviewSet) -> Vec<Vec<u64>> {
+    let reviews = set.reviews.par_iter();
+    reviews.map(|review| review.content.text.as_deref().map(shingles).unwrap_or_default()).collect()
+}
+
+/// The same by the shingles of the reviews, and the forms.
+pub(super) fn duplicates_and_forms(
+    set: &ReviewSet,
+    mut texts: Vec<Vec<u64>>,
+) -> (Vec<NearDuplicate>, FormShingles) {
     let of_z = {
         let step = set.z.len().div_ceil(Z_LOOKED_AT).max(1) as u64;
         // Papers by their names, so that the order of rows changes nothing.
@@ -72,11 +81,6 @@ pub(super) fn duplicates_and_forms(set: &ReviewSet) -> (Vec<NearDuplicate>, Form
         let many = (texts.len() / Z_OF_A_FORM).max(FEWEST_Z_OF_A_FORM - 1);
         Frequencies::of(&texts).above(many)
     };
-    let mut texts: Vec<Vec<u64>> = set
-        .reviews
-        .par_iter()
-        .map(|review| review.content.text.as_deref().map(shingles).unwrap_or_default())
-        .collect();
     let frequencies = Frequencies::of(&texts);
     let form = (texts.len() / 2).max(FEWEST_OF_A_FORM - 1);
     let forms = FormShingles { of_reviews: frequencies.above(form), of_z };
@@ -304,7 +308,7 @@ mod tests {
                 let content = Content { text: Some(text), ..Content::default() };
                 set.z.push(crate::data::reviews::ZReview { paper, source, content });
             }
-            let of_z = duplicates_and_forms(&set).1.of_z;
+            let of_z = duplicates_and_forms(&set, shingles_of_reviews(&set)).1.of_z;
             (of_z.len(), shingles("a b c d e").iter().all(|shingle| of_z.contains(shingle)))
         };
         // Six of few; of 70 more than a tenth.

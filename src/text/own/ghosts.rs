@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::class::Class;
 use super::cut::{Sentences, count_words};
+use super::duplicates::{FormShingles, NearDuplicate};
 use super::settings::{COUNTED_WORDS, OwnSettings};
 use super::venue::Venue;
 use super::z_check::TextChecks;
@@ -49,6 +50,10 @@ pub struct Planted {
     pub(super) is_short: bool,
     /// Language of each review, if another one than that of most.
     pub(super) languages: Vec<Option<&'static str>>,
+    /// Reviews that are nearly the same text.
+    pub(super) near_duplicates: Vec<NearDuplicate>,
+    /// What is nobody's own words.
+    pub(super) forms: FormShingles,
     /// Papers with a task, in the order of the rows.
     papers_with_task: Vec<u32>,
     /// Starts of whole texts.
@@ -199,6 +204,8 @@ pub fn plant(set: &ReviewSet, checks: &TextChecks, settings: &OwnSettings) -> Pl
         is_broken,
         is_short,
         languages,
+        near_duplicates: checks.near_duplicates.clone(),
+        forms: checks.forms.clone(),
         papers_with_task,
         cuts,
     }

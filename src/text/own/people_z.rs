@@ -24,17 +24,22 @@ const FEWEST: usize = 20;
 /// Which Z are a person's review: only where a paper has several Z, this one and one review of the paper are nearly the same
 /// text, no other Z of the paper is near that review, and by its words this one is a person's and the others are an LLM's.
 ///
-/// Whoever hands in a Z is not meant: by its words that Z is an LLM's. One entry for each of [`ReviewSet::z`].
-pub(super) fn people_z(set: &ReviewSet, unusable: &[Option<UnusableZ>]) -> Vec<bool> {
+/// Whoever hands in a Z is not meant: by its words that Z is an LLM's. One entry for each of [`ReviewSet::z`]; takes the
+/// shingles of every review.
+pub(super) fn people_z(
+    set: &ReviewSet,
+    unusable: &[Option<UnusableZ>],
+    shingles_of_reviews: &[Vec<u64>],
+) -> Vec<bool> {
     let mut papers = papers_of(set);
     for paper in &mut papers {
         paper.z.retain(|&z| unusable[z].is_none() && set.z[z].content.text.is_some());
-        paper.reviews.retain(|&review| set.reviews[review].content.text.is_some());
+        paper.reviews.retain(|&review| !shingles_of_reviews[review].is_empty());
     }
     let candidates: Vec<usize> = papers
         .par_iter()
         .filter(|paper| paper.z.len() > 1 && !paper.reviews.is_empty())
-        .flat_map_iter(|paper| near_one_review(set, paper))
+        .flat_map_iter(|paper| near_one_review(set, paper, shingles_of_reviews))
         .collect();
     let mut found = vec![false; set.z.len()];
     if candidates.is_empty() {
@@ -56,14 +61,18 @@ pub(super) fn people_z(set: &ReviewSet, unusable: &[Option<UnusableZ>]) -> Vec<b
 }
 
 /// Of the Z of a paper those that are nearly the text of one of its reviews, which no other Z is near.
-fn near_one_review(set: &ReviewSet, Paper { reviews, z }: &Paper) -> Vec<usize> {
+fn near_one_review(
+    set: &ReviewSet,
+    Paper { reviews, z }: &Paper,
+    shingles_of_reviews: &[Vec<u64>],
+) -> Vec<usize> {
     let of_z: Vec<Vec<u64>> = z.iter().map(|&z| shingles(text(&set.z[z].content))).collect();
-    let reviews: Vec<Vec<u64>> =
-        reviews.iter().map(|&review| shingles(text(&set.reviews[review].content))).collect();
+    let reviews: Vec<&[u64]> =
+        reviews.iter().map(|&review| shingles_of_reviews[review].as_slice()).collect();
     let is_near = |z: &[u64], review: &[u64]| {
         let needed = needed(z.len().max(review.len()));
         // Most are of other lengths.
-        z.len().min(review.len()) >= needed && common(z, review) >= needed && !review.is_empty()
+        z.len().min(review.len()) >= needed && common(z, review) >= needed
     };
     let is_far = |z: &[u64], review: &[u64]| common(z, review) as f64 <= FAR * review.len() as f64;
     let candidate = |&(index, own): &(usize, &Vec<u64>)| {
@@ -161,6 +170,7 @@ impl Words {
 mod tests {
     use super::*;
     use crate::data::reviews::{Review, ZReview};
+    use crate::text::own::duplicates::shingles_of_reviews;
 
     fn content(text: &str) -> Content {
         Content { text: Some(text.into()), ..Content::default() }
@@ -190,7 +200,7 @@ mod tests {
     }
 
     fn found(set: &ReviewSet) -> Vec<usize> {
-        let found = people_z(set, &vec![None; set.z.len()]);
+        let found = people_z(set, &vec![None; set.z.len()], &shingles_of_reviews(set));
         found.iter().enumerate().filter(|(_, found)| **found).map(|(z, _)| z).collect()
     }
 

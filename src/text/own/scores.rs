@@ -5,7 +5,6 @@ use rayon::prelude::*;
 use super::class::Class;
 use super::closeness::Closeness;
 use super::copied::{Copied, DIFFERENT, copied, is_copied};
-use super::duplicates::duplicates_and_forms;
 use super::error::OwnError;
 use super::features::Comparison;
 use super::ghosts::Planted;
@@ -109,8 +108,7 @@ pub fn own_scores(
     let venue = &planted.venue;
     // What stands in a Z word for word needs no model, and takes no part in it: clear cases would raise
     // the share of cheaters, and others would pay for it.
-    let (near_duplicates, forms) = duplicates_and_forms(set);
-    let mut of_set = copied(set, &forms, &|z| venue.people_z.contains(&z));
+    let mut of_set = copied(set, &planted.forms, &|z| venue.people_z.contains(&z));
     let copied: Vec<_> = venue.reviews.iter().map(|&review| of_set[review].take()).collect();
     let share = |found: &Option<Copied>| found.as_ref().map(|found| found.share);
     let settled: Vec<bool> = copied.iter().map(|found| is_copied(share(found))).collect();
@@ -202,7 +200,7 @@ pub fn own_scores(
         ghosts: scene.points(planted),
         prevalence: verdict.prevalence,
         planted: verdict.rates,
-        near_duplicates,
+        near_duplicates: planted.near_duplicates.clone(),
         assumed_ratio: stands.assumed,
         warnings,
     })

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::cut::count_words;
+use super::duplicates::{FormShingles, NearDuplicate, duplicates_and_forms, shingles_of_reviews};
 use super::language::others;
 use super::people_z::people_z;
 use super::settings::OwnSettings;
@@ -99,9 +100,13 @@ pub struct TextChecks {
     pub(crate) unusable: Vec<Option<UnusableZ>>,
     /// The language of each review (an English name) if it is another one than that of most.
     pub(crate) languages: Vec<Option<&'static str>>,
+    /// Reviews that are nearly the same text.
+    pub(super) near_duplicates: Vec<NearDuplicate>,
+    /// What is nobody's own words.
+    pub(super) forms: FormShingles,
 }
 
-/// Tells the language of every text, and which Z cannot be used.
+/// Tells the language of every text, which Z cannot be used, and which reviews are nearly the same.
 pub fn check_texts(set: &ReviewSet, settings: &OwnSettings) -> TextChecks {
     let fewest_words = settings.min_words;
     let texts: Vec<Option<&str>> =
@@ -129,11 +134,13 @@ pub fn check_texts(set: &ReviewSet, settings: &OwnSettings) -> TextChecks {
             alone(text, fewest_words).or(several).or(foreign)
         })
         .collect();
-    let people = people_z(set, &unusable);
+    let shingles = shingles_of_reviews(set);
+    let people = people_z(set, &unusable, &shingles);
     for (wrong, _) in unusable.iter_mut().zip(people).filter(|(_, is_a_persons)| *is_a_persons) {
         *wrong = Some(UnusableZ::PersonsReview);
     }
-    TextChecks { unusable, languages }
+    let (near_duplicates, forms) = duplicates_and_forms(set, shingles);
+    TextChecks { unusable, languages, near_duplicates, forms }
 }
 
 /// What is wrong with a text by itself.
