@@ -167,7 +167,7 @@ fn settings_say_what_was_asked_for_and_what_was_chosen() {
 }
 
 #[test]
-fn another_language_is_not_judged_and_a_text_handed_in_twice_is_listed() {
+fn another_language_is_not_judged_and_whose_text_was_handed_in_twice_is_not_clear() {
     let [reviews, z] = venue();
     let german = "Die Autoren schlagen ein Verfahren vor, und die Versuche zeigen, dass es auf drei \
         Datensätzen funktioniert. Ich würde gerne einen Vergleich mit einfachen Verfahren sehen, denn \
@@ -221,6 +221,17 @@ fn another_language_is_not_judged_and_a_text_handed_in_twice_is_listed() {
     let shown = with(&[]).stdout;
     assert_eq!(shown.matches("bruno on P01 and chen on P01").count(), 1, "{shown}");
     assert!(with(&["--explain", "ada"]).stdout.contains("own work: not judged, written in German"));
+    // Both were clear; whose text it is nobody can say, and the chance that it is their own leaves that out.
+    for (name, expected) in [("bruno", "unsure"), ("chen", "unsure"), ("dora", "clear")] {
+        let person = results.iter().find(|row| row["reviewer"] == name).unwrap();
+        assert_eq!(person["flag"], expected, "{name}");
+    }
+    let chen = with(&["--explain", "chen"]).stdout;
+    assert!(
+        chen.contains("unsure, because a text of theirs is nearly the same as another one"),
+        "{chen}"
+    );
+    assert!(chen.contains("chance that all is their own work, if the same text is: "), "{chen}");
 }
 
 #[test]

@@ -56,6 +56,13 @@ impl<'a> Verdicts<'a> {
                     "unsure, because another LLM's text in their place would not be seen; on {of}"
                 )
             }
+            OwnFlag::Unsure
+                if found.reads_as == Some(Class::Own) && self.same_text(person).is_some() =>
+            {
+                format!(
+                    "unsure, because a text of theirs is nearly the same as another one; on {of}"
+                )
+            }
             OwnFlag::Unsure if found.n_look > 0 => format!(
                 "unsure; {} to look at one by one, but among {of} some read so by chance",
                 nouns.texts(found.n_look)
@@ -73,11 +80,16 @@ impl<'a> Verdicts<'a> {
             let hits = canaries.hits_of(person, self.run.set());
             said.extend((!hits.is_empty()).then(|| ("hidden phrases", hits.join("; "))));
         }
+        let same_text = self.same_text(person);
         if let Some(posterior) = found.posterior {
-            said.push(("chance that all is their own work", in_percent(posterior.own)));
+            let of = match same_text {
+                Some(_) => "chance that all is their own work, if the same text is",
+                None => "chance that all is their own work",
+            };
+            said.push((of, in_percent(posterior.own)));
         }
         said.extend(self.which(person).map(|which| ("which", which)));
-        said.extend(self.same_text(person).map(|pairs| ("nearly the same text", pairs)));
+        said.extend(same_text.map(|pairs| ("nearly the same text", pairs)));
         said.push(("compared", self.compared(person)));
         said.push(("against it", self.run.set().nouns.said(&self.against(person, found))));
         said

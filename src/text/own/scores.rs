@@ -192,6 +192,17 @@ pub fn own_scores(
     if !is_measured {
         warnings.push(OwnWarning::NotByWords);
     }
+    // Of a text that stands there twice nobody can say whose it is.
+    for review in planted.near_duplicates.iter().flat_map(|pair| [pair.reviews.0, pair.reviews.1]) {
+        let person = reviewers[set.reviews[review].reviewer as usize].as_mut();
+        let flags = [
+            reviews[review].as_mut().map(|review| &mut review.flag),
+            person.map(|person| &mut person.flag),
+        ];
+        for flag in flags.into_iter().flatten().filter(|flag| **flag == OwnFlag::Clear) {
+            *flag = OwnFlag::Unsure;
+        }
+    }
     let reviewers: Vec<_> = reviewers.into_iter().flatten().collect();
     Ok(OwnScores {
         unseen: reviewers.iter().filter(|reviewer| reviewer.is_unseen).count(),
