@@ -15,6 +15,7 @@ mod bounded;
 mod catalogue;
 mod charset;
 mod cmt;
+mod confidential;
 mod doccano;
 mod easychair;
 mod elements;

@@ -1,32 +1,27 @@
 //! Which fields of a form make the text of a review.
 //!
 //! Fields that hold more than a hundred characters on most of the rows where they are filled in, in
-//! the order of the form, without those that were written after the discussion, are for the chairs
-//! alone, or are not about the paper.
+//! the order of the form, without those that were written after the discussion, that authors do not
+//! see, or that are not about the paper.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::confidential::is_confidential;
 use crate::data::near::folded;
 
 /// Characters above which a field is prose.
 const PROSE: usize = 100;
 
 /// Parts of names of fields that are no part of a review as handed in.
-const NOT_TEXT: [&str; 15] = [
+const NOT_TEXT: [&str; 9] = [
     "scratchpad",
     "title",
     "acknowledg",
     "code_of_conduct",
     "ethic",
     "final_justification",
-    "confidential",
-    "to_chairs",
-    "to chairs",
-    "pc only",
-    "for pc",
-    "comments for the area chair",
     "author_response",
     "rebuttal",
     "post_discussion",
@@ -94,7 +89,7 @@ impl TextFields {
         }
         let is_text = |name: &String| {
             let plain = folded(name);
-            if NOT_TEXT.iter().any(|part| plain.contains(&part.replace(' ', "_"))) {
+            if NOT_TEXT.iter().any(|part| plain.contains(part)) || is_confidential(name) {
                 return false;
             }
             let (filled, prose) = self.counts[name];
@@ -135,10 +130,12 @@ mod tests {
             ("rating", "5: accept"),
             ("final_justification", &long),
             ("Confidential remarks to chairs", &long),
+            ("Comments to PC", &long),
+            ("comments", "short"),
         ] {
             fields.see(name, text);
         }
-        assert_eq!(fields.chosen(&[]), ["summary", "Detailed remarks"]);
+        assert_eq!(fields.chosen(&[]), ["summary", "Detailed remarks", "comments"]);
         assert_eq!(fields.chosen(&["rating".into()]), ["rating"]);
     }
 
