@@ -6,31 +6,53 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use unicode_normalization::UnicodeNormalization;
 
 use super::dictionary::Dictionary;
+use super::markup::shown;
 
-/// The words of a text as they are compared: without case, quotes, hyphens, punctuation and what no
-/// reader sees; ligatures and full-width letters as the letters they stand for.
+/// Shows only at the end of a line.
+const SOFT_HYPHEN: char = '\u{ad}';
+
+/// Most parts into which the ends of lines split a word.
+const MOST_PARTS: usize = 3;
+
+/// The words of a text as they are compared: without markup, case, quotes, hyphens, punctuation and
+/// what no reader sees; ligatures and full-width letters as the letters they stand for.
 pub(super) fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    for letter in text.nfkc() {
+    parts(text).into_iter().map(|part| part.word).collect()
+}
+
+/// A word, or a part of one.
+#[derive(Debug, Default)]
+struct Part {
+    word: String,
+    /// Whether a hyphen and no more than white space part it from what stands before.
+    follows_hyphen: bool,
+}
+
+fn parts(text: &str) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    // What stands since the last letter.
+    let mut between = String::new();
+    for letter in shown(text).nfkc() {
         match letter {
-            // Quotes inside words, soft hyphens, joiners and marks of direction belong to nothing.
-            '\''
-            | '\u{2018}'
-            | '\u{2019}'
-            | '\u{ad}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2060}'
-            | '\u{feff}' => {}
-            letter if letter.is_alphanumeric() => word.extend(letter.to_lowercase()),
-            _ if word.is_empty() => {}
-            _ => words.push(std::mem::take(&mut word)),
+            // Quotes inside words, joiners and marks of direction belong to nothing.
+            '\'' | '\u{2018}' | '\u{2019}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' => {}
+            letter if letter.is_alphanumeric() => {
+                let is_within = between.chars().all(|mark| mark == SOFT_HYPHEN);
+                if parts.is_empty() || !is_within {
+                    let after = between.strip_prefix(['-', '\u{2010}', SOFT_HYPHEN]);
+                    let follows_hyphen = after.is_some_and(|rest| rest.trim_start().is_empty());
+                    parts.push(Part { word: String::new(), follows_hyphen });
+                }
+                between.clear();
+                if let Some(part) = parts.last_mut() {
+                    part.word.extend(letter.to_lowercase());
+                }
+            }
+            _ if parts.is_empty() => {}
+            mark => between.push(mark),
         }
     }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
+    parts
 }
 
 /// Phrases of a dictionary that stand in a text, by number.
@@ -97,29 +119,58 @@ impl Finder {
 
     /// The number of a phrase, written in whatever case and spacing.
     pub(crate) fn number(&self, phrase: &str) -> Option<u32> {
-        let words = self.numbered(phrase);
+        let words: Vec<u32> = words(phrase).iter().map(|word| self.number_of(word)).collect();
         let found = self.whole.get(&hash(&words, ANY as usize))?;
         found.iter().copied().find(|&number| self.phrases[number as usize] == words)
     }
 
     /// All phrases in a text. Linear in its words, but where it has phrases or nearly so.
     pub(crate) fn find(&self, text: &str) -> Found {
-        let text = self.numbered(text);
-        // How many of the words before each place no phrase has: most windows have two of these.
-        let mut unknown = vec![0_u32];
-        for word in &text {
-            unknown.push(unknown[unknown.len() - 1] + u32::from(*word == ANY));
-        }
+        let parts = parts(text);
         let mut found = Found::default();
-        for &length in &self.lengths {
-            for start in 0..(text.len() + 1).saturating_sub(length) {
-                if unknown[start + length] - unknown[start] <= 1 {
-                    self.look_at(&text[start..start + length], &mut found);
-                }
-            }
+        let apart: Vec<u32> = parts.iter().map(|part| self.number_of(&part.word)).collect();
+        self.find_in(&apart, &mut found);
+        let joined = self.joined(&parts);
+        if joined.len() < apart.len() {
+            self.find_in(&joined, &mut found);
         }
         found.near = found.near.difference(&found.exact).copied().collect();
         found
+    }
+
+    /// The numbers of words, those that hyphens split as one where a phrase has it.
+    fn joined(&self, parts: &[Part]) -> Vec<u32> {
+        let mut joined = Vec::with_capacity(parts.len());
+        let mut rest = parts;
+        while let [first, after @ ..] = rest {
+            let mut word = first.word.clone();
+            let (mut number, mut length) = (self.number_of(&word), 1);
+            let split = after.iter().take(MOST_PARTS - 1).take_while(|part| part.follows_hyphen);
+            for (part, end) in split.zip(2..) {
+                word.push_str(&part.word);
+                if let Some(&whole) = self.vocabulary.get(&word) {
+                    (number, length) = (whole, end);
+                }
+            }
+            joined.push(number);
+            rest = &rest[length..];
+        }
+        joined
+    }
+
+    fn find_in(&self, text: &[u32], found: &mut Found) {
+        // How many of the words before each place no phrase has: most windows have two of these.
+        let mut unknown = vec![0_u32];
+        for word in text {
+            unknown.push(unknown[unknown.len() - 1] + u32::from(*word == ANY));
+        }
+        for &length in &self.lengths {
+            for start in 0..(text.len() + 1).saturating_sub(length) {
+                if unknown[start + length] - unknown[start] <= 1 {
+                    self.look_at(&text[start..start + length], found);
+                }
+            }
+        }
     }
 
     fn look_at(&self, window: &[u32], found: &mut Found) {
@@ -140,8 +191,7 @@ impl Finder {
         }
     }
 
-    fn numbered(&self, text: &str) -> Vec<u32> {
-        let number = |word: String| self.vocabulary.get(&word).copied().unwrap_or(ANY);
-        words(text).into_iter().map(number).collect()
+    fn number_of(&self, word: &str) -> u32 {
+        self.vocabulary.get(word).copied().unwrap_or(ANY)
     }
 }

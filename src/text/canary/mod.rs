@@ -17,6 +17,7 @@ mod check;
 mod dictionary;
 mod find;
 mod hypergeometric;
+mod markup;
 #[cfg(feature = "pdf")]
 mod pdf;
 mod plan;

@@ -120,6 +120,36 @@ fn case_quotes_hyphens_breaks_and_ligatures_do_not_matter() {
 }
 
 #[test]
+fn words_that_a_line_end_splits_and_markup_do_not_matter_and_other_words_do() {
+    let dictionary = Dictionary::from_lines("the densely layered appendix of it\n").unwrap();
+    let finder = Finder::new(&dictionary);
+    for text in [
+        "the densely layered app-\nendix of it",
+        "the dense-ly layered appen\u{2010} \r\n dix of it",
+        "the densely layered ap\u{ad}\npen-\ndix of it",
+        "<p>the <em>densely</em> <b class=\"x\">layered</b> appendix<br/>of it</p>",
+        "the&nbsp;densely&#160;layered app&shy;endix &ldquo;of&rdquo; it",
+    ] {
+        let found = finder.find(text);
+        assert_eq!((found.exact, found.near.len()), (BTreeSet::from([0]), 0), "{text}");
+    }
+    for text in [
+        // A dash is no hyphen, nor are words without one parts of another.
+        "the densely layered app \u{2014} endix of it",
+        "the densely layered app\nendix of it",
+        "the densely layered app-\nend-ix-ed of it",
+        // What stands in brackets was written.
+        "the densely <very> layered appendix of it",
+        "the densely &c; layered appendix of it",
+    ] {
+        assert_eq!(finder.find(text), Found::default(), "{text}");
+    }
+    // One word changed, and another one split.
+    let changed = finder.find("the <i>dense</i> layered app-\nendix of it");
+    assert_eq!((changed.exact.len(), changed.near), (0, BTreeSet::from([0])));
+}
+
+#[test]
 fn a_plan_does_not_depend_on_the_order_of_papers_and_draws_all_phrases_alike() {
     let dictionary = Dictionary::bundled();
     let draw = |papers: &[&str]| {
