@@ -15,6 +15,9 @@ const NOTHING: [&str; 13] = [
     "#num!", "\\n",
 ];
 
+/// Begins what a spreadsheet writes where it could not compute a cell.
+const ERROR: char = '#';
+
 /// Lists, objects and quotes around nothing.
 const EMPTY: [&str; 6] = ["{}", "[]", "[{}]", "[null]", "[\"\"]", "\"\""];
 
@@ -241,6 +244,12 @@ pub(crate) fn says_nothing(text: &str) -> bool {
     text.len() <= 16 && (is_empty(text) || may_be_word() && NOTHING.contains(&alike(text).as_str()))
 }
 
+/// Whether a name is what a spreadsheet writes where it could not compute one. Words for nothing may be
+/// names: some people are called Null.
+pub(crate) fn is_spreadsheet_error(name: &str) -> bool {
+    name.trim_start().starts_with(ERROR) && says_nothing(name)
+}
+
 /// Whether there is nothing but brackets, quotes and white space.
 fn is_empty(text: &str) -> bool {
     let text = text.trim();
@@ -307,6 +316,16 @@ mod tests {
         }
         for word in ["none", "NA", "no", "0", "-", "unknown", "null hypothesis", "false"] {
             assert_eq!(Answered::in_cell(word), label(word));
+        }
+    }
+
+    #[test]
+    fn errors_of_spreadsheets_are_no_names_and_words_for_nothing_may_be() {
+        for error in ["#REF!", " #ref! ", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!"] {
+            assert!(is_spreadsheet_error(error), "{error}");
+        }
+        for name in ["Null", "nan", "n/a", "#1", "#42", "#REF", "", "p#REF!"] {
+            assert!(!is_spreadsheet_error(name), "{name}");
         }
     }
 

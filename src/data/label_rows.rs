@@ -239,6 +239,29 @@ mod tests {
     }
 
     #[test]
+    fn the_error_of_a_spreadsheet_is_no_name() {
+        let read = |labels: &str, z: &str| {
+            let text = |rows: &str| format!("task,worker,label\nq,a,x\nq,b,y\n{rows}");
+            let z = [("z.csv".to_owned(), format!("task,label\nq,x\n{z}"))];
+            let z = z.each_ref().map(|(name, text)| (name.clone(), text.as_bytes()));
+            Labels::from_readers(("labels.csv", text(labels).as_bytes()), z)
+        };
+        // Words for nothing may be names, and an error as a label is a label that is missing.
+        let labels = read("null,nan,x\nr,c,x\nr,d,#REF!\n", "r,x\n").unwrap();
+        assert_eq!(labels.table.report_count(), 4);
+        for (labels, z, place) in [
+            ("#REF!,c,x\n", "", "labels.csv:4: column `task`"),
+            ("#REF!,c,\"x\"\"y\"\n", "", "labels.csv:4: column `task`"),
+            ("r,#N/A,x\n", "", "labels.csv:4: column `worker`"),
+            ("", "#NAME?,x\n", "z.csv:3: column `task`"),
+        ] {
+            let error = read(labels, z).unwrap_err().to_string();
+            assert!(error.contains(&format!("{place}: is `#")), "{error}");
+            assert!(error.contains("a spreadsheet"), "{error}");
+        }
+    }
+
+    #[test]
     fn rows_are_checked_like_those_of_files() {
         let rows = [
             LabelRow::new("q", "a", "x"),

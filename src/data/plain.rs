@@ -2,8 +2,8 @@
 //! JSON lines of flat objects.
 //!
 //! Ten million rows are read on all cores, names being numbered as they are met and then in their
-//! order. Whatever is unusual (an escape, a line end in quotes, a row of another width, an empty field, bad
-//! UTF-8, a lone carriage return) makes the whole file go through [`super::rows`] instead, which is slower and
+//! order. Whatever is unusual (an escape, a line end in quotes, a row of another width, an empty field, the
+//! error of a spreadsheet for a name, bad UTF-8, a lone carriage return) makes the whole file go through [`super::rows`] instead, which is slower and
 //! can say what is wrong where. Both give the same rows.
 
 #![expect(
@@ -24,6 +24,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use memchr::{memchr, memchr2, memchr3};
 use rayon::prelude::*;
 
+use super::answers::is_spreadsheet_error;
 use super::formula::unguarded;
 use super::ids::{Ids, keys_in_order, whole};
 use super::labels::{Label, LabelNames, LabelReport, MAX_LABELS};
@@ -408,7 +409,8 @@ fn merge(parts: Vec<Part<'_>>) -> Option<(LabelNames, Vec<Vec<LabelReport>>)> {
     let ((tasks, of_tasks), (workers, of_workers)) =
         rayon::join(|| joined(tasks), || joined(workers));
     let (labels, of_labels) = joined(labels);
-    if labels.len() > MAX_LABELS {
+    let is_unusual = |names: &[String]| names.iter().any(|name| is_spreadsheet_error(name));
+    if labels.len() > MAX_LABELS || is_unusual(&tasks) || is_unusual(&workers) {
         return None;
     }
     let renumber = || {

@@ -271,6 +271,9 @@ mod tests {
     fn rows_are_checked_like_those_of_files() {
         let rows =
             [review("p", "a", &[1.0]), review("p", "", &[1.0]), review("q", "a", &[f64::NAN])];
+        let broken = Reviews::from_rows([review("#REF!", "a", &[1.0])], []);
+        let broken = broken.unwrap_err().to_string();
+        assert!(broken.contains("reviews:1: column `paper`: is `#REF!`"), "{broken}");
         let error = Reviews::from_rows(rows, [z("p", &[1.0, 2.0])]).unwrap_err().to_string();
         assert!(error.starts_with("3 problems in the input"), "{error}");
         assert!(error.contains("reviews:2: column `reviewer`: is empty"), "{error}");

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::answers::Answered;
+use super::answers::{Answered, is_spreadsheet_error};
 use super::formula::unguarded;
 use super::near::{did_you_mean, listed, quotable, same_name};
 use super::problem::{Problem, Problems};
@@ -91,12 +91,17 @@ impl Field<'_> {
         }
     }
 
-    /// Why [`Self::as_name`] gives nothing, and what to do.
+    /// Why a field is no name, and what to do.
     pub(super) fn no_name(&self) -> String {
         match self {
             Self::Json(Value::Number(number)) if is_inexact(number) => format!(
                 "is a number that other numbers cannot be told from (read as {number}); write it \
                  in quotes"
+            ),
+            Self::Text(text) if is_spreadsheet_error(text) => format!(
+                "is `{}`, which a spreadsheet writes where it could not compute a cell; give every \
+                 row a name",
+                text.trim()
             ),
             _ => "is empty or not a name; give every row one".into(),
         }
@@ -137,7 +142,7 @@ impl Row<'_> {
         column: &NamedColumn<'_>,
         problems: &mut FileProblems<'_>,
     ) -> Option<Cow<'_, str>> {
-        let name = self.fields[index].as_name();
+        let name = self.fields[index].as_name().filter(|name| !is_spreadsheet_error(name));
         if name.is_none() {
             let message = self.fields[index].no_name();
             problems.report(Some(self.line), Some(column.name), message);
@@ -160,7 +165,8 @@ impl Row<'_> {
                 Answered::Spans | Answered::Structure => {}
             }
         }
-        self.name(index, column, problems)
+        let label = self.fields[index].as_name();
+        label.or_else(|| self.name(index, column, problems))
     }
 }
 

@@ -33,7 +33,7 @@ impl Importer for Appen {
                 return output.leave_out("tainted judgments");
             }
             let answer = records.answer(record, &answer);
-            output.person(&NOUNS, record.get(&task), record.get(&worker), answer);
+            output.person(&NOUNS, record.name(&task), record.name(&worker), answer);
         })
     }
 }

@@ -29,12 +29,12 @@ impl Importer for EasyChair {
         let fields = if asked.is_empty() { vec!["text".to_owned()] } else { asked };
         output.text_fields.clone_from(&fields);
         records.each(output, |record, output| {
-            let Some(paper) = record.get("submission #") else {
+            let Some(paper) = record.name("submission #") else {
                 return output.leave_out("reviews without a paper");
             };
             // Members and outside reviewers are numbered apart.
-            let person = record.get("reviewer person #").map(|number| format!("person {number}"));
-            let member = || record.get("member #").map(|number| format!("member {number}"));
+            let person = record.name("reviewer person #").map(|number| format!("person {number}"));
+            let member = || record.name("member #").map(|number| format!("member {number}"));
             let Some(reviewer) = person.or_else(member) else {
                 return output.leave_out("reviews without a reviewer");
             };

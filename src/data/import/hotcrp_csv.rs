@@ -70,10 +70,10 @@ fn read_table(request: &Request<'_>, output: &mut Output, paper: &str) -> Result
     let fields = records.text_fields(&ABOUT)?;
     output.text_fields.clone_from(&fields);
     records.each(output, |record, output| {
-        let Some(paper) = record.get(paper) else {
+        let Some(paper) = record.name(paper) else {
             return output.leave_out("reviews without a paper");
         };
-        let Some(reviewer) = record.get("email").or_else(|| record.get("review")) else {
+        let Some(reviewer) = record.name("email").or_else(|| record.name("review")) else {
             return output.leave_out("reviews without a reviewer");
         };
         let text = joined(&fields, |name| record.text(name));
@@ -96,11 +96,11 @@ fn read_narrow(request: &Request<'_>, output: &mut Output) -> Result<(), ImportE
     let mut reviews: Vec<Review> = Vec::new();
     let mut positions: BTreeMap<String, usize> = BTreeMap::new();
     records.each(output, |record, output| {
-        let (Some(paper), Some(review)) = (record.get("pid"), record.get("review")) else {
+        let (Some(paper), Some(review)) = (record.name("pid"), record.name("review")) else {
             return output.leave_out("fields without a review");
         };
         let position = *positions.entry(review.to_owned()).or_insert_with(|| {
-            let reviewer = record.get("email").unwrap_or(review).to_owned();
+            let reviewer = record.name("email").unwrap_or(review).to_owned();
             let (place, paper) = (output.place(), paper.to_owned());
             reviews.push(Review { place, paper, reviewer, fields: Vec::new() });
             reviews.len() - 1

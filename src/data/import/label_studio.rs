@@ -172,7 +172,7 @@ impl Importer for LabelStudioTable {
         records.each(output, |record, output| {
             output.took(record.get("lead_time"));
             let answer = records.answer(record, &control);
-            output.person(&NOUNS, record.get(&task), record.get(&worker), answer);
+            output.person(&NOUNS, record.name(&task), record.name(&worker), answer);
         })
     }
 }

@@ -35,7 +35,7 @@ impl Importer for MTurk {
         let task = records.column(request.task(), "HITId")?;
         if request.wanted == Wanted::Items {
             return records.each(output, |record, output| {
-                output.item(record.get(&task), record.starting("Input."));
+                output.item(record.name(&task), record.starting("Input."));
             });
         }
         let worker = records.column(request.worker(), "WorkerId")?;
@@ -47,7 +47,7 @@ impl Importer for MTurk {
             }
             output.took(record.get("WorkTimeInSeconds"));
             let answer = answer.in_row(&records, record, request.wanted.is_labels());
-            output.person(&NOUNS, record.get(&task), record.get(&worker), answer);
+            output.person(&NOUNS, record.name(&task), record.name(&worker), answer);
         })
     }
 }

@@ -66,6 +66,8 @@ pub(super) struct Output {
     pub(super) short: u64,
     /// Answers that are marked places.
     pub(super) spans: u64,
+    /// Rows that are left out and hold the error of a spreadsheet.
+    pub(super) spreadsheet_errors: u64,
     /// Tasks that were put out as items.
     items: HashSet<String>,
     place: u64,
@@ -87,6 +89,7 @@ impl Output {
             read: 0,
             short: 0,
             spans: 0,
+            spreadsheet_errors: 0,
             items: HashSet::new(),
             place: 0,
             seconds: None,

@@ -63,7 +63,7 @@ impl Importer for Potato {
             if answer == Answered::Nothing {
                 return output.leave_out("annotations without an answer");
             }
-            output.person(&NOUNS, record.get(&task), record.get(&worker), answer);
+            output.person(&NOUNS, record.name(&task), record.name(&worker), answer);
         })
     }
 }

@@ -298,7 +298,7 @@ fn finished(
         }));
     }
     warnings.extend(output.warnings);
-    warnings.extend(many_left_out(&note));
+    warnings.extend(many_left_out(&note, output.spreadsheet_errors));
     let as_source = |lines: output::Lines| Source {
         path: source.path.clone(),
         sha256: source.sha256.clone(),
@@ -312,8 +312,8 @@ fn finished(
 }
 
 /// That much of a table is left out for want of a name or a text, as where cells were merged: the names
-/// then stand in the first of several rows alone.
-fn many_left_out(note: &ImportNote) -> Option<Warning> {
+/// then stand in the first of several rows alone; or where a spreadsheet could not compute them.
+fn many_left_out(note: &ImportNote, errors: u64) -> Option<Warning> {
     /// One row in so many.
     const MANY: u64 = 5;
     let lacking = note.left_out.iter().filter(|(reason, _)| *reason != table::EMPTY);
@@ -321,9 +321,16 @@ fn many_left_out(note: &ImportNote) -> Option<Warning> {
     if note.format != "table" || MANY * left_out <= note.read {
         return None;
     }
+    let why = if errors > 0 {
+        format!(
+            "{errors} hold an error of a spreadsheet, such as `#REF!`; mend it there, and save the \
+             table again"
+        )
+    } else {
+        "were cells merged? give every row all of its names".to_owned()
+    };
     let message = format!(
-        "{left_out} of {} rows of `{}` are left out since something is missing: were cells merged? give \
-         every row all of its names",
+        "{left_out} of {} rows of `{}` are left out since something is missing: {why}",
         note.read, note.file,
     );
     let count = usize::try_from(left_out).unwrap_or(usize::MAX);

@@ -14,7 +14,7 @@ use super::importer::Request;
 use super::output::Output;
 use super::peek::{Peek, Root};
 use super::text_fields::TextFields;
-use crate::data::answers::{Answered, says_nothing, structure, text_of};
+use crate::data::answers::{Answered, is_spreadsheet_error, says_nothing, structure, text_of};
 use crate::data::formula::unguarded;
 use crate::data::near::{did_you_mean, folded, listed, quotable};
 use crate::data::plain::{LEAST_PART_BYTES, places_of, split_at_lines};
@@ -43,6 +43,11 @@ impl Record<'_> {
         let position = self.names.iter().position(|other| other == name)?;
         let cell = self.cells[position].as_deref()?.trim();
         (!cell.is_empty()).then_some(cell)
+    }
+
+    /// A cell that names something: not the error of a spreadsheet.
+    pub(super) fn name(&self, name: &str) -> Option<&str> {
+        self.get(name).filter(|cell| !is_spreadsheet_error(cell))
     }
 
     /// A cell that holds a text.

@@ -13,6 +13,7 @@ use super::schema::{JUDGMENTS, Known, Schema, TEXT, TextRule, VECTOR};
 use super::text_fields::joined;
 use super::wide::answer_columns;
 use super::wrapping::{KEY, Wrapping};
+use crate::data::answers::is_spreadsheet_error;
 use crate::data::near::{did_you_mean, folded, listed, same_name};
 use crate::data::rows::HEADLESS;
 use crate::data::source::{Format, Source};
@@ -185,7 +186,7 @@ fn read_flat(request: &Request<'_>, output: &mut Output) -> Result<(), ImportErr
             let cell = if matches!(key.as_str(), "label" | "truth") {
                 output.label_of(record.get(name))
             } else {
-                record.get(name).map_or(Value::Null, Value::from)
+                record.name(name).map_or(Value::Null, Value::from)
             };
             row.push((key, cell));
         }
@@ -194,7 +195,12 @@ fn read_flat(request: &Request<'_>, output: &mut Output) -> Result<(), ImportErr
             row.push(("text", if joined.is_empty() { Value::Null } else { joined.into() }));
         }
         match layout.lack(&row) {
-            Some(reason) => output.leave_out(reason),
+            Some(reason) => {
+                let mut cells = layout.cells.iter().map(|(_, name)| name).chain(&layout.text);
+                let is_error = |name: &String| record.get(name).is_some_and(is_spreadsheet_error);
+                output.spreadsheet_errors += u64::from(cells.any(is_error));
+                output.leave_out(reason);
+            }
             None => output.row(&row),
         }
     })

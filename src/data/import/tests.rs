@@ -495,6 +495,31 @@ fn windows_1252_is_said_and_that_many_rows_are_left_out() {
     // Two of its five rows lack a name or a text.
     let codes: Vec<&str> = warnings.iter().map(|warning| warning.code).collect();
     assert_eq!(codes, ["windows_1252", "many_left_out"]);
+    assert!(warnings[1].message.contains("were cells merged?"), "{}", warnings[1].message);
+}
+
+#[test]
+fn what_a_spreadsheet_could_not_compute_is_missing_wherever_it_stands() {
+    let [a, b, c] = TEXTS;
+    let rows = [
+        vec!["Paper", "Member", "Text"],
+        vec!["#REF!", "ann", a],
+        vec!["1", "#N/A", b],
+        vec!["1", "ben", "#NAME?"],
+        vec!["null", "ann", c],
+    ];
+    let file = source("t.csv", table(b';', &rows).as_bytes()).unwrap();
+    let columns = [("reviewer".to_owned(), "Member".to_owned())].into();
+    let settings = ImportSettings { columns, ..ImportSettings::default() };
+    let found = imported(file, Wanted::Reviews, &settings).unwrap();
+    let kept = [("null", "ann", c)];
+    assert_eq!(rows_of(&found.source), owned(&kept));
+    let left_out = ["rows without a paper", "rows without a reviewer", "rows without a text"];
+    let left_out = left_out.map(|reason| (reason.to_owned(), 1));
+    assert_eq!(found.note.unwrap().left_out, left_out.into());
+    let said = &found.warnings[0].message;
+    assert!(said.contains("3 of 4 rows"), "{said}");
+    assert!(said.contains("3 hold an error of a spreadsheet"), "{said}");
 }
 
 #[test]

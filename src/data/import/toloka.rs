@@ -43,7 +43,7 @@ impl Importer for Toloka {
         records.each(output, |record, output| {
             // Golden tasks have a known answer and repeat; they count like others.
             let task = match &task {
-                Some(name) => record.get(name).map(str::to_owned),
+                Some(name) => record.name(name).map(str::to_owned),
                 None => {
                     Some(digest(inputs.iter().map(|name| record.get(name).unwrap_or_default())))
                 }
@@ -56,7 +56,7 @@ impl Importer for Toloka {
                 return output.leave_out("rejected assignments");
             }
             let answer = records.answer(record, &answer);
-            output.person(&NOUNS, task.as_deref(), record.get(&worker), answer);
+            output.person(&NOUNS, task.as_deref(), record.name(&worker), answer);
         })
     }
 }

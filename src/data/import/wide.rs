@@ -205,7 +205,7 @@ impl Sheet {
             if let Some(reason) = lacks(record) {
                 return output.leave_out(reason);
             }
-            let Some(name) = record.get(&self.name) else {
+            let Some(name) = record.name(&self.name) else {
                 let who = if is_worker { "worker" } else { "task" };
                 return output.leave_out(format!("rows without a {who}"));
             };

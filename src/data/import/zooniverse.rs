@@ -35,7 +35,7 @@ impl Importer for Zooniverse {
         records.each(output, |record, output| {
             let found = annotations(record).into_iter().find(|(task, _)| *task == question);
             let answer = request.answered(found.as_ref().map(|(_, value)| value));
-            output.person(&NOUNS, record.get(&task), record.get(&worker), answer);
+            output.person(&NOUNS, record.name(&task), record.name(&worker), answer);
         })
     }
 }

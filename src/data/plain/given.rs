@@ -1,6 +1,7 @@
 //! What LLMs or the truth say of the tasks of a crowd.
 
 use super::{Numbers, Take, as_text, read_in_parts, usual_parts};
+use crate::data::answers::is_spreadsheet_error;
 use crate::data::ids::{Ids, Place};
 use crate::data::rows::Column;
 use crate::data::source::{Format, Source};
@@ -27,7 +28,8 @@ pub(in crate::data) fn read_plain_given<const N: usize>(
 ) -> Option<u64> {
     let parts = read_in_parts(source, schema, &|| Part::of(tasks), usual_parts())?;
     let rows: usize = parts.iter().map(|part| part.rows.len()).sum();
-    if rows == 0 {
+    let mut unknown = parts.iter().flat_map(|part| &part.unknown.names);
+    if rows == 0 || unknown.any(|name| is_spreadsheet_error(as_text(name))) {
         return None;
     }
     let mut first = if source.format == Format::JsonLines { 1 } else { 2 };
