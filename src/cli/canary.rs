@@ -478,7 +478,7 @@ fn checked(args: &CheckArgs, common: &Common) -> Result<Report> {
     report.warnings = warnings;
     report.footer = vec![
         "p: the probability that a review written without sight of the phrases has as many of its paper's, given which phrases of the dictionary it has; exact, whatever people write.".into(),
-        "look: the paper's file went through a language model on the way to this review. That the model wrote the review does not follow: ask, and read it.".into(),
+        "look: the paper's file went through a language model on the way to this review, or the reviewer saw the hidden text (selected it, used a screen reader) and speaks of it. That a model wrote the review does not follow: ask, and read it.".into(),
     ];
     Ok(report)
 }

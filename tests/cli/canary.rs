@@ -65,6 +65,8 @@ fn reviews_with_their_papers_phrases_are_to_be_looked_at() {
     );
     assert!(rows[1][4].parse::<f64>().unwrap() < 1e-9, "{}", rows[1][4]);
     assert_eq!(rows[4][4], "", "what was not looked for has no probability");
+    let shown = folder.caz(&arguments[..5]).succeeded().stdout;
+    assert!(shown.contains("or the reviewer saw the hidden text"), "{shown}");
     assert!(run.stderr.contains("1 reviews are of papers that are not in the plan"));
 
     folder.write("other.csv", "paper,phrase_1\nA,the phrase of somebody else\n");
@@ -185,6 +187,9 @@ fn reviews_by_own_have_a_column_of_canaries_and_a_word_on_how_own_does() {
     let why =
         folder.caz(&[&arguments[..], &["table", "--explain", who]].concat()).succeeded().stdout;
     assert!(why.contains(one) && why.contains("the file went through an LLM"), "{why}");
+    // Whoever reports the hidden text has its phrases, too.
+    assert!(why.contains("or they saw the hidden text and speak of it"), "{why}");
+    assert!(why.contains("who found the hidden text"), "{why}");
     // So it is by scores that know no own work.
     let projected = [&arguments[..], &["csv", "--score", "projected"]].concat();
     let projected = folder.caz(&projected).succeeded().csv();

@@ -36,7 +36,7 @@ impl<'a> Verdicts<'a> {
             let hits = canaries.hits_of(person, self.run.set()).len();
             return nouns.said(&format!(
                 "look; every phrase that was hidden in the paper stands in {hits} of {of}: the file went \
-                 through an LLM"
+                 through an LLM, or they saw the hidden text and speak of it"
             ));
         }
         match found.flag {
@@ -190,8 +190,8 @@ impl<'a> Verdicts<'a> {
                 }
                 said.push(match found.reads_as {
                     _ if self.run.canaries().is_some_and(|all| all.is_person_hit(person)) => {
-                        "the phrases say that the paper's file went through an LLM, not that the review is the \
-                         LLM's"
+                        "who found the hidden text (selected it, used a screen reader) and reports it has \
+                         the phrases, too; nor do they say that the review is the LLM's"
                             .into()
                     }
                     _ if is_copied(found.copied) => {
