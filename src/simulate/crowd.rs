@@ -236,6 +236,11 @@ mod tests {
             let crowd = plan.draw(&mut stream(0, "test", 0)).unwrap();
             let copied = crowd.table.of_worker(1);
             let same = copied.iter().filter(|(task, label)| crowd.z[*task as usize] == *label);
+            let right = crowd.z.iter().zip(&crowd.truth).filter(|(said, truth)| said == truth);
+            // Z is no opinion either: right where it is one, .7, or by chance, 1 of 2. Five standard
+            // errors over 4,000 tasks are 0.039.
+            let expected = consistency * 0.7 + (1.0 - consistency) / 2.0;
+            assert!((right.count() as f64 / 4000.0 - expected).abs() < 0.039, "{consistency}");
             same.count() as f64 / copied.len() as f64
         };
         assert!((agreement(1.0) - 1.0).abs() < 1e-12);

@@ -50,14 +50,14 @@ pub(in crate::cli) struct Crowd {
     /// Probability that a worker's own signal is the true label
     #[arg(long, value_name = "P", default_value_t = 0.8, conflicts_with = "confusion")]
     human_accuracy: f64,
-    /// Probability that the LLM says the true label
+    /// Probability that the opinion of the LLM is the true label
     #[arg(long, value_name = "P", default_value_t = 0.7, conflicts_with = "confusion")]
     llm_accuracy: f64,
     /// Confusion matrices in place of labels and accuracies: JSON with `human` and `llm`, each a
     /// list of rows, one per true label, of the probabilities of every signal
     #[arg(long, value_name = "FILE.json")]
     confusion: Option<PathBuf>,
-    /// Probability that the LLM says the same when asked again, rather than any label
+    /// Probability that the LLM says its opinion rather than any label, each time that it is asked, for Z, too
     #[arg(long, value_name = "P", default_value_t = 0.9)]
     llm_consistency: f64,
     /// Share of the workers, rounded down, who are lazy

@@ -27,13 +27,14 @@ pub(crate) struct CrowdSettings {
     /// Probability that a worker's own signal is the true label; with [`Self::human`] it is not
     /// used.
     pub human_accuracy: Option<f64>,
-    /// Probability that the LLM says the true label; with [`Self::llm_signal`] it is not used.
+    /// Probability that the opinion of the LLM is the true label; with [`Self::llm_signal`] it is not used.
     pub llm_accuracy: Option<f64>,
     /// Probabilities of every signal of a worker, one row per true label.
     pub human: Option<Vec<Vec<f64>>>,
     /// Probabilities of every opinion of the LLM, one row per true label.
     pub llm_signal: Option<Vec<Vec<f64>>>,
-    /// Probability that the LLM says the same when asked again, rather than any label.
+    /// Probability that the LLM says its opinion rather than any label, each time that it is asked, for
+    /// Z, too.
     pub llm_consistency: f64,
     /// Share of the workers, rounded down, who are lazy.
     pub llm: f64,
