@@ -52,6 +52,17 @@ fn a_score_by_hand_from_given_vectors() {
 }
 
 #[test]
+fn where_nobody_has_a_score_nothing_is_said_of_what_they_add() {
+    let folder = Folder::new();
+    folder.write("r.csv", "paper,reviewer,vector\np,a,0 0 0\nq,b,1 2 0\n");
+    folder.write("z.csv", "paper,vector\np,0 0 3\nq,0 0 3\n");
+    let arguments = ["reviews", "r.csv", "--z", "z.csv", "--score", "projected"];
+    let shown = folder.caz(&arguments).succeeded().stdout;
+    assert!(shown.starts_with("None of 2 reviewers has a projected score.\n"), "{shown}");
+    assert!(shown.contains("1 reviews have a zero vector; their pairs count as 0"), "{shown}");
+}
+
+#[test]
 fn one_paper_with_sixty_thousand_reviews_is_scored_in_seconds() {
     // 20,000 times (1, 0, 1) and 40,000 times (0, 1, 1) beside z = (0, 0, 1): beyond z they are
     // alike or at right angles, as they are alike or have cosine 1 / 2.

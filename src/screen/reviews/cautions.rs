@@ -26,8 +26,8 @@ const MOST_WITHOUT_Z: f64 = 0.3;
 /// (`docs/results.md`).
 const FEW: f64 = 0.5;
 
-/// Texts without a direction.
-pub(super) fn directions(set: &ReviewSet, space: &Space) -> Vec<Warning> {
+/// Texts, or vectors given in their place, without a direction.
+pub(super) fn directions(set: &ReviewSet, space: &Space, of_texts: bool) -> Vec<Warning> {
     let (z, reviews) = zero_counts(set, space);
     let mut warnings = Vec::new();
     if z > 0 {
@@ -35,10 +35,8 @@ pub(super) fn directions(set: &ReviewSet, space: &Space) -> Vec<Warning> {
         warnings.push(Warning::new("zero_z", z, message));
     }
     if reviews > 0 {
-        let message = format!(
-            "{reviews} reviews have a zero vector (no word the embedder knows); \
-             their pairs count as 0"
-        );
+        let why = if of_texts { " (no word the embedder knows)" } else { "" };
+        let message = format!("{reviews} reviews have a zero vector{why}; their pairs count as 0");
         warnings.push(Warning::new("zero_reviews", reviews, message));
     }
     warnings

@@ -131,7 +131,7 @@ pub(crate) fn reviews_with(
     let sentences = collector.map_or_else(SentenceTable::default, SentenceCollector::into_table);
     size::check_vectors(&set, &papers, &plain)?;
     warnings.extend(embedded.warnings.iter().cloned());
-    warnings.extend(cautions::directions(&set, &plain));
+    warnings.extend(cautions::directions(&set, &plain, embedded.granularity.is_some()));
     warnings.extend(choice.warning.clone());
     let combined = words_for_combined(&set, settings, &choice.names, asking)?;
     if let Some(space) = &combined {

@@ -151,6 +151,9 @@ fn headline(run: &ReviewsRun) -> String {
         );
     }
     let rows = run.scores(name);
+    if rows.iter().all(|row| row.estimate.is_none()) {
+        return format!("None of {people} has a {} score.", name.as_str());
+    }
     let with = |flag: &str| rows.iter().filter(|row| row.flag_word() == Some(flag)).count();
     format!(
         "{} of {people} add nothing beyond the LLM that could be found, {} do ({}).",
