@@ -18,6 +18,7 @@ use super::exports::ExportArgs;
 use super::output::{check_output, emit, say, write_output};
 use super::progress::open;
 use crate::data::duplicates::Duplicates;
+use crate::data::formula::{guarded, unguarded};
 use crate::data::hexadecimal::hexadecimal;
 use crate::data::import::Wanted;
 use crate::data::items::{PAPER, check_names_differ, read_items};
@@ -324,7 +325,7 @@ fn lacks_columns() -> Error {
     bad_table(format!("a table needs a column `task` and a column {}", TEXTS.join(" or ")))
 }
 
-/// A table of tasks with the request in the text of each; all else stays as it is.
+/// A table of tasks with the request in the text of each; all else stays as it is, formulas guarded.
 fn insert_table(path: &Path, source: &Source, plan: &Plan, folder: &Path) -> Result<()> {
     let output = copy_of(path, folder)?;
     let copy = match source.format {
@@ -370,9 +371,10 @@ fn hidden_in_cells(table: &[u8], delimiter: u8, plan: &Plan) -> Result<Vec<u8>> 
     writer.write_record(&header).map_err(bad_table)?;
     for row in rows.records() {
         let row = row.map_err(bad_table)?;
-        let phrases = &planned(plan, row[task].trim())?.phrases;
-        let cells = row.iter().enumerate().map(|(at, cell)| {
-            if at == text { hidden_in_text(cell, phrases) } else { cell.to_owned() }
+        let phrases = &planned(plan, unguarded(row[task].trim()).trim())?.phrases;
+        let cells = row.iter().map(unguarded).enumerate().map(|(at, cell)| {
+            let cell = if at == text { hidden_in_text(cell, phrases) } else { cell.to_owned() };
+            guarded(&cell).into_owned()
         });
         writer.write_record(cells).map_err(bad_table)?;
     }

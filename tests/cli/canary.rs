@@ -126,6 +126,13 @@ fn tasks_hold_their_phrases_unseen_and_answers_are_held_to_them() {
     let check = ["canary", "check", "answers.csv", "--plan", "plan.csv", "--format", "csv"];
     let rows = folder.caz(&check).succeeded().csv();
     assert_eq!([&rows[1][1], &rows[1][5], &rows[2][5]], ["lou", "look", "nothing_found"]);
+    // What a spreadsheet would run is guarded, as in every table, and found again.
+    folder.write("odd.csv", "task,text,more\n=4,Add 1 and 3,'=1\n");
+    folder.caz(&["canary", "make", "odd.csv", "--output", "odd-plan.csv"]).succeeded();
+    let odd = ["canary", "insert", "odd.csv", "--plan", "odd-plan.csv", "--output", "hidden"];
+    folder.caz(&odd).succeeded();
+    let row = &read("hidden/odd.csv")[0];
+    assert_eq!([&row[0], &row[2]], ["'=4", "'=1"]);
     folder.write("bad.csv", "name,text\na,b\n");
     let bad = ["canary", "insert", "bad.csv", "--plan", "plan.csv", "--output", "hidden"];
     folder.caz(&bad).failed(3, &["a column `task`"]);
