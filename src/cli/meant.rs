@@ -147,7 +147,8 @@ fn is_web_page(path: &Path) -> bool {
 }
 
 fn is_table(path: &Path) -> bool {
-    start_of(path).is_some_and(|start| !start.starts_with(['{', '[', '<', '#']))
+    start_of(path)
+        .is_some_and(|start| !start.starts_with(['{', '[', '<', '#']) && !start.contains('\0'))
 }
 
 /// The names of columns in the first line, of a table or of JSON lines.

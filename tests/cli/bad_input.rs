@@ -169,6 +169,16 @@ fn mistakes_that_people_make_name_the_command_that_works() {
             "the first line of `bare.csv` names no columns; if these are paper,reviewer,text: (echo paper,reviewer,text; cat bare.csv) | caz reviews - --z {z}"
         ),
     );
+    // No shell command puts a header before what is no text.
+    folder.write("bad.npz", b"PK\x03\x04,\0\0,\0");
+    let binary = folder.caz(&["reviews", "bad.npz", "--z", &z]).failed(3, &["bad.npz"]);
+    assert!(!binary.stderr.contains("echo"), "{}", binary.stderr);
+    let wide: Vec<u8> = REVIEWS.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    folder.write("wide16.csv", wide);
+    folder.caz(&["reviews", "wide16.csv", "--z", &z]).failed(
+        3,
+        &["`wide16.csv` is UTF-16 without a byte order mark, it seems; save it as UTF-8"],
+    );
     tries(&["reviews", &reviews, "-z", &z], 2, &format!("caz reviews {reviews} --z {z}"));
     tries(&["reviews", &reviews, "--Z", &z], 2, &format!("caz reviews {reviews} --z {z}"));
     tries(&["agree", "l.csv", "--truth", "l.csv"], 2, "caz agree l.csv --gold l.csv");

@@ -11,7 +11,7 @@ use crate::data::plain::{LEAST_PART_BYTES, split_at_lines};
 pub(crate) enum Charset {
     /// UTF-8, with or without a byte order mark.
     Utf8,
-    /// UTF-16 with a byte order mark, or told by its zero bytes.
+    /// UTF-16 with a byte order mark.
     Utf16,
     /// Not UTF-8, so taken for Windows-1252: every byte is a character there.
     Windows1252,
@@ -37,6 +37,19 @@ pub(crate) fn decoded(bytes: &[u8]) -> (Cow<'_, [u8]>, Charset) {
         return (Cow::Borrowed(bytes), Charset::Utf8);
     }
     (Cow::Owned(windows_1252(bytes)), Charset::Windows1252)
+}
+
+/// Whether a text seems to be UTF-16 without a byte order mark: one of the two bytes of each of its first
+/// characters is zero, and the other is not.
+pub(super) fn seems_utf16(bytes: &[u8]) -> bool {
+    /// Characters that are looked at: there is a header.
+    const LOOKED_AT: usize = 16;
+    let (pairs, _) = bytes.as_chunks::<2>();
+    let pairs = &pairs[..pairs.len().min(LOOKED_AT)];
+    let are_ascii = |zero: usize| {
+        pairs.iter().all(|pair| pair[zero] == 0 && pair[1 - zero].is_ascii() && pair[1 - zero] > 8)
+    };
+    pairs.len() == LOOKED_AT && (are_ascii(0) || are_ascii(1))
 }
 
 /// On all cores.
@@ -105,6 +118,17 @@ mod tests {
         };
         assert_eq!(text(&wide(u16::to_le_bytes, 0xfeff)), (expected.clone(), Charset::Utf16));
         assert_eq!(text(&wide(u16::to_be_bytes, 0xfeff)), (expected, Charset::Utf16));
+    }
+
+    #[test]
+    fn utf_16_without_a_mark_is_told_by_its_zero_bytes() {
+        let text = "paper,reviewer,text\n1,Müller,gut\n";
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        assert!(seems_utf16(&little) && seems_utf16(&big));
+        assert!(!seems_utf16(text.as_bytes()) && !seems_utf16(&little[..20]));
+        assert!(!seems_utf16(&[0; 64]), "that is no text");
+        assert!(!seems_utf16(&[1, 0, 0, 0].repeat(16)), "those are numbers");
     }
 
     #[test]

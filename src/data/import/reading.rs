@@ -92,6 +92,7 @@ pub(crate) fn taken(source: &Source, wanted: Wanted) -> Result<u64, DataError> {
 pub(super) fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Imported, ImportError> {
     source.has_nameable_columns = true;
     let file = source.name();
+    refused::check_charset(&file, &source.bytes)?;
     let (bytes, charset) = decoded(&source.bytes);
     let mut warnings = Vec::new();
     if charset == Charset::Windows1252 {

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::charset::seems_utf16;
 use super::elements::Object;
 use super::error::ImportError;
 use super::peek::{Peek, Root};
@@ -10,6 +11,21 @@ use crate::data::near::listed;
 
 /// Columns that Prolific's list has.
 pub(super) const PROLIFIC_COLUMNS: [&str; 3] = ["Submission id", "Participant id", "Status"];
+
+/// # Errors
+///
+/// [`ImportError::Refused`] for a text whose characters are not known for sure.
+pub(super) fn check_charset(file: &str, bytes: &[u8]) -> Result<(), ImportError> {
+    if !seems_utf16(bytes) {
+        return Ok(());
+    }
+    let what = "UTF-16 without a byte order mark, it seems".to_owned();
+    Err(ImportError::Refused {
+        file: file.to_owned(),
+        what,
+        instead: "save it as UTF-8".to_owned(),
+    })
+}
 
 /// # Errors
 ///
