@@ -17,6 +17,7 @@ use crate::llm::cached_model::OfflineModel;
 use crate::llm::{
     AnswerCache, ApiKey, Budget, CachedModel, ChatModel, OpenAiEmbeddings, OpenAiModel,
     OpenAiSettings, ProxySettings, RecordingModel, ReplayModel, RetryPolicy, Spent, TokenPooling,
+    check_address,
 };
 
 /// Where requests go when a model is named and no server is.
@@ -133,8 +134,7 @@ impl LlmArgs {
     pub(super) fn check(&self) -> Result<()> {
         let wrong = |text: &str| Err(UsageError(text.to_owned()).into());
         let is_local = |model: &String| model.starts_with(LOCAL);
-        if self.confidential && self.replay.is_none() && !self.model.as_ref().is_some_and(is_local)
-        {
+        if self.replay.is_none() && !self.model.as_ref().is_some_and(is_local) {
             self.check_servers()?;
         }
         if self.server.concurrency == 0 || self.server.concurrency > 1024 {
@@ -159,9 +159,16 @@ impl LlmArgs {
         Ok(())
     }
 
-    /// Refuses servers on other machines.
+    /// Refuses addresses that cannot be used, whether anything is sent to them or not, and servers on
+    /// other machines where they are not allowed.
     fn check_servers(&self) -> Result<()> {
         let urls = self.base_urls();
+        for url in &urls {
+            check_address(url)?;
+        }
+        if !self.confidential {
+            return Ok(());
+        }
         let Some(url) = urls.iter().find(|url| !is_on_this_machine(url)) else { return Ok(()) };
         let message = format!(
             "with --confidential nothing is sent to `{url}`: it is not on this machine; name a model in a \
@@ -202,10 +209,8 @@ impl LlmArgs {
         if name.starts_with(LOCAL) {
             return open_local(&name, budget, common, for_show);
         }
-        if self.confidential {
-            // A second model, too.
-            self.check_servers()?;
-        }
+        // For a second model, too.
+        self.check_servers()?;
         let places = self.base_urls();
         if common.offline || for_show {
             return Ok(Opened {

@@ -59,7 +59,7 @@ pub(crate) use self::cache::AnswerCache;
 pub(crate) use self::cached_model::CachedModel;
 #[cfg(feature = "http")]
 pub(crate) use self::http::{
-    ApiKey, OpenAiEmbeddings, OpenAiModel, OpenAiSettings, RetryPolicy, TokenPooling,
+    ApiKey, OpenAiEmbeddings, OpenAiModel, OpenAiSettings, RetryPolicy, TokenPooling, check_address,
 };
 #[cfg(feature = "local")]
 pub(crate) use self::local::{LocalModel, LocalSettings};

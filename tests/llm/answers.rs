@@ -60,6 +60,29 @@ fn what_is_confidential_goes_to_this_machine_only() {
 }
 
 #[test]
+fn an_address_that_holds_a_secret_is_refused_though_nothing_is_sent() {
+    let desk = Desk::new();
+    desk.write("tasks.csv", TASKS);
+    let answers = ["annotate", "answers", "tasks.csv", "--model", "m"];
+    for url in ["http://u:sk-SECRET@example.com/v1", "http://example.com/v1?key=sk-SECRET"] {
+        for more in [&["--dry-run"][..], &["--offline"], &["--confidential"]] {
+            let more = [more, &["--base-url", url, "--summary", "s.json"]].concat();
+            let run = desk.caz(&[&answers[..], &more].concat());
+            assert_eq!(run.code, Some(2), "{more:?}: {}", run.stderr);
+            assert!(run.stderr.contains("cannot be used as a base URL"), "{}", run.stderr);
+            assert!(!(run.stdout + &run.stderr).contains("SECRET"));
+            assert!(!desk.path("s.json").exists());
+        }
+    }
+    // A model that sends nothing there does not mind.
+    desk.write("log", "");
+    let mut command = desk.command(&[&answers[..3], &["--replay", "log"]].concat());
+    let run = command.env("OPENAI_BASE_URL", "http://u:sk-SECRET@example.com/v1").output().unwrap();
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(!said.contains("base URL") && !said.contains("SECRET"), "{said}");
+}
+
+#[test]
 fn a_chat_window_does_without_a_server() {
     let desk = Desk::new();
     desk.write("tasks.csv", TASKS);

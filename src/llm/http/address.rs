@@ -21,7 +21,7 @@ impl Address {
             ("http", rest)
         } else {
             let reason = "it must start with http:// or https://, e.g. http://localhost:8000/v1";
-            return Err(ChatError::BadUrl { url: without_credentials(url), reason });
+            return Err(ChatError::BadUrl { url: without_secrets(url).to_owned(), reason });
         };
         let bad = |reason| Err(ChatError::BadUrl { url: format!("{scheme}://…"), reason });
         let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -51,8 +51,18 @@ impl Address {
     }
 }
 
-fn without_credentials(url: &str) -> String {
-    url.rsplit_once('@').map_or(url, |(_, rest)| rest).to_owned()
+/// The address if it holds nothing that may be a key.
+fn without_secrets(url: &str) -> &str {
+    if url.contains(['@', '?', '#']) { "…" } else { url }
+}
+
+/// Checks an address to which nothing is sent: it may be written somewhere.
+///
+/// # Errors
+///
+/// [`ChatError::BadUrl`].
+pub(crate) fn check_address(url: &str) -> Result<(), ChatError> {
+    Address::parse(url).map(|_| ())
 }
 
 #[cfg(test)]
@@ -61,7 +71,14 @@ mod tests {
 
     #[test]
     fn credentials_are_refused_without_repeating_them() {
-        for url in ["http://user:pass@host/v1", "https://pass@host", "ftp://user:pass@host"] {
+        for url in [
+            "http://user:pass@host/v1",
+            "https://pass@host",
+            "ftp://user:pass@host",
+            "ftp://host/v1?key=pass",
+            "ftp://host/v1?key=user@pass",
+            "host/v1#pass",
+        ] {
             let error = Address::parse(url).unwrap_err().to_string();
             assert!(!error.contains("pass"), "{error}");
         }

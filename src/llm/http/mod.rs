@@ -25,6 +25,6 @@ mod token_vectors;
 mod unreadable;
 
 pub(crate) use self::{
-    chat::OpenAiModel, embeddings::OpenAiEmbeddings, retry::RetryPolicy, secret::ApiKey,
-    settings::OpenAiSettings, token_vectors::TokenPooling,
+    address::check_address, chat::OpenAiModel, embeddings::OpenAiEmbeddings, retry::RetryPolicy,
+    secret::ApiKey, settings::OpenAiSettings, token_vectors::TokenPooling,
 };
