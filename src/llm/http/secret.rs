@@ -34,7 +34,8 @@ impl ApiKey {
         self.0.len() < LEAST || all(u8::is_ascii_alphabetic) || all(u8::is_ascii_digit)
     }
 
-    /// `text` with the key, as it is, replaced by `***`: servers quote it in their messages.
+    /// `text` with the key, as it is or as JSON and addresses write it, replaced by `***`: servers quote
+    /// it in their messages.
     ///
     /// Within a longer word only an unmistakable key is replaced, and one that may itself be a word of
     /// the message, like `token`, never is. A server that writes the key in another way has it from the
@@ -44,21 +45,48 @@ impl ApiKey {
             return text.to_owned();
         }
         let mut left = String::with_capacity(text.len());
-        let mut from = 0;
-        for (at, key) in text.match_indices(&self.0) {
-            let end = at + key.len();
-            let within = text[..at].ends_with(char::is_alphanumeric)
-                || text[end..].starts_with(char::is_alphanumeric);
-            if within && !self.is_unmistakable() {
-                continue;
+        let mut at = 0;
+        while let Some(letter) = text[at..].chars().next() {
+            let rest = self.strip(&text[at..]).filter(|rest| {
+                let within = text[..at].ends_with(char::is_alphanumeric)
+                    || rest.starts_with(char::is_alphanumeric);
+                !within || self.is_unmistakable()
+            });
+            if let Some(rest) = rest {
+                left.push_str("***");
+                at = text.len() - rest.len();
+            } else {
+                left.push(letter);
+                at += letter.len_utf8();
             }
-            left.push_str(&text[from..at]);
-            left.push_str("***");
-            from = end;
         }
-        left.push_str(&text[from..]);
         left
     }
+
+    /// What follows the key at the start of a text, whose letters may be escaped.
+    fn strip<'a>(&self, text: &'a str) -> Option<&'a str> {
+        if let Some(rest) = text.strip_prefix(&self.0) {
+            return Some(rest);
+        }
+        // Backslashes that only escape what follows are no part of the key.
+        let is_escape = text.starts_with("\\u") || !text.starts_with('\\');
+        let mut letters = self.0.bytes().filter(|byte| *byte != b'\\').peekable();
+        letters.peek().filter(|_| is_escape)?;
+        letters.try_fold(text, strip_letter)
+    }
+}
+
+/// What follows a letter at the start of a text: as it is, or as JSON (`\/`, `\u002B`, once more escaped
+/// in JSON within JSON) or an address (`%2B`) writes it.
+fn strip_letter(text: &str, letter: u8) -> Option<&str> {
+    let bare = text.trim_start_matches('\\');
+    let coded = |mark: char, digits: usize| {
+        let (code, rest) = bare.strip_prefix(mark)?.split_at_checked(digits)?;
+        let is_letter = u32::from_str_radix(code, 16) == Ok(u32::from(letter));
+        is_letter.then_some(rest)
+    };
+    let of_json = if bare.len() < text.len() { coded('u', 4) } else { None };
+    of_json.or_else(|| coded('%', 2)).or_else(|| bare.strip_prefix(char::from(letter)))
 }
 
 impl fmt::Debug for ApiKey {
@@ -108,6 +136,25 @@ mod tests {
             let text = format!("{before}sk-9876543210-abcdef{after}");
             proptest::prop_assert!(!key.redact(&text).contains("9876543210"));
         }
+    }
+
+    #[test]
+    fn the_key_is_hidden_however_json_and_addresses_write_it() {
+        let key = ApiKey::new(r#"q7/9+Kd"82\w0==Tn%v5u"#).unwrap();
+        for written in [
+            r#"q7/9+Kd"82\w0==Tn%v5u"#,
+            // JSON as serde, PHP and .NET write it, and JSON within JSON.
+            r#"q7/9+Kd\"82\\w0==Tn%v5u"#,
+            r#"q7\/9+Kd\"82\\w0==Tn%v5u"#,
+            r"q7/9\u002BKd\u002282\\w0==Tn%v5u",
+            r"\u0071\u0037/9\u002bKd\u002282\\w0==Tn%v5u",
+            r#"q7\\\/9+Kd\\\"82\\\\w0\\u003d=Tn%v5u"#,
+            "q7%2F9%2BKd%2282\\w0%3D%3dTn%25v5u",
+        ] {
+            assert_eq!(key.redact(&format!("no: {written}, so")), "no: ***, so", "{written}");
+        }
+        let others = r#"q7\/9+Kd\"82\\w0==Tn%v5 q7/9u002BKd"82w0==Tn%v5u \u0071"#;
+        assert_eq!(key.redact(others), others);
     }
 
     #[test]
