@@ -65,7 +65,9 @@ impl Choice {
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let total: f64 = logs.iter().map(|log| (log - most).exp()).sum();
         let probabilities: Vec<f64> = logs.iter().map(|log| (log - most).exp() / total).collect();
-        let entropy: f64 = probabilities.iter().filter(|p| **p > 0.0).map(|p| -p * p.ln()).sum();
+        let terms = probabilities.iter().filter(|p| **p > 0.0).map(|p| p * p.ln());
+        // 0 less something is never -0.
+        let entropy = 0.0 - terms.sum::<f64>();
         Self { probabilities, uncertainty: entropy / (options.len() as f64).ln(), mass }
     }
 

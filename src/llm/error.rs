@@ -151,8 +151,8 @@ pub enum ChatError {
     },
     /// The model answers, but does not say how likely the answers are.
     #[error(
-        "`{model}` gives no probabilities of answers (`top_logprobs` of a server), or wants to say \
-         something else than every option"
+        "`{model}` gives no probabilities of answers (`top_logprobs` of a server), gives some that \
+         sum to more than 1, or wants to say something else than every option"
     )]
     NoChoices {
         /// Its name.

@@ -23,6 +23,9 @@ fn value_uncertainty_and_mass_are_those_of_the_formulas() {
     let entropy = (16.0 * 2.0_f64.ln() - 3.0 * 3.0_f64.ln()) / 8.0;
     near(choice.uncertainty, entropy / 3.0_f64.ln());
     near(Choice::of(&logs([0.2; 3]), None).uncertainty, 1.0);
+    // Certain is 0, and is not written as -0.
+    let certain = Choice::of(&[-9999.0, -9999.0, 0.0], None).uncertainty;
+    assert_eq!(certain.to_bits(), 0.0_f64.to_bits());
 }
 
 #[test]

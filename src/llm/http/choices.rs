@@ -2,7 +2,7 @@
 //!
 //! One token is asked for, with the likeliest ones in its place (`top_logprobs`). An option gets
 //! what its spellings have among them; one that is not among them gets what the least likely of
-//! them has, which it has at most.
+//! them has, but no more than its part of what all of them leave.
 
 use serde::Deserialize;
 
@@ -68,19 +68,29 @@ fn parse(reply: &[u8], request: &ChatRequest) -> Result<(Vec<Token>, Usage), Unr
     Ok((places.into_iter().next().map(|place| place.top_logprobs).unwrap_or_default(), usage))
 }
 
-/// Log-probabilities of the options of a question, if one of them is among the likely tokens.
+/// Log-probabilities of the options of a question, if one of them is among the likely tokens and these
+/// have probabilities.
 fn of_options(question: &Question, tokens: &[Token]) -> Option<Vec<f64>> {
-    let mut is_any = false;
-    let least = tokens.iter().map(|token| token.logprob).fold(0.0, f64::min);
+    // Some servers round to two digits, and all calculate in single precision at best.
+    const MOST: f64 = 1.01;
+    const PRECISION: f64 = 1e-7;
+    let share = |tokens: &mut dyn Iterator<Item = &Token>| -> f64 {
+        tokens.map(|token| token.logprob.exp()).sum()
+    };
     let of_option = |option: &String| {
         let spellings = spellings(option);
-        let of_spelling = |token: &&Token| spellings.contains(&token.token);
-        let found: f64 = tokens.iter().filter(of_spelling).map(|token| token.logprob.exp()).sum();
-        is_any |= found > 0.0;
-        if found > 0.0 { found.ln() } else { least }
+        share(&mut tokens.iter().filter(|token| spellings.contains(&token.token)))
     };
-    let options: Vec<f64> = question.options.iter().map(of_option).collect();
-    is_any.then_some(options)
+    let found: Vec<f64> = question.options.iter().map(of_option).collect();
+    let all = share(&mut tokens.iter());
+    let unseen = found.iter().filter(|share| **share <= 0.0).count();
+    if unseen == found.len() || all > MOST {
+        return None;
+    }
+    let least = tokens.iter().map(|token| token.logprob).fold(0.0, f64::min);
+    let left = (1.0 - all).max(PRECISION) / unseen as f64;
+    let log = |share: f64| if share > 0.0 { share.ln() } else { least.min(left.ln()) };
+    Some(found.into_iter().map(log).collect())
 }
 
 impl OpenAiModel {
@@ -186,5 +196,31 @@ mod tests {
         }
         assert_eq!(of_options(&question, &tokens[2..3]), None);
         assert_eq!(of_options(&question, &[]), None);
+    }
+
+    #[test]
+    fn options_out_of_sight_share_what_the_likely_tokens_leave() {
+        let options = ["negative", "none", "positive"].map(String::from).to_vec();
+        let question = Question { text: String::new(), opening: String::new(), options };
+        let shares = |tokens: &[(&str, f64)]| -> Option<Vec<f64>> {
+            let tokens: Vec<Token> =
+                tokens.iter().map(|(text, share)| token(text, *share)).collect();
+            Some(of_options(&question, &tokens)?.iter().map(|log| log.exp()).collect())
+        };
+        for (tokens, expected) in [
+            (&[("positive", 0.98)][..], [0.01, 0.01, 0.98]),
+            (&[("positive", 0.9), ("none", 0.06)], [0.04, 0.06, 0.9]),
+            (&[("none", 0.4), ("The", 0.35), ("A", 0.25)], [0.0, 0.4, 0.0]),
+            (&[("positive", 1.0)], [0.0, 0.0, 1.0]),
+        ] {
+            let found = shares(tokens).unwrap();
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-6, "{tokens:?}: {found} {expected}");
+            }
+        }
+        // Rounded to two digits, and no probabilities at all.
+        assert!(shares(&[("positive", 0.66), ("none", 0.345)]).is_some());
+        assert_eq!(shares(&[("positive", 1.0), ("none", 0.5)]), None);
+        assert_eq!(shares(&[("positive", 4.5)]), None);
     }
 }
