@@ -18,6 +18,8 @@ pub(crate) enum Failure {
         kind: &'static str,
         /// What is wrong with it.
         message: String,
+        /// What would help, if it is a setting.
+        remedy: Option<Remedy>,
     },
 }
 
@@ -25,7 +27,8 @@ impl Failure {
     pub(super) fn unreadable(problems: &[AnswerProblem], turns: u32) -> Self {
         let list: Vec<String> = problems.iter().map(AnswerProblem::to_string).collect();
         let message = format!("no usable answer in {turns} turns; the last: {}", list.join("; "));
-        Self::Unusable { kind: problems.first().map_or("unreadable", AnswerProblem::kind), message }
+        let kind = problems.first().map_or("unreadable", AnswerProblem::kind);
+        Self::Unusable { kind, message, remedy: None }
     }
 
     /// A stable word for scripts.
@@ -40,7 +43,7 @@ impl Failure {
     pub(super) fn of(&self, name: &Row) -> Failed {
         let remedy = match self {
             Self::Asked(error) => error.remedy(),
-            Self::Unusable { .. } => None,
+            Self::Unusable { remedy, .. } => *remedy,
         };
         Failed { name: name.clone(), kind: self.kind().into(), message: self.message(), remedy }
     }
@@ -48,16 +51,7 @@ impl Failure {
     fn message(&self) -> String {
         match self {
             Self::Unusable { message, .. } => message.clone(),
-            Self::Asked(error) => {
-                let mut message = error.to_string();
-                let mut cause = std::error::Error::source(error);
-                while let Some(inner) = cause {
-                    message.push_str(": ");
-                    message.push_str(&inner.to_string());
-                    cause = inner.source();
-                }
-                message
-            }
+            Self::Asked(error) => error.in_full(),
         }
     }
 }

@@ -227,7 +227,11 @@ impl Reviews {
             let how = (self.kind.least_words, TRIES);
             let usable =
                 ask_until_usable(asked.model, &self.requests[index], how)?.map_err(|unusable| {
-                    Failure::Unusable { kind: unusable.kind(), message: unusable.to_string() }
+                    Failure::Unusable {
+                        kind: unusable.kind(),
+                        message: unusable.to_string(),
+                        remedy: None,
+                    }
                 })?;
             let row = json!({
                 (self.kind.columns[0]): samples.name(index),

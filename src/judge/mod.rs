@@ -146,6 +146,18 @@ impl JudgeError {
         }
     }
 
+    /// The error with what led to it.
+    pub(crate) fn in_full(&self) -> String {
+        let mut message = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(inner) = cause {
+            message.push_str(": ");
+            message.push_str(&inner.to_string());
+            cause = inner.source();
+        }
+        message
+    }
+
     /// A stable word for scripts.
     pub(crate) fn word(&self) -> &'static str {
         match self {

@@ -296,6 +296,19 @@ fn a_failing_advocate_is_a_failure_and_no_score() {
 }
 
 #[test]
+fn why_no_model_answered_is_said_once_a_pair() {
+    let (desk, server) = (desk(), Server::start(|_| Reply::status(400)));
+    let url = server.url();
+    let run = desk.caz(&arguments(&url, &["--output", "v.csv"]));
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    let errors = desk.read("v.errors.jsonl");
+    let first = errors.lines().next().unwrap();
+    assert!(first.contains("single ab: status; single ba: status; 127.0.0.1:"), "{first}");
+    assert_eq!(first.matches("answered with status 400").count(), 1, "{first}");
+    assert!(run.stderr.contains("answered with status 400"), "{}", run.stderr);
+}
+
+#[test]
 fn an_advocate_cannot_instruct_the_judge_or_the_jury() {
     let desk = desk();
     let server = Server::start(|asked| {

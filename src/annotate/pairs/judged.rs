@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::annotate::Failure;
 use crate::annotate::row::Row;
 use crate::data::side::Side;
-use crate::judge::pairs::{Debate, Order};
+use crate::judge::pairs::{Cause, Debate, Order};
 
 /// A verdict of one method in one order.
 pub(super) struct Judged {
@@ -82,16 +82,24 @@ pub(super) fn transcript(item: &str, judged: &Judged) -> Row {
     row.as_object().cloned().unwrap_or_default()
 }
 
-/// What failed, if anything did.
+/// What failed, if anything did, and the first cause of each kind.
 pub(super) fn failure(judged: &[Judged]) -> Option<Failure> {
     let mut message = String::new();
+    let mut causes: BTreeMap<&str, &Cause> = BTreeMap::new();
     for Judged { method, order, debate } in judged {
         if let Some(failure) = &debate.failure {
             let gap = if message.is_empty() { "" } else { "; " };
             let _ = write!(message, "{gap}{method} {}: {failure}", order.as_str());
+            if let Some(cause) = &debate.cause {
+                causes.entry(failure).or_insert(cause);
+            }
         }
     }
-    (!message.is_empty()).then_some(Failure::Unusable { kind: "no_verdict", message })
+    for cause in causes.values() {
+        let _ = write!(message, "; {}", cause.message);
+    }
+    let remedy = causes.values().find_map(|cause| cause.remedy);
+    (!message.is_empty()).then_some(Failure::Unusable { kind: "no_verdict", message, remedy })
 }
 
 /// Verdicts, failures, calls and tokens by method.

@@ -5,8 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::words::{count, first_words};
-use super::{Cost, Debate, DebateModels, Order, Pair, RoleFailure, Rules, Speaker, Turn};
+use super::{Cause, Cost, Debate, DebateModels, Order, Pair, RoleFailure, Rules, Speaker, Turn};
 use crate::data::side::Side;
+use crate::error::Kinded;
 use crate::judge::feedback::ask_until_readable;
 use crate::judge::{InjectionDetector, JudgeError, Value, Verdict};
 use crate::llm::form::{Domain, Field, json_schema};
@@ -323,7 +324,7 @@ impl<'a> Floor<'a> {
         &self,
         decided: Result<(Side, Option<[f64; 2]>, u32), Stop>,
     ) -> Result<Debate, JudgeError> {
-        let failure = match decided {
+        let (failure, cause) = match decided {
             Ok((side, scores, rounds)) => {
                 return Ok(Debate {
                     verdict: Some(side),
@@ -332,11 +333,15 @@ impl<'a> Floor<'a> {
                     turns: self.turns.clone(),
                     cost: self.cost,
                     failure: None,
+                    cause: None,
                 });
             }
-            Err(Stop::Role(failure)) => failure.word(),
+            Err(Stop::Role(failure)) => (failure.word(), None),
             Err(Stop::Asked(error)) if concerns_all(&error) => return Err(error),
-            Err(Stop::Asked(error)) => error.word().to_owned(),
+            Err(Stop::Asked(error)) => {
+                let cause = Cause { message: error.in_full(), remedy: error.remedy() };
+                (error.word().to_owned(), Some(cause))
+            }
         };
         Ok(Debate {
             verdict: None,
@@ -345,6 +350,7 @@ impl<'a> Floor<'a> {
             turns: self.turns.clone(),
             cost: self.cost,
             failure: Some(failure),
+            cause,
         })
     }
 }

@@ -32,6 +32,7 @@ pub(crate) use self::floor::Metered;
 pub(crate) use self::floor::{Floor, Stop};
 use super::JudgeError;
 use crate::data::side::Side;
+use crate::error::Remedy;
 use crate::llm::{ChatModel, Prompt, PromptError, PromptKind, Usage};
 
 /// Two answers.
@@ -314,6 +315,17 @@ pub(crate) struct Debate {
     pub cost: Cost,
     /// Why there is no verdict: a stable word.
     pub failure: Option<String>,
+    /// What led to it, if a model did not answer.
+    pub cause: Option<Cause>,
+}
+
+/// Why a model did not answer, for people.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cause {
+    /// What is wrong.
+    pub message: String,
+    /// What would help, if it is a setting.
+    pub remedy: Option<Remedy>,
 }
 
 /// Judges on a new floor; the floor is handed back for a jury.
