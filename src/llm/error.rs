@@ -98,9 +98,7 @@ pub enum ChatError {
         limit: u64,
     },
     /// The answer is not a chat completion.
-    #[error(
-        "{host} sent something that is no chat completion; does the base URL end in /v1? it starts: {excerpt}"
-    )]
+    #[error("{host} sent {} it starts: {excerpt}", no_chat(excerpt))]
     NotChat {
         /// Host and port.
         host: String,
@@ -171,6 +169,15 @@ pub enum ChatError {
     /// What stands around the model, a cache or a log, cannot be used.
     #[error(transparent)]
     Store(#[from] crate::Error),
+}
+
+/// What a reply is instead of an answer.
+fn no_chat(excerpt: &str) -> &'static str {
+    if excerpt.contains("\"choices\"") {
+        "a chat completion that cannot be read;"
+    } else {
+        "something that is no chat completion; does the base URL end in /v1?"
+    }
 }
 
 impl Kinded for ChatError {

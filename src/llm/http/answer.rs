@@ -6,6 +6,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::lenient;
 use super::unreadable::Unreadable;
 use crate::llm::chat::{ChatAnswer, ChatRequest, FinishReason, Usage, estimated_tokens};
 
@@ -13,7 +14,7 @@ use crate::llm::chat::{ChatAnswer, ChatRequest, FinishReason, Usage, estimated_t
 #[derive(Debug, Deserialize)]
 struct Completion {
     choices: Option<Vec<Choice>>,
-    usage: Option<WireUsage>,
+    usage: Option<Value>,
     error: Option<Value>,
 }
 
@@ -45,12 +46,6 @@ struct Part {
     text: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
-struct WireUsage {
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
-}
-
 impl Content {
     fn into_text(self) -> String {
         match self {
@@ -60,13 +55,15 @@ impl Content {
     }
 }
 
+fn completion(json: &[u8]) -> Result<Completion, Unreadable> {
+    // Two steps, because an untagged part of the reply cannot tell an early end from a wrong type.
+    serde_json::from_value(lenient::json(json)?).map_err(|_| Unreadable::Unknown)
+}
+
 /// The answer in a whole reply.
 pub(super) fn parse(reply: &[u8], request: &ChatRequest) -> Result<ChatAnswer, Unreadable> {
-    // Two steps, because an untagged part of the reply cannot tell an early end from a wrong type.
-    let value: Value =
-        serde_json::from_slice(reply).map_err(|error| Unreadable::from_json(&error, reply))?;
-    let completion: Completion = serde_json::from_value(value).map_err(|_| Unreadable::Unknown)?;
-    let usage = completion.usage;
+    let completion = completion(reply)?;
+    let usage = lenient::usage(completion.usage.as_ref());
     let choice = completion.choices.unwrap_or_default().into_iter().next();
     let choice = choice.ok_or(Unreadable::Unknown)?;
     let message = choice.message.ok_or(Unreadable::Unknown)?;
@@ -81,7 +78,7 @@ struct Parts {
     text: String,
     refusal: String,
     finish: Option<String>,
-    usage: Option<WireUsage>,
+    usage: Option<Usage>,
 }
 
 impl Parts {
@@ -102,14 +99,7 @@ impl Parts {
             Some("content_filter") => FinishReason::ContentFilter,
             _ => FinishReason::Other,
         };
-        let reported = self.usage.and_then(|usage| {
-            Some(Usage {
-                prompt_tokens: usage.prompt_tokens?,
-                completion_tokens: usage.completion_tokens?,
-                estimated: false,
-            })
-        });
-        let usage = reported.unwrap_or_else(|| Usage {
+        let usage = self.usage.unwrap_or_else(|| Usage {
             prompt_tokens: request.estimated_prompt_tokens(),
             completion_tokens: estimated_tokens(&text),
             estimated: true,
@@ -140,20 +130,20 @@ impl Assembly {
         if data.is_empty() {
             return true;
         }
-        let Ok(event) = serde_json::from_slice::<Completion>(data) else {
+        let event = match completion(data) {
+            Ok(event) => event,
             // The last event of a stream that breaks is half an event.
-            self.fault = Some(match serde_json::from_slice::<Value>(data) {
-                Err(error) => Unreadable::from_json(&error, data),
-                Ok(_) => Unreadable::Unknown,
-            });
-            return false;
+            Err(fault) => {
+                self.fault = Some(fault);
+                return false;
+            }
         };
         if let Some(error) = event.error {
             self.fault = Some(failure(&error));
             return false;
         }
-        if let Some(usage) = event.usage {
-            self.parts.usage = Some(usage);
+        if event.usage.is_some() {
+            self.parts.usage = lenient::usage(event.usage.as_ref());
         }
         let choices = event.choices.unwrap_or_default();
         self.begun |= !choices.is_empty();
@@ -265,6 +255,9 @@ mod tests {
         assert_eq!(answer.finish, FinishReason::Other);
         // 8 characters are 2 tokens, a message costs 4 more; the empty answer costs nothing.
         assert_eq!(answer.usage, Usage { prompt_tokens: 6, completion_tokens: 0, estimated: true });
+        // What cannot be is as good as missing.
+        let bad = r#"{"choices":[{"message":{"content":null}}],"usage":{"prompt_tokens":-5,"completion_tokens":1e30}}"#;
+        assert_eq!(parsed(bad), Ok(answer));
         let parts = r#"{"choices":[{"message":{"content":[{"type":"text","text":"a"}]}}]}"#;
         assert_eq!(parsed(parts).unwrap().text, "a");
     }

@@ -5,9 +5,11 @@
 //! them has, but no more than its part of what all of them leave.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::chat::OpenAiModel;
 use super::dialect::Dialect;
+use super::lenient;
 use super::reply::Received;
 use super::server::Call;
 use super::unreadable::Unreadable;
@@ -22,7 +24,7 @@ const TOPS: [u8; 2] = [20, 5];
 #[derive(Deserialize)]
 struct Completion {
     choices: Vec<Choice>,
-    usage: Option<WireUsage>,
+    usage: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -44,25 +46,17 @@ struct Place {
 #[derive(Deserialize)]
 struct Token {
     token: String,
-    logprob: f64,
-}
-
-#[derive(Deserialize)]
-struct WireUsage {
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
+    /// Missing of tokens that were never likely.
+    logprob: Option<f64>,
 }
 
 /// The likely tokens in a reply and what they cost; no tokens where the server says nothing of them.
 fn parse(reply: &[u8], request: &ChatRequest) -> Result<(Vec<Token>, Usage), Unreadable> {
     let completion: Completion =
-        serde_json::from_slice(reply).map_err(|error| Unreadable::from_json(&error, reply))?;
+        serde_json::from_value(lenient::json(reply)?).map_err(|_| Unreadable::Unknown)?;
     let choice = completion.choices.into_iter().next().ok_or(Unreadable::Unknown)?;
     let places = choice.logprobs.and_then(|logprobs| logprobs.content).unwrap_or_default();
-    let reported = completion.usage.and_then(|usage| {
-        let (prompt_tokens, completion_tokens) = (usage.prompt_tokens?, usage.completion_tokens?);
-        Some(Usage { prompt_tokens, completion_tokens, estimated: false })
-    });
+    let reported = lenient::usage(completion.usage.as_ref());
     let prompt_tokens = request.estimated_prompt_tokens();
     let usage = reported.unwrap_or(Usage { prompt_tokens, completion_tokens: 1, estimated: true });
     Ok((places.into_iter().next().map(|place| place.top_logprobs).unwrap_or_default(), usage))
@@ -75,7 +69,7 @@ fn of_options(question: &Question, tokens: &[Token]) -> Option<Vec<f64>> {
     const MOST: f64 = 1.01;
     const PRECISION: f64 = 1e-7;
     let share = |tokens: &mut dyn Iterator<Item = &Token>| -> f64 {
-        tokens.map(|token| token.logprob.exp()).sum()
+        tokens.filter_map(|token| token.logprob).map(f64::exp).sum()
     };
     let of_option = |option: &String| {
         let spellings = spellings(option);
@@ -87,7 +81,7 @@ fn of_options(question: &Question, tokens: &[Token]) -> Option<Vec<f64>> {
     if unseen == found.len() || all > MOST {
         return None;
     }
-    let least = tokens.iter().map(|token| token.logprob).fold(0.0, f64::min);
+    let least = tokens.iter().filter_map(|token| token.logprob).fold(0.0, f64::min);
     let left = (1.0 - all).max(PRECISION) / unseen as f64;
     let log = |share: f64| if share > 0.0 { share.ln() } else { least.min(left.ln()) };
     Some(found.into_iter().map(log).collect())
@@ -181,7 +175,7 @@ mod tests {
     use super::*;
 
     fn token(token: &str, share: f64) -> Token {
-        Token { token: token.into(), logprob: share.ln() }
+        Token { token: token.into(), logprob: Some(share.ln()) }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use async_openai::types::embeddings::{CreateEmbeddingRequest, EmbeddingInput, En
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::lenient;
 use super::reply::Received;
 use super::server::{Call, Server};
 use super::settings::OpenAiSettings;
@@ -82,7 +83,7 @@ fn body(model: &str, texts: &[&str]) -> String {
 #[derive(Deserialize)]
 struct Reply {
     data: Vec<Item>,
-    usage: Option<WireUsage>,
+    usage: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -98,11 +99,6 @@ enum Embedding {
     Tokens(Vec<Vec<f64>>),
 }
 
-#[derive(Deserialize)]
-struct WireUsage {
-    prompt_tokens: Option<u64>,
-}
-
 /// The vectors of a reply to `count` texts in the order of the texts, and the tokens they cost.
 fn parse(
     reply: &[u8],
@@ -110,9 +106,8 @@ fn parse(
     pooling: Option<TokenPooling>,
 ) -> Result<(Vec<Vec<f64>>, Option<u64>), Unreadable> {
     // Two steps, as a wrong type inside must not look like an early end.
-    let value: Value =
-        serde_json::from_slice(reply).map_err(|error| Unreadable::from_json(&error, reply))?;
-    let reply: Reply = serde_json::from_value(value).map_err(|_| Unreadable::Unknown)?;
+    let reply: Reply =
+        serde_json::from_value(lenient::json(reply)?).map_err(|_| Unreadable::Unknown)?;
     let mut vectors = vec![Vec::new(); count];
     for (place, item) in reply.data.into_iter().enumerate() {
         let slot = vectors.get_mut(item.index.unwrap_or(place)).ok_or(Unreadable::Unknown)?;
@@ -133,7 +128,7 @@ fn parse(
     if count > 0 && (dims == 0 || vectors.iter().any(|vector| vector.len() != dims)) {
         return Err(Unreadable::Unknown);
     }
-    Ok((vectors, reply.usage.and_then(|usage| usage.prompt_tokens)))
+    Ok((vectors, reply.usage.and_then(|usage| usage.get("prompt_tokens")?.as_u64())))
 }
 
 #[cfg(test)]

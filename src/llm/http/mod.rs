@@ -17,6 +17,7 @@ mod choices;
 mod dialect;
 mod events;
 mod exchange;
+mod lenient;
 mod locked;
 mod places;
 mod reply;

@@ -68,7 +68,7 @@ pub(super) fn receive(reader: &mut dyn Read, limits: Limits) -> Result<Received,
     let (mut seen, mut blank) = (0_u64, 0_u64);
     loop {
         match read(reader, &mut buffer) {
-            Ok(0) => return Ok(Received::Whole(body)),
+            Ok(0) => return Ok(Received::Whole(without_mark(&body).to_vec())),
             Ok(count) => {
                 seen += count as u64;
                 if body.is_empty() {
@@ -191,6 +191,8 @@ mod tests {
         for stream in ["data: {}\n\n", "\n\r\n: hi\n\n", "event: x\ndata: {}", "\u{feff}data:{}"] {
             assert!(is_stream(stream.as_bytes()), "{stream}");
         }
+        let marked = received("\u{feff}{}".as_bytes(), limits(1000, 1000)).unwrap();
+        assert!(matches!(marked, Received::Whole(body) if body == b"{}"));
         for whole in ["{\"data\": 1}", "  [1]", "<html>", "", "\n", "dat", "database: 1"] {
             assert!(!is_stream(whole.as_bytes()), "{whole}");
         }
