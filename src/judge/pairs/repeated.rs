@@ -43,6 +43,8 @@ impl PairStrategy for Repeated {
         let mut wanted = 1;
         let mut call = 0;
         while u64::from(call) < wanted {
+            let spent = floor.cost().usage.total() - before;
+            let is_first = read == 0.0;
             match floor.judged(prompt, &texts, &[], call) {
                 Ok(judged) => {
                     sums.iter_mut().zip(judged.scores).for_each(|(sum, score)| *sum += score);
@@ -51,11 +53,14 @@ impl PairStrategy for Repeated {
                 Err(Stop::Role(failure)) => failed = Some(failure),
                 Err(stop) => return Err(stop),
             }
-            if call == 0 {
+            // One that cannot be read, asked for again and again, costs more than those to come.
+            if call == 0 || (is_first && read > 0.0) {
                 wanted = match self.worth {
                     Worth::Calls(calls) => calls,
                     Worth::Tokens(tokens) => {
-                        calls_worth(tokens, floor.cost().usage.total() - before)
+                        let one = floor.cost().usage.total() - before - spent;
+                        let calls = calls_worth(tokens.saturating_sub(spent), one);
+                        (u64::from(call) + calls).min(MOST_CALLS)
                     }
                 };
             }

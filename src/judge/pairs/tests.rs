@@ -352,6 +352,14 @@ fn the_control_costs_what_the_debate_costs() {
         if *calls <= 2 { "?".into() } else { scores(10, 9) }
     });
     assert_eq!(debate.scores, Some([60.0, 54.0]));
+    // Nor does it say what the next ones cost: two answers of 100 tokens for it, 9 of 1,100 are left.
+    let calls = Mutex::new(0);
+    let (_, asked) = held(&repeated(Worth::Tokens(1100)), Order::Ab, move |_, _| {
+        let mut calls = calls.lock().unwrap();
+        *calls += 1;
+        if *calls <= 2 { "?".into() } else { scores(10, 9) }
+    });
+    assert_eq!(asked.len(), 11);
 }
 
 #[test]
