@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::Failure;
-use super::job::{Annotation, Answered, Asked, Job, all_settings, suspicious};
+use super::job::{Annotation, Answered, Asked, Estimate, Job, all_settings, suspicious};
 use super::row::{Row, named};
 use crate::data::import::ImportSettings;
 use crate::data::items::{ItemRow, read_items};
@@ -19,13 +19,14 @@ use crate::data::rows::{Column, Field, FileProblems, read_rows};
 use crate::data::source::Source;
 use crate::error::{Error, Remedy, Result};
 use crate::judge::choice::{Choice, LOW_MASS};
+use crate::judge::pairs::rehearsal::{Rehearsal, Rehearsed};
 use crate::judge::rubric::DEFAULT_RUBRIC;
 use crate::judge::{
     FeedbackKind, InjectionDetector, Item, JudgeError, JudgeKind, JudgeSettings, JudgeStrategy,
     Progression, Rubric, Strategy, Transcript, parse_verdict,
 };
 use crate::llm::{ChatModel, ChatRequest};
-use crate::report::{Input, settings_map};
+use crate::report::{Input, Report, settings_map};
 
 /// The name in results.
 pub(crate) const COMMAND: &str = "annotate judgments";
@@ -196,6 +197,37 @@ impl Judgments {
             all.extend(strategy.requests(item, model)?);
         }
         Ok(all)
+    }
+
+    /// Whether a complete answer may be followed by more requests about the same text.
+    pub(crate) fn may_go_on(&self) -> bool {
+        self.settings.judge.feedback.is_some()
+    }
+
+    /// Says what judging and commenting would cost if nobody ever agreed; `known` and the
+    /// `commenter` answer what is answered already and send nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::strategy`], and [`JudgeError`] for a text that a prompt cannot take.
+    pub(crate) fn rehearse(
+        &self,
+        known: Arc<dyn ChatModel>,
+        commenter: Option<Arc<dyn ChatModel>>,
+        asked: &Asked<'_>,
+    ) -> Result<Report> {
+        let judge = Rehearsal::new(known);
+        let commenter = commenter.map(|model| Arc::new(Rehearsal::disagreeing(model)));
+        let comments = commenter.clone().map(|model| model as Arc<dyn ChatModel>);
+        let strategy = self.strategy(comments)?;
+        for item in &self.items {
+            strategy.judge(item, &judge)?;
+        }
+        let comments = commenter.map(|model| model.counted()).unwrap_or_default();
+        let Rehearsed { calls, held, prompt_tokens, answer_tokens } =
+            judge.counted().plus(comments);
+        let estimate = Estimate { requests: calls, held, prompt_tokens, answer_tokens };
+        Ok(estimate.report(COMMAND, (&self.inputs, self.provenance()?), asked))
     }
 
     /// Texts that there are.

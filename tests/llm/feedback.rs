@@ -43,6 +43,27 @@ fn prepared() -> Desk {
 }
 
 #[test]
+fn a_dry_run_counts_every_proposal_and_comment_that_there_may_be() {
+    let (desk, server) = (prepared(), Server::start(|asked| Reply::Chat(scripted(asked))));
+    let url = server.url();
+    let judgments = ["annotate", "judgments", "texts.jsonl", "--rubric", "rubric.toml"];
+    let model = ["--model", "m", "--base-url", &url, "--dry-run", "--format", "csv", "--judge"];
+    // Four texts; three proposals, and a comment on each but the last.
+    for (judge, requests) in [
+        ("proposals=3", 4),
+        ("feedback=check-again,proposals=3", 4 * 3),
+        ("feedback=check-again,proposals=3,turns=2", 4 * 2),
+        ("feedback=binary,proposals=3", 4 * 5),
+        ("feedback=textual,proposals=3", 4 * 5),
+    ] {
+        let run = desk.done(&[&judgments[..], &model, &[judge]].concat());
+        let line = format!("\nrequests,{requests}\n");
+        assert!(run.stdout.contains(&line), "{judge}: {}", run.stdout);
+    }
+    assert_eq!(server.count(), 0);
+}
+
+#[test]
 fn feedback_is_held_against_a_second_look_without_any() {
     let (desk, server) = (prepared(), Server::start(|asked| Reply::Chat(scripted(asked))));
     let url = server.url();

@@ -1,6 +1,7 @@
 //! `caz annotate judgments`: what reviews say in each category of a rubric.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::super::files::OutputFile;
 use crate::error::Result;
@@ -71,7 +72,12 @@ pub(super) fn run(args: &JudgmentsArgs, common: &Common) -> Result<ExitStatus> {
         Ok((args.exports.open(&args.texts, Wanted::Texts, common)?.0, gold))
     })?;
     let connection = llm.connect(common, args.run.out.dry_run)?;
-    let strategy = judgments.strategy(args.judge.commenter(llm, common, &connection)?)?;
+    let commenter = args.judge.commenter(llm, common, &connection)?;
+    if args.run.out.dry_run && judgments.may_go_on() {
+        let known = Arc::clone(&connection.model);
+        return out.plan(&connection, |asked| judgments.rehearse(known, commenter, asked));
+    }
+    let strategy = judgments.strategy(commenter)?;
     let requests = judgments.requests(&strategy, connection.model.model())?;
     let provenance = judgments.provenance()?;
     if args.run.out.dry_run {

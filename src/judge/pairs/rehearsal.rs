@@ -49,13 +49,20 @@ impl Rehearsed {
 /// Answers from what is known, and makes up the rest.
 pub(crate) struct Rehearsal {
     known: Arc<dyn ChatModel>,
+    /// The label that is chosen where it can be, and the first word of texts.
+    says: &'static str,
     counted: Mutex<Rehearsed>,
 }
 
 impl Rehearsal {
     /// `known` answers what is answered already, and fails for the rest without sending anything.
     pub(crate) fn new(known: Arc<dyn ChatModel>) -> Self {
-        Self { known, counted: Mutex::default() }
+        Self { known, says: WORD, counted: Mutex::default() }
+    }
+
+    /// The same for comments: whoever disagrees makes a judge go on.
+    pub(crate) fn disagreeing(known: Arc<dyn ChatModel>) -> Self {
+        Self { says: "disagree", ..Self::new(known) }
     }
 
     /// What was asked for so far.
@@ -64,16 +71,18 @@ impl Rehearsal {
     }
 }
 
-/// Words that are made up where a text is asked for.
+/// What is made up where a text is asked for, and how many of it.
+const WORD: &str = "word";
 const WORDS: usize = 150;
 
-fn made_up(format: &ResponseFormat) -> String {
-    let text = vec!["word"; WORDS].join(" ");
+fn made_up(format: &ResponseFormat, says: &str) -> String {
+    let text = format!("{says}{}", format!(" {WORD}").repeat(WORDS - 1));
     let ResponseFormat::JsonSchema { schema, .. } = format else { return text };
     let none = Map::new();
     let properties = schema["properties"].as_object().unwrap_or(&none);
-    let value = |property: &Value| match property["enum"].get(0) {
-        Some(first) => first.clone(),
+    let value = |property: &Value| match property["enum"].as_array() {
+        Some(labels) if labels.contains(&json!(says)) => json!(says),
+        Some(labels) => labels.first().cloned().unwrap_or_default(),
         None if property["type"] == "string" => json!(text),
         None => property["minimum"].clone(),
     };
@@ -98,7 +107,7 @@ impl ChatModel for Rehearsal {
         let prompt_tokens = request.estimated_prompt_tokens();
         counted.prompt_tokens += prompt_tokens;
         counted.answer_tokens += u64::from(request.max_tokens);
-        let text = made_up(&request.format);
+        let text = made_up(&request.format, self.says);
         let usage =
             Usage { prompt_tokens, completion_tokens: estimated_tokens(&text), estimated: true };
         Ok(ChatAnswer { text, finish: FinishReason::Stop, usage })
