@@ -515,6 +515,8 @@ fn a_dry_run_counts_and_sends_nothing() {
     assert!(before[3] > 1000 && before[3] < 10_000, "{before:?}");
     assert_eq!(server.count(), 0);
     assert!(!desk.path("z.csv").exists());
+    let run = desk.done(&labels(&url, &["--dry-run", "--output", "z.csv"]));
+    assert!(run.stderr.contains("`z.csv` is not written by a dry run"), "{}", run.stderr);
     desk.done(&labels(&url, &["--max-failed", "0"]));
     assert_eq!(count(&[])[..3], [10, 10, 0]);
 }

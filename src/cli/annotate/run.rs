@@ -68,11 +68,7 @@ impl<'a> Output<'a> {
         connection: &Connection,
     ) -> Result<ExitStatus> {
         let estimate = Estimate::of(requests, |request| connection.holds(request))?;
-        let report =
-            self.with_model(connection, |asked| estimate.report(self.command, about, asked));
-        // The output named on the command line is for annotations.
-        emit(&report, &Common { output: None, ..self.common.clone() })?;
-        Ok(ExitStatus::Done)
+        self.plan(connection, |asked| Ok(estimate.report(self.command, about, asked)))
     }
 
     /// Says what `plan` makes of a run of which nothing is sent.
@@ -83,6 +79,9 @@ impl<'a> Output<'a> {
     ) -> Result<ExitStatus> {
         let report = self.with_model(connection, plan)?;
         // The output named on the command line is for annotations.
+        if let Some(path) = &self.common.output {
+            say(self.common, &format!("`{}` is not written by a dry run", path.display()));
+        }
         emit(&report, &Common { output: None, ..self.common.clone() })?;
         Ok(ExitStatus::Done)
     }
