@@ -59,7 +59,8 @@ impl Choice {
         let mut logs: Vec<f64> = options.iter().map(|log| log - mass.ln()).collect();
         if let Some(empty) = empty {
             for (log, share) in logs.iter_mut().zip(empty) {
-                *log -= share.ln();
+                // Of an option that is never seen, be there text or none, nothing is divided by 0.
+                *log -= share.max(f64::MIN_POSITIVE).ln();
             }
         }
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -36,6 +36,11 @@ fn what_is_said_of_empty_texts_is_taken_out() {
         near(*found, expected / 13.0);
     }
     near(choice.mass, 1.0);
+    // An option that is never seen stays out, and is no 0 divided by 0.
+    let never = Choice::of(&[-9999.0, 0.5_f64.ln(), 0.5_f64.ln()], Some(&[0.0, 0.5, 0.5]));
+    for (found, expected) in never.probabilities.iter().zip([0.0, 0.5, 0.5]) {
+        near(*found, expected);
+    }
 }
 
 /// Likes the option that is named first, and `positive` where the text praises. Counts requests.
