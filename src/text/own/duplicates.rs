@@ -193,7 +193,7 @@ fn duplicates_of(
     clippy::cast_sign_loss,
     reason = "a share of a count is between 0 and the count"
 )]
-pub(super) fn needed(count: usize) -> usize {
+fn needed(count: usize) -> usize {
     (SIMILARITY * count as f64 - 1e-9).ceil() as usize
 }
 

@@ -3,13 +3,17 @@
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
-use super::duplicates::{common, hash_folded, needed, shingles};
+use super::duplicates::{common, hash_folded, shingles};
 use super::z_check::UnusableZ;
 use crate::data::content::Content;
 use crate::data::reviews::ReviewSet;
 use crate::data::words::words;
 use crate::stats::interval::Estimate;
 use crate::text::pairs::{Paper, papers_of};
+
+/// Least of the shingles of the longer of a Z and a review that both have, if the one was made of the other: of a text of
+/// which somebody changed one word in twelve.
+const NEAR: f64 = 0.5;
 
 /// Most of the shingles of a review that a Z beside its own text has: another Z is far from it.
 const FAR: f64 = 0.2;
@@ -70,9 +74,9 @@ fn near_one_review(
     let reviews: Vec<&[u64]> =
         reviews.iter().map(|&review| shingles_of_reviews[review].as_slice()).collect();
     let is_near = |z: &[u64], review: &[u64]| {
-        let needed = needed(z.len().max(review.len()));
+        let needed = NEAR * z.len().max(review.len()) as f64;
         // Most are of other lengths.
-        z.len().min(review.len()) >= needed && common(z, review) >= needed
+        z.len().min(review.len()) as f64 >= needed && common(z, review) as f64 >= needed
     };
     let is_far = |z: &[u64], review: &[u64]| common(z, review) as f64 <= FAR * review.len() as f64;
     let candidate = |&(index, own): &(usize, &Vec<u64>)| {
@@ -209,6 +213,11 @@ mod tests {
         let mut filed = set(25);
         assert!(found(&filed).is_empty());
         filed.z[6].content = filed.reviews[3].content.clone();
+        assert_eq!(found(&filed), [6]);
+        // Nor is it hidden by another word in the place of every twelfth.
+        let edited = filed.z[6].content.text.as_deref().unwrap_or_default().split(' ').enumerate();
+        let edited = edited.map(|(at, word)| if at % 12 == 5 { "somewhat" } else { word });
+        filed.z[6].content = content(&edited.collect::<Vec<_>>().join(" "));
         assert_eq!(found(&filed), [6]);
         // The other way round: the person's text is the LLM's.
         let mut handed_in = set(25);
