@@ -150,7 +150,8 @@ pub(super) fn comparisons(
         let both = (&paired.first, &paired.second);
         let found = exchangeable(both, permutations, &NoProgress, |matrix| work.panel.of(matrix));
         let right = |labels: &Labels| -> Vec<bool> {
-            joined(&paired.gold, labels).map(|(_, gold, label)| gold == label).collect()
+            let class = |label: usize| work.panel.class(label);
+            joined(&paired.gold, labels).map(|(_, gold, l)| class(gold) == class(l)).collect()
         };
         let (right_a, right_b) = (right(first), right(second));
         let only = |one: &[bool], other: &[bool]| {

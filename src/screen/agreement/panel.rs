@@ -102,6 +102,11 @@ impl Panel {
         self.metrics.iter().map(of).collect()
     }
 
+    /// What a label counts as: its side, if the scale is cut, else itself.
+    pub(super) fn class(&self, label: usize) -> usize {
+        self.sides.as_ref().map_or(label, |sides| sides[label])
+    }
+
     /// Pairs of different gold labels (cut, if the scale is) of which the higher has the higher label, ties
     /// counting half, and all such pairs. Labels are in ascending order.
     pub(super) fn won(&self, matrix: &Confusion) -> [f64; 2] {

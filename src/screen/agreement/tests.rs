@@ -49,6 +49,23 @@ fn a_cut_is_of_all_but_the_order_of_labels_as_given() {
 }
 
 #[test]
+fn pairs_of_sources_are_right_or_wrong_on_their_side_of_a_cut() {
+    let both: String =
+        (0..6).map(|task| format!("q{task},a,{}\nq{task},b,{}\n", 2, task % 4)).collect();
+    let gold: String = (0..6).map(|task| format!("q{task},3\n")).collect();
+    let settings = AgreementSettings {
+        binarize: Some(Cut::Number(2.0)),
+        compare: Compare::All,
+        scale: "0..3".parse().unwrap(),
+        ..few_draws()
+    };
+    let (labels, gold) = (format!("task,source,label\n{both}"), format!("task,label\n{gold}"));
+    let run = measured(&labels, &gold, &settings);
+    // Cut, `a` is right six times and `b` (0 1 2 3 0 1) twice: four tasks by `a` alone, none by `b`.
+    assert!((value(&run, "p_mcnemar").unwrap() - 2.0 / 16.0).abs() < 1e-12);
+}
+
+#[test]
 fn names_in_an_order_are_cut_below_one_of_them() {
     let (of, gold) = (["poor", "good", "fair", "great"], ["poor", "great", "good", "fair"]);
     let rows = |head: &str, labels: [&str; 4]| {
