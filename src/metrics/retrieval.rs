@@ -4,6 +4,8 @@
 //! A document without a label counts as not relevant. Documents with equal scores stand in descending
 //! order of their names, whatever the ranks in the file say, as in `trec_eval`.
 
+use crate::stats::rank::mean;
+
 /// Documents in the order in which they are ranked: by score, the highest first.
 ///
 /// # Panics
@@ -56,6 +58,16 @@ impl Retrieval {
         }
     }
 
+    /// The mean of what [`Self::of`] gives; `None` without values.
+    ///
+    /// Precisions are added up as counts, so that equal means are equal whatever they are made of: .1
+    /// and .3 are no less than twice .2.
+    pub(crate) fn mean(self, values: &[f64]) -> Option<f64> {
+        let Self::Precision(depth) = self else { return mean(values) };
+        let found: f64 = values.iter().map(|value| (value * depth as f64).round()).sum();
+        (!values.is_empty()).then(|| found / (depth * values.len()) as f64)
+    }
+
     /// The name in results, such as `p@10`.
     pub(crate) fn name(self) -> String {
         match self {
@@ -84,6 +96,17 @@ mod tests {
         assert!((of(Retrieval::RankBiasedPrecision(0.8)) - 0.4304).abs() < 1e-15);
         assert_eq!(Retrieval::AveragePrecision.of(&ranking, 0), None);
         assert_eq!(Retrieval::Precision(10).of(&[], 0), Some(0.0));
+    }
+
+    #[test]
+    fn equal_means_of_other_precisions_are_equal() {
+        let mean = |values: [f64; 3]| Retrieval::Precision(10).mean(&values);
+        // Six of thirty documents.
+        for values in [[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2; 3], [0.6, 0.0, 0.0]] {
+            assert_eq!(mean(values), Some(0.2), "{values:?}");
+        }
+        assert_eq!(Retrieval::Precision(10).mean(&[]), None);
+        assert_eq!(Retrieval::AveragePrecision.mean(&[0.5, 1.0]), Some(0.75));
     }
 
     #[test]

@@ -64,7 +64,8 @@ pub(crate) fn normalised(x: &Ranking, y: &Ranking, persistence: f64) -> Option<f
         .map(|d| power(persistence, d - 1) * (2 * d - count) as f64 / d as f64)
         .sum::<f64>()
         * (1.0 - persistence);
-    Some((truncated(x, y, persistence)? - least) / (largest - least))
+    // The sums of equal rankings may differ in the last digit.
+    Some(((truncated(x, y, persistence)? - least) / (largest - least)).min(1.0))
 }
 
 /// Extrapolated RBO: what is seen goes on below the end of the shorter ranking; in `[0, 1]`.
@@ -95,7 +96,7 @@ pub(crate) fn extrapolated(x: &Ranking, y: &Ranking, persistence: f64, ties: Tie
         .sum();
     let end = (overlaps.at(long).common + (long - short) as f64 * at_short) / long as f64;
     let unseen = end * power(persistence, long + 1) / (1.0 - persistence);
-    Some((1.0 - persistence) / persistence * (seen + unseen))
+    Some(((1.0 - persistence) / persistence * (seen + unseen)).min(1.0))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "a short list")]

@@ -21,7 +21,6 @@ use crate::data::warning::{Warning, first_names};
 use crate::error::Result;
 use crate::metrics::retrieval::{Retrieval, ranked};
 use crate::report::{Cell, Input, Report, Table, settings_map};
-use crate::stats::rank::mean;
 
 /// Settings of a comparison by runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -87,8 +86,8 @@ pub(crate) fn compare_by_runs(
             for (index, measure) in measures.iter().enumerate() {
                 let (ours, theirs) = (&of_source.of[index], &against.of[index]);
                 let runs = group(
-                    theirs.iter().map(|row| defined(row)),
-                    ours.iter().map(|row| defined(row)),
+                    theirs.iter().map(|row| defined(*measure, row)),
+                    ours.iter().map(|row| defined(*measure, row)),
                 );
                 push_rows(
                     &mut table,
@@ -99,7 +98,7 @@ pub(crate) fn compare_by_runs(
                 let hard = |of: &[Vec<Option<f64>>], topic: usize| {
                     let of_topic: Vec<Option<f64>> = of.iter().map(|row| row[topic]).collect();
                     // The hardest topic stands highest.
-                    defined(&of_topic).map(|mean| -mean)
+                    defined(*measure, &of_topic).map(|mean| -mean)
                 };
                 let each = || 0..topics.len();
                 let topics = group(each().map(|t| hard(theirs, t)), each().map(|t| hard(ours, t)));
@@ -164,8 +163,8 @@ fn group(
 }
 
 /// The mean of what is defined.
-fn defined(values: &[Option<f64>]) -> Option<f64> {
-    mean(&values.iter().copied().flatten().collect::<Vec<_>>())
+fn defined(measure: Retrieval, values: &[Option<f64>]) -> Option<f64> {
+    measure.mean(&values.iter().copied().flatten().collect::<Vec<_>>())
 }
 
 /// Scores of all runs by the labels of one labeller.
@@ -221,7 +220,7 @@ impl<'a> Scored<'a> {
             let mut push = |group: String, metric: String, values: &[Option<f64>]| {
                 let count = values.iter().flatten().count();
                 let mut cells = vec![group.into(), labeller.into(), Cell::Missing, metric.into()];
-                cells.extend([defined(values).into(), Cell::Missing, Cell::Missing]);
+                cells.extend([defined(*measure, values).into(), Cell::Missing, Cell::Missing]);
                 cells.extend([count.into(), Cell::from(values.len() - count)]);
                 table.push(cells);
             };
