@@ -24,6 +24,9 @@ pub(crate) const FALSE_DISCOVERY_RATE: f64 = 0.05;
 /// Share of people that an LLM has to beat to replace them.
 pub(crate) const REPLACES_FROM: f64 = 0.5;
 
+/// Closenesses that differ by no more than this share of the larger are equal.
+const EQUAL: f64 = 1e-9;
+
 /// The labels of one item, by number of the label.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Item {
@@ -112,7 +115,10 @@ impl AltTest<'_> {
                 let others: Vec<usize> =
                     item.people.iter().filter(|(p, _)| *p != person).map(|&(_, l)| l).collect();
                 let (of_llm, of_person) = (self.score(llm, &others), self.score(label, &others));
-                wins[person as usize].push((of_llm >= of_person, of_person >= of_llm));
+                // Distances that are equal on paper differ in the last digits: .3 - .1 and .5 - .3.
+                let tied = (of_llm - of_person).abs() <= EQUAL * of_llm.abs().max(of_person.abs());
+                let won = (tied || of_llm > of_person, tied || of_person > of_llm);
+                wins[person as usize].push(won);
             }
         }
         let left_out =

@@ -68,6 +68,17 @@ fn numbers_are_compared_by_how_far_they_are() {
 }
 
 #[test]
+fn distances_that_are_equal_on_paper_tie() {
+    // The other says .3: the LLM's .1 and the person's .5 are both .2 from it.
+    let values = [0.1, 0.3, 0.5];
+    let items = vec![item(0, &[2, 1]); 2];
+    let test =
+        AltTest { least_items: 2, min_people: 2, values: Some(&values), ..AltTest::default() };
+    let person = test.run(&items).people[0];
+    assert_eq!((person.llm_wins, person.person_wins), (1.0, 1.0));
+}
+
+#[test]
 fn benjamini_and_yekutieli_by_hand() {
     // m = 3, harmonic sum 11/6, rate .05: bounds .05 / 5.5 = .00909, .01818, .02727. The largest
     // p-value within its bound is the third, so all are rejected although .01 > .00909.
