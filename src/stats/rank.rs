@@ -4,7 +4,7 @@
 pub(crate) const ROUNDING: f64 = 1e-12;
 
 /// Whether two scores are equal but for rounding: the order of a sum must not decide a rank.
-fn is_tied(a: f64, b: f64) -> bool {
+pub(crate) fn is_tied(a: f64, b: f64) -> bool {
     let scale = a.abs().max(b.abs());
     scale.is_finite() && (a - b).abs() <= ROUNDING * scale || a.total_cmp(&b).is_eq()
 }

@@ -66,6 +66,19 @@ fn pairs_of_sources_are_right_or_wrong_on_their_side_of_a_cut() {
 }
 
 #[test]
+fn a_mean_on_the_cut_is_not_below_it() {
+    let people = "task,worker,label\nx,p,0.1\nx,r,0.7\ny,p,0.1\ny,r,0.1\n";
+    let settings = AgreementSettings {
+        gold_by: GoldBy::Mean,
+        binarize: Some(Cut::Number(0.4)),
+        ..few_draws()
+    };
+    let run = measured("task,source,label\nx,a,0.7\ny,a,0.1\n", people, &settings);
+    // (.1 + .7) / 2 is .4: gold 1 0, labels 1 0.
+    assert_eq!(value(&run, "accuracy"), Some(1.0));
+}
+
+#[test]
 fn names_in_an_order_are_cut_below_one_of_them() {
     let (of, gold) = (["poor", "good", "fair", "great"], ["poor", "great", "good", "fair"]);
     let rows = |head: &str, labels: [&str; 4]| {
