@@ -71,6 +71,22 @@ fn measures_by_hand() {
 }
 
 #[test]
+fn pairs_that_a_judge_leaves_out_are_missing() {
+    let verdicts = "item,judge,winner,winner_swapped\n\
+        1,j,a,a\n1,k,a,a\n2,k,a,b\n3,k,a,a\n4,k,a,b\n5,k,a,a\n";
+    let run = studied(verdicts, Some("item,gold\n1,a\n2,b\n3,b\n4,a\n5,\n"), &settings());
+    near(value(&run, "j", "accuracy"), 1.0);
+    // Two of eight verdicts on the four pairs with gold are there, and right.
+    near(value(&run, "j", "accuracy_lower_bound"), 0.25);
+    let row = run.row("j", "accuracy").unwrap();
+    assert_eq!((row.items, row.missing), (1, Some(6)));
+    // 2, 1, 0 and 1 of 2 each.
+    near(value(&run, "k", "accuracy_lower_bound"), 0.5);
+    let warning = run.warnings.iter().find(|warning| warning.code == "missing_verdicts").unwrap();
+    assert_eq!(warning.message, "6 verdicts are missing, of j");
+}
+
+#[test]
 fn one_row_per_order_is_the_same_as_two_columns() {
     let mut rows = "item,method,order,verdict,tokens,calls\n".to_owned();
     for line in VERDICTS.lines().skip(1) {

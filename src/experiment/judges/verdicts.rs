@@ -93,6 +93,21 @@ pub(crate) struct Judge {
     pub judged: BTreeMap<u32, Judged>,
 }
 
+impl Judge {
+    /// Adds the pairs with a gold verdict on which the judge has no row: its verdicts are missing, in the
+    /// orders of the pair of which it has most.
+    fn add_left_out(&mut self, pairs: &[Pair]) {
+        let asked = |judged: &Judged| judged.orders.map(|order| order.map(|_| None));
+        let most =
+            self.judged.values().map(asked).max_by_key(|orders| orders.iter().flatten().count());
+        let Some(orders) = most else { return };
+        for (number, _) in (0..).zip(pairs).filter(|(_, pair)| pair.gold().is_some()) {
+            let left_out = Judged { orders, ..Judged::default() };
+            self.judged.entry(number).or_insert(left_out);
+        }
+    }
+}
+
 /// Everything that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Verdicts {
@@ -196,7 +211,11 @@ pub(crate) fn read(files: &Files<'_>, settings: &JudgesSettings) -> Result<Verdi
     let names = names.into_iter().collect();
     let gold_of_others = known.values().all(|pair| pair.votes.is_empty());
     let mut file = FileProblems::new(files.verdicts, &mut problems);
-    let (mut pairs, judges) = gather(rows, (&known, gold_of_others), &settings.methods, &mut file);
+    let (mut pairs, mut judges) =
+        gather(rows, (&known, gold_of_others), &settings.methods, &mut file);
+    if !gold_of_others {
+        judges.iter_mut().for_each(|judge| judge.add_left_out(&pairs));
+    }
     let clusters = number_clusters(&mut pairs, settings.cluster, &clusters);
     problems.into_result()?;
     Ok(Verdicts { pairs, judges, names, clusters, gold_of_others, inputs })
