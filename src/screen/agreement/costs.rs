@@ -69,8 +69,12 @@ impl Costs {
     }
 }
 
-/// Costs by the name of the labeller, `source:prompt`.
-pub(super) fn read_costs(source: &Source) -> Result<BTreeMap<String, Costs>, DataError> {
+/// Costs by the name of the labeller, `source:prompt`; a label that `is_none` knows as none was paid
+/// for all the same.
+pub(super) fn read_costs(
+    source: &Source,
+    is_none: impl Fn(&str) -> bool,
+) -> Result<BTreeMap<String, Costs>, DataError> {
     let mut problems = Problems::new();
     let mut found: BTreeMap<String, Costs> = BTreeMap::new();
     let mut file = FileProblems::new(source, &mut problems);
@@ -84,7 +88,8 @@ pub(super) fn read_costs(source: &Source) -> Result<BTreeMap<String, Costs>, Dat
         let costs = found.entry(who).or_default();
         let first = costs.rows == 0;
         costs.rows += 1;
-        costs.labels += u64::from(!row.fields[3].is_missing());
+        let is_label = !row.fields[3].is_missing() && !name(3).is_some_and(|label| is_none(&label));
+        costs.labels += u64::from(is_label);
         for (index, sum) in costs.sums.iter_mut().enumerate() {
             let field = &row.fields[FIRST + index];
             let number = field.as_name().and_then(|text| text.parse::<f64>().ok());
@@ -107,14 +112,16 @@ mod tests {
     use std::path::Path;
 
     fn costs(text: &str) -> BTreeMap<String, Costs> {
-        read_costs(&Source::from_reader(Path::new("l.csv"), text.as_bytes()).unwrap()).unwrap()
+        let source = Source::from_reader(Path::new("l.csv"), text.as_bytes()).unwrap();
+        read_costs(&source, |label| label == "???").unwrap()
     }
 
     #[test]
     fn unreadable_answers_cost_and_are_no_labels() {
         let found = costs(
             "task,source,prompt,label,tokens_read,tokens_written,seconds\n\
-             1,m,A,2,100,10,0.5\n2,m,A,,200,30,1.5\n3,m,A,1,100,10,\n1,m,none,1,50,5,1\n",
+             1,m,A,2,100,10,0.5\n2,m,A,,200,30,1.5\n3,m,A,1,100,10,\n1,m,none,1,50,5,1\n\
+             1,m,N,1,50,5,1\n2,m,N,???,50,5,1\n",
         );
         // 450 tokens and 2 labels; seconds of one row are not known.
         let of_a = found["m:A"].per_label(Some([2.0, 10.0]));
@@ -126,6 +133,10 @@ mod tests {
         let expected =
             [("tokens_per_label", 55.0), ("seconds_per_label", 1.0), ("labels_per_hour", 3600.0)];
         assert_eq!(of_none, expected);
+        // Of two labels one is none on the scale: 110 tokens and 2 seconds for the other.
+        let expected =
+            [("tokens_per_label", 110.0), ("seconds_per_label", 2.0), ("labels_per_hour", 1800.0)];
+        assert_eq!(found["m:N"].per_label(None), expected);
     }
 
     #[test]

@@ -150,7 +150,9 @@ pub(crate) fn study(
     if data.clusters.is_some() && scale.values.is_some() {
         work.within_clusters(&prompts, reference, &mut table)?;
     }
-    let costs = read_costs(files.labels)?;
+    let texts = (0..).zip(&data.texts).filter(|(text, _)| scale.label(*text).is_none());
+    let not_on_it: BTreeSet<&str> = texts.map(|(_, text)| text.as_str()).collect();
+    let costs = read_costs(files.labels, |label| not_on_it.contains(label))?;
     for prompt in &prompts {
         let Some(costs) = costs.get(&prompt.name) else { continue };
         for (metric, value) in costs.per_label(settings.prices) {
@@ -333,7 +335,8 @@ impl Work<'_> {
             for &(metric, name) in &wanted {
                 let drawn: Vec<Option<f64>> = draws.iter().map(|d| d[index][metric]).collect();
                 let value = values[index][metric];
-                let mut cells = row((&prompt.name, name), value, interval(&drawn), matrix.total());
+                let mut cells =
+                    row((&prompt.name, name), value, interval(&drawn), matrix.total());
                 cells[6] = prompt.missing.iter().sum::<u64>().into();
                 let (lower, upper) = bounds[metric].unzip();
                 (cells[7], cells[8]) = (lower.into(), upper.into());
