@@ -21,7 +21,7 @@ const BINS: usize = 10;
 pub enum LabelScale {
     /// Numbers, both ends included.
     Range(f64, f64),
-    /// Names, lowest first.
+    /// Names, lowest first; numbers that rise or fall all along are as far apart as they are.
     List(Vec<String>),
 }
 
@@ -79,8 +79,16 @@ fn folded(name: &str) -> String {
     name.trim().to_lowercase()
 }
 
+/// The names as numbers, if they are some that rise or fall all along.
+fn listed_numbers(names: &[String]) -> Option<Vec<f64>> {
+    let number = |name: &String| name.parse::<f64>().ok().filter(|number| number.is_finite());
+    let numbers: Vec<f64> = names.iter().map(number).collect::<Option<_>>()?;
+    let rise = numbers.windows(2).all(|two| two[0] < two[1]);
+    (rise || numbers.windows(2).all(|two| two[0] > two[1])).then_some(numbers)
+}
+
 impl LabelScale {
-    /// Where a label is on the scale; `None` where it is not on it. Of a list the places, from 0.
+    /// Where a label is on the scale; `None` where it is not on it. Of a list of names the places, from 0.
     fn value(&self, label: &str) -> Option<f64> {
         match self {
             Self::Range(low, high) => {
@@ -88,6 +96,10 @@ impl LabelScale {
                 (*low..=*high).contains(&value).then_some(value)
             }
             Self::List(names) => {
+                if let Some(numbers) = listed_numbers(names) {
+                    let value = label.trim().parse().ok()?;
+                    return numbers.contains(&value).then_some(value);
+                }
                 let place = names.iter().position(|name| folded(name) == folded(label))?;
                 Some(place as f64)
             }
@@ -98,7 +110,10 @@ impl LabelScale {
     fn ends(&self) -> (f64, f64) {
         match self {
             Self::Range(low, high) => (*low, *high),
-            Self::List(names) => (0.0, names.len() as f64 - 1.0),
+            Self::List(names) => match listed_numbers(names).as_deref() {
+                Some([first, .., last]) => (first.min(*last), first.max(*last)),
+                _ => (0.0, names.len() as f64 - 1.0),
+            },
         }
     }
 }
@@ -237,6 +252,22 @@ mod tests {
         let values = set.values.unwrap();
         assert_eq!(values.places, [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0]);
         assert!(set.warnings.iter().any(|w| w.code == "labels_outside_scale" && w.count == 1));
+    }
+
+    #[test]
+    fn listed_numbers_are_as_far_apart_as_they_are() {
+        let of = |scale: &str| {
+            let rows = [("q", "a", "0"), ("q", "b", "10"), ("r", "a", "1.0"), ("r", "b", "7")];
+            let rows = rows.map(|(task, worker, label)| LabelRow::new(task, worker, label));
+            let set = Labels::from_rows(rows, []).unwrap();
+            set.on_scale(&scale.parse().unwrap()).values.unwrap()
+        };
+        for scale in ["0,1,10", "10,1,0"] {
+            let values = of(scale);
+            assert_eq!((values.places, values.width), (vec![0.0, 0.1, 1.0], 10.0), "{scale}");
+        }
+        // Numbers in no order of size are names: steps.
+        assert!((of("1.0,10,0").width - 2.0).abs() < 1e-12);
     }
 
     #[test]
