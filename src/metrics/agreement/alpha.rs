@@ -85,7 +85,8 @@ impl Coincidences {
 
     /// Krippendorff's alpha, at most 1; 0 is what chance gives.
     ///
-    /// `None` if no unit has two ratings, or all of those ratings are one label.
+    /// `None` if no unit has two ratings, all of those ratings are one label, or their distances are
+    /// out of the range of numbers.
     pub(crate) fn alpha(&self, level: Level<'_>) -> Option<f64> {
         let size = self.size;
         let row = |c: usize| &self.pairs[c * size..(c + 1) * size];
@@ -115,6 +116,6 @@ impl Coincidences {
             }
         }
         let total: f64 = counts.iter().sum();
-        Some(1.0 - (total - 1.0) * observed / expected)
+        Some(1.0 - (total - 1.0) * observed / expected).filter(|alpha| alpha.is_finite())
     }
 }

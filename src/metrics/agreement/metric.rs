@@ -129,9 +129,9 @@ impl Metric {
     }
 
     /// The metric of a matrix whose labels have these values, ascending; `None` where undefined,
-    /// and where it needs values and there are none.
+    /// where it needs values and there are none, and where their squares are out of the range of numbers.
     pub(crate) fn of(self, matrix: &Confusion, values: Option<&[f64]>) -> Option<f64> {
-        match self {
+        let found = match self {
             Self::Accuracy => matrix.accuracy(),
             Self::Kappa => kappa(matrix, Distance::Nominal),
             Self::KappaLinear => kappa(matrix, Distance::Linear(values?)),
@@ -153,7 +153,8 @@ impl Metric {
             Self::AlphaInterval => Coincidences::of_two(matrix).alpha(Level::Interval(values?)),
             Self::Precision(label) => matrix.precision(label),
             Self::Recall(label) => matrix.recall(label),
-        }
+        };
+        found.filter(|value| value.is_finite())
     }
 }
 

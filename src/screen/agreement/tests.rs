@@ -79,6 +79,20 @@ fn a_mean_on_the_cut_is_not_below_it() {
 }
 
 #[test]
+fn numbers_whose_squares_are_out_of_range_have_no_kappa_by_squares() {
+    for (low, high) in [("1e-300", "2e-300"), ("-1e308", "1e308")] {
+        let labels = format!("task,source,label\nx,a,{low}\ny,a,{high}\nz,a,{high}\n");
+        let gold = format!("task,label\nx,{low}\ny,{high}\nz,{low}\n");
+        let run = measured(&labels, &gold, &few_draws());
+        assert!(run.rows().iter().all(|row| row.value.is_none_or(f64::is_finite)), "{low}");
+        assert_eq!(value(&run, "kappa_quadratic"), None);
+        // Gold 0 1 0, labels 0 1 1: 2 of 3 agree, 4 of 9 by chance.
+        assert!((value(&run, "kappa").unwrap() - 0.4).abs() < 1e-12);
+        assert!(!run.answer().contains("NaN"), "{}", run.answer());
+    }
+}
+
+#[test]
 fn names_in_an_order_are_cut_below_one_of_them() {
     let (of, gold) = (["poor", "good", "fair", "great"], ["poor", "great", "good", "fair"]);
     let rows = |head: &str, labels: [&str; 4]| {
