@@ -18,10 +18,12 @@ use crate::data::import::ImportSettings;
 use crate::data::label_reader::LabelReading;
 use crate::data::label_reader::LoadedLabels;
 use crate::data::observer::Observer;
+use crate::data::warning::{Warning, first_names};
 use crate::error::Result;
 #[cfg(feature = "html")]
 use crate::report::html::Page;
 use crate::report::{Cell, Input, Report, Table, settings_map};
+use crate::simulate::labels::count_of;
 
 /// Which experiment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -208,10 +210,23 @@ impl CrowdRun {
             inputs: self.inputs.clone(),
             settings: settings_map(&self.settings),
             table,
-            warnings: self.loaded.warnings.clone(),
+            warnings: self.loaded.warnings.iter().cloned().chain(self.nobody()).collect(),
             footer: vec![scope, meaning.into(), caveat.into()],
             prose: None,
         }
+    }
+
+    /// Shares of so few workers that nobody hands in an LLM.
+    fn nobody(&self) -> Option<Warning> {
+        let workers = self.loaded.table.worker_count();
+        let shares = self.settings.trial.llm_shares.iter();
+        let none = shares.filter(|share| **share > 0.0 && count_of(**share, workers) == 0);
+        let names: Vec<String> = none.map(f64::to_string).collect();
+        let message = format!(
+            "of {workers} workers nobody hands in an LLM at a share of {}: it is too small for one",
+            first_names(&names)
+        );
+        (!names.is_empty()).then(|| Warning::new("nobody_planted", names.len(), message))
     }
 
     /// Which mechanism finds most, in a sentence.

@@ -224,3 +224,19 @@ fn shares_that_make_no_sense_are_refused() {
     run(&folder, "detection", &["--crowd", "llm=.9"]).failed(2, &["sum to 1.3"]);
     run(&folder, "detection", &["--crowd=others=-1"]).failed(2, &["the share `random` is -1"]);
 }
+
+#[test]
+fn shares_of_nobody_are_named() {
+    let folder = Folder::new();
+    folder.write("labels.csv", "task,worker,label\nq,a,x\nq,b,x\nr,a,y\nr,b,y\nr,c,x\nq,c,x\n");
+    folder.write("z.csv", "task,label,source\nq,x,gpt\nr,x,gpt\nq,x,llama\nr,y,llama\n");
+    let of = |shares: &str| {
+        let crowd = format!("z-source=gpt,llm-source=llama,llm={shares}");
+        let run = run(&folder, "detection", &["--crowd", &crowd, "--mechanism", "ca"]).succeeded();
+        run.stdout + &run.stderr
+    };
+    // A tenth and a third (but for a hair) of three workers is nobody, four tenths are one.
+    let said = of("0,.1,.33,.4");
+    assert!(said.contains("nobody hands in an LLM at a share of 0.1, 0.33:"), "{said}");
+    assert!(!of("0,.4").contains("nobody hands in"));
+}
