@@ -1,18 +1,20 @@
-//! What missing labels could do at worst.
+//! What missing labels could do.
 //!
-//! A metric over the items that have a label says nothing about the others. Its bounds are its
-//! values if every missing label were right, and if every one were wrong: as far from gold as the
+//! A metric over the items that have a label says nothing about the others. Its bounds are the lowest
+//! and the highest of three values: without the missing labels, if every one were right, and if every
+//! one were wrong: as far from gold as the
 //! scale allows if labels are numbers, else the label that gold has most often besides. For bias
 //! the missing labels are all the lowest, or all the highest. For precision they are given to the
 //! label wherever that is wrong, and withheld where it is right, or the other way round.
 //!
-//! Accuracy, mean absolute error, bias, precision and recall are never outside their bounds; the
-//! coefficients that correct for chance could be in odd cases, since they depend on how often each
-//! label is given.
+//! Whatever the missing labels are, accuracy, mean absolute error, bias, precision and recall are
+//! within these bounds; what corrects for chance or goes by ranks need not be, since it depends on
+//! how often each label is given.
 
 use super::{Confusion, Metric};
 
-/// Lower and upper bound of a metric, the lower one first; both its value if nothing is missing.
+/// Lower and upper bound of a metric, the lower one first; both its value if nothing is missing. A value
+/// that is defined lies within.
 ///
 /// `missing[g]` counts the items of gold label g without a label. `None` where the metric is
 /// undefined either way.
@@ -52,7 +54,8 @@ pub(crate) fn bounds(
         }
     };
     let (one, other) = (one?, other?);
-    Some((one.min(other), one.max(other)))
+    let value = metric.of(matrix, values).unwrap_or(one);
+    Some((one.min(other).min(value), one.max(other).max(value)))
 }
 
 /// The label that is most wrong for this gold label; the lower one of two.

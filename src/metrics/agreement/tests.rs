@@ -165,6 +165,17 @@ fn missing_labels_bound_the_metrics() {
     assert_eq!(of(Metric::Recall(1)), (1.0 / 2.0, 2.0 / 2.0));
 }
 
+#[test]
+fn a_metric_lies_within_its_bounds() {
+    // Gold 0 1 1 and labels 0 1 2: both pairs are in order. With a 0 and a 2 that are right, 7.5 of 8 are.
+    let matrix = Confusion::of_pairs(3, [(0, 0), (1, 1), (1, 2)]);
+    let values = [0.0, 1.0, 2.0];
+    let (low, high) = bounds::bounds(Metric::Auc, &matrix, &[1, 0, 1], Some(&values)).unwrap();
+    assert_eq!(Metric::Auc.of(&matrix, Some(&values)), Some(1.0));
+    // Both wrong: gold 0 0 1 1 2, labels 0 2 1 2 0: 0 below 1 and 2, .5 of 2 and 2: 2.5 + .5 of 8.
+    assert!((low - 3.0 / 8.0).abs() < 1e-12 && (high - 1.0).abs() < 1e-12, "{low} {high}");
+}
+
 /// Six subjects, four judges: Shrout and Fleiss (1979), table 2.
 const JUDGES: [[f64; 4]; 6] = [
     [9.0, 2.0, 5.0, 8.0],

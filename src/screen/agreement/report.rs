@@ -353,7 +353,8 @@ impl AgreementRun {
         }
         if self.measured.iter().any(|measured| measured.missing.iter().any(|&n| n > 0)) {
             lines.push(
-                "Bounds: the metric if all missing labels were right, and if all were wrong."
+                "Bounds: the metric if all missing labels were right, if all were wrong, and without them; \
+                 kappas, correlations and AUC could go beyond."
                     .to_owned(),
             );
         }
