@@ -11,7 +11,7 @@ use crate::data::progress::Progress;
 use crate::data::source::Source;
 use crate::data::warning::{Warning, first_names};
 use crate::error::{ErrorKind, Kinded, Result};
-use crate::metrics::agreement::bootstrap::{interval, over_draws};
+use crate::metrics::agreement::bootstrap::{over_draws, uncertainty};
 use crate::metrics::agreement::paired::{holm, mcnemar};
 use crate::report::{Board, Cell, Input, Report, Table};
 
@@ -165,7 +165,9 @@ impl Found {
                     feedback: group.feedback.clone(),
                     metric: measure.metric.clone(),
                     value,
-                    interval: value.filter(|_| measure.drawn).and_then(|_| interval(&of_draws())),
+                    interval: value
+                        .filter(|_| measure.drawn)
+                        .and_then(|_| uncertainty(&of_draws())),
                     items: measure.items,
                 });
             }

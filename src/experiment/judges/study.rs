@@ -10,12 +10,12 @@ use super::panel::Panel;
 use super::row::{COLUMNS, Row};
 use super::tally::{MEASURES, Measure, Sums, by_cluster, missing, weighted};
 use super::verdicts::{Files, Judge, Verdicts, read};
-use super::{JudgesError, JudgesSettings, transcripts};
+use super::{Cluster, JudgesError, JudgesSettings, transcripts};
 use crate::data::observer::Observer;
 use crate::data::side::Side;
 use crate::data::warning::{Warning, first_names};
 use crate::error::Result;
-use crate::metrics::agreement::bootstrap::{interval, over_draws};
+use crate::metrics::agreement::bootstrap::{few_clusters, over_draws, uncertainty};
 use crate::metrics::agreement::paired::holm;
 use crate::report::{Board, Cell, Input, Report, Table};
 use crate::stats::interval::sample_variance;
@@ -113,7 +113,9 @@ pub(crate) fn study(
         exchange = transcripts::longest(&said);
         inputs.push(Input::new(source, said.len() as u64));
     }
-    let warnings = warnings(&verdicts);
+    let mut warnings = warnings(&verdicts);
+    let in_groups = settings.cluster != Cluster::Pair;
+    warnings.extend(in_groups.then(|| few_clusters(verdicts.clusters)).flatten());
     let judges = verdicts.judges.iter().map(|judge| judge.name.clone()).collect();
     let (settings, clusters) = (settings.clone(), verdicts.clusters);
     Ok(JudgesRun { settings, inputs, judges, rows, exchange, clusters, warnings })
@@ -179,7 +181,7 @@ impl Measured {
 
 fn interval_of(value: Option<f64>, drawn: &[Vec<Option<f64>>], index: usize) -> Option<(f64, f64)> {
     value?;
-    interval(&drawn.iter().map(|draw| draw[index]).collect::<Vec<_>>())
+    uncertainty(&drawn.iter().map(|draw| draw[index]).collect::<Vec<_>>())
 }
 
 /// Every judge against its controls: paired differences, exact tests, Holm's correction over all.

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 
 use super::Confusion;
 use crate::data::progress::Progress;
+use crate::data::warning::Warning;
 use crate::stats::interval::CONFIDENCE;
 use crate::stats::rank::quantile;
 use crate::stats::seed::stream;
@@ -146,4 +147,22 @@ pub(crate) fn interval(values: &[Option<f64>]) -> Option<(f64, f64)> {
     defined.sort_by(f64::total_cmp);
     let tail = (1.0 - CONFIDENCE) / 2.0;
     Some((quantile(&defined, tail)?, quantile(&defined, 1.0 - tail)?))
+}
+
+/// [`interval`] of an estimate; `None` also where it has no width: that all draws are equal, as where five
+/// of five labels are right, makes nothing certain.
+pub(crate) fn uncertainty(values: &[Option<f64>]) -> Option<(f64, f64)> {
+    interval(values).filter(|(low, high)| low < high)
+}
+
+/// Clusters below which percentile intervals are too narrow.
+const FEW_CLUSTERS: usize = 20;
+
+/// That there are too few clusters for intervals, if there are.
+pub(crate) fn few_clusters(clusters: usize) -> Option<Warning> {
+    let message = format!(
+        "intervals over {clusters} clusters are too narrow: below {FEW_CLUSTERS} clusters fewer than 95 of \
+         100 hold the value"
+    );
+    (2..FEW_CLUSTERS).contains(&clusters).then(|| Warning::new("few_clusters", clusters, message))
 }

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::alpha::{Coincidences, Level};
-use super::bootstrap::{ClusterCounts, interval, over_draws, weights};
+use super::bootstrap::{ClusterCounts, few_clusters, interval, over_draws, uncertainty, weights};
 use super::fleiss::{fleiss, fleiss_of_two};
 use super::icc::{Icc, icc};
 use super::kappa::{Distance, kappa};
@@ -174,6 +174,16 @@ fn a_metric_lies_within_its_bounds() {
     assert_eq!(Metric::Auc.of(&matrix, Some(&values)), Some(1.0));
     // Both wrong: gold 0 0 1 1 2, labels 0 2 1 2 0: 0 below 1 and 2, .5 of 2 and 2: 2.5 + .5 of 8.
     assert!((low - 3.0 / 8.0).abs() < 1e-12 && (high - 1.0).abs() < 1e-12, "{low} {high}");
+}
+
+#[test]
+fn draws_that_are_all_equal_make_nothing_certain() {
+    let all = |value: f64| [Some(value); 50];
+    assert_eq!(uncertainty(&all(1.0)), None);
+    let mut values = all(1.0);
+    values[..10].fill(Some(0.5));
+    assert_eq!(uncertainty(&values), interval(&values));
+    assert_eq!([1, 2, 19, 20].map(|n| few_clusters(n).is_some()), [false, true, true, false]);
 }
 
 /// Six subjects, four judges: Shrout and Fleiss (1979), table 2.

@@ -8,7 +8,7 @@ use super::work::{Row, Work, clusters_of, labels_of};
 use crate::data::labellers::Labeller;
 use crate::data::progress::NoProgress;
 use crate::metrics::agreement::alpha::{Coincidences, Level};
-use crate::metrics::agreement::bootstrap::interval;
+use crate::metrics::agreement::bootstrap::uncertainty;
 use crate::metrics::agreement::fleiss::FleissSums;
 use crate::metrics::agreement::icc::icc;
 
@@ -49,7 +49,7 @@ impl Work<'_> {
         let values = of(&vec![1; clusters]);
         let row = |(place, metric): (usize, &str)| {
             let mut row = Row::new(name, name, metric, items.len() as u64).with(values[place]);
-            row.interval = interval(&draws.iter().map(|draw| draw[place]).collect::<Vec<_>>());
+            row.interval = uncertainty(&draws.iter().map(|draw| draw[place]).collect::<Vec<_>>());
             row
         };
         Ok(["icc_2_1", "icc_2_k"].into_iter().enumerate().map(row).collect())
@@ -101,7 +101,7 @@ impl Work<'_> {
             .map(|(index, (metric, value))| {
                 let draws: Vec<Option<f64>> = draws.iter().map(|draw| draw[index]).collect();
                 let mut row = Row::new(name, name, metric, units.len() as u64).with(value);
-                row.interval = interval(&draws);
+                row.interval = uncertainty(&draws);
                 row
             })
             .collect())

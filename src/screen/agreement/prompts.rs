@@ -27,7 +27,7 @@ use crate::data::progress::NoProgress;
 use crate::data::rows::{Column, FileProblems, read_rows};
 use crate::data::source::Source;
 use crate::error::Result;
-use crate::metrics::agreement::bootstrap::{ClusterCounts, interval};
+use crate::metrics::agreement::bootstrap::{ClusterCounts, few_clusters, interval, uncertainty};
 use crate::metrics::agreement::paired::exchangeable;
 use crate::metrics::agreement::{Confusion, Metric};
 use crate::report::{Board, Cell, Input, Report, Table, settings_map};
@@ -127,6 +127,7 @@ pub(crate) fn study(
         .ok_or_else(|| AgreementError::Cut { at: cut.cloned().unwrap_or(Cut::Number(0.0)) })?;
     let reference = only(&all)?;
     let (cluster_of, count) = clusters(&data, &all);
+    warnings.extend(data.clusters.as_ref().and_then(|_| few_clusters(count)));
     let work = Work {
         settings: chosen,
         data: &data,
@@ -336,7 +337,7 @@ impl Work<'_> {
                 let drawn: Vec<Option<f64>> = draws.iter().map(|d| d[index][metric]).collect();
                 let value = values[index][metric];
                 let mut cells =
-                    row((&prompt.name, name), value, interval(&drawn), matrix.total());
+                    row((&prompt.name, name), value, uncertainty(&drawn), matrix.total());
                 cells[6] = prompt.missing.iter().sum::<u64>().into();
                 let (lower, upper) = bounds[metric].unzip();
                 (cells[7], cells[8]) = (lower.into(), upper.into());

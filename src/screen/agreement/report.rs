@@ -345,6 +345,16 @@ impl AgreementRun {
                     .to_owned(),
             );
         }
+        let lacks_one = |measured: &Measured| {
+            measured.values.iter().zip(&measured.intervals).any(|(v, i)| v.is_some() && i.is_none())
+        };
+        if clusters > 1 && self.measured.iter().any(lacks_one) {
+            lines.push(
+                "No interval: all draws are equal, which makes nothing certain, or a tenth of them is \
+                 undefined."
+                    .to_owned(),
+            );
+        }
         if self.scale.are_places {
             lines.push(format!(
                 "Labels in order, one step apart: {}.",

@@ -18,7 +18,7 @@ use crate::data::scale::Scale;
 use crate::data::warning::{Warning, first_names, names_alike, names_rounded};
 use crate::error::Result;
 use crate::metrics::agreement::Confusion;
-use crate::metrics::agreement::bootstrap::{ClusterCounts, interval};
+use crate::metrics::agreement::bootstrap::{ClusterCounts, few_clusters, uncertainty};
 use crate::report::Input;
 
 /// One source against one reference.
@@ -124,6 +124,7 @@ pub fn run(
     warnings.extend(without_gold(&data, &scale)?);
     warnings.extend(alike_labels(&scale));
     let (cluster_of, clusters) = clusters(&data, &references);
+    warnings.extend(data.clusters.as_ref().and_then(|_| few_clusters(clusters)));
     let work = Work {
         settings,
         data: &data,
@@ -198,7 +199,7 @@ impl Work<'_> {
                 let seen = matrix.gold_counts();
                 missing.iter_mut().zip(seen).for_each(|(all, seen)| *all -= seen);
                 let of_metric = |metric: usize| {
-                    interval(&draws.iter().map(|draw| draw[index][metric]).collect::<Vec<_>>())
+                    uncertainty(&draws.iter().map(|draw| draw[index][metric]).collect::<Vec<_>>())
                 };
                 measured.push(Measured {
                     source: source.clone(),
