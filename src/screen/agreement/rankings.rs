@@ -77,7 +77,7 @@ pub(super) struct Group {
 /// `runs` has four columns: the group, the run and its two scores, whose names are theirs; larger
 /// scores stand higher. A run without one of the scores is left out and counted. `tau_ap` takes the
 /// first score as the reference. Intervals: percentile bootstrap over the runs of a group; copies
-/// of a run tie in tau, and keep one order in both rankings of RBO.
+/// of a run tie in tau, and keep one order in both rankings of RBO, unless others tie with the run there.
 ///
 /// # Errors
 ///
@@ -313,10 +313,15 @@ fn draws(scores: &Group, settings: &RankingSettings, group: u64) -> Vec<Vec<Opti
                 copies[run]
             })
             .collect();
-        // Ranks leave room for the copies between them.
-        let apart = |ranks: &[f64]| -> Vec<f64> {
+        // Ranks leave room for the copies between them. Those of a run that ties with others tie, too: an
+        // order of theirs that both rankings share would be agreement that is not there.
+        let apart = |ranks: &[(f64, bool)]| -> Vec<f64> {
             let room = count as f64 + 1.0;
-            drawn.iter().zip(&copy).map(|(&r, &c)| ranks[r] * room - f64::from(c)).collect()
+            let place = |(&run, &copy): (&usize, &u32)| {
+                let (rank, is_alone) = ranks[run];
+                rank * room - if is_alone { f64::from(copy) } else { 0.0 }
+            };
+            drawn.iter().zip(&copy).map(place).collect()
         };
         let mut found =
             vec![tau_b(&first, &second), tau_ap(&first, &second), tau_ap_b(&first, &second)];
@@ -326,11 +331,37 @@ fn draws(scores: &Group, settings: &RankingSettings, group: u64) -> Vec<Vec<Opti
     (0..settings.draws).into_par_iter().map(draw).collect()
 }
 
-/// 0 for the lowest score, one more for each different one.
-fn dense_ranks(scores: &[f64]) -> Vec<f64> {
+/// 0 for the lowest score, one more for each different one, and whether no other score is the same.
+fn dense_ranks(scores: &[f64]) -> Vec<(f64, bool)> {
     let mut sorted: Vec<f64> = scores.iter().map(|score| score + 0.0).collect();
     sorted.sort_by(f64::total_cmp);
-    sorted.dedup();
-    let rank = |score: &f64| sorted.partition_point(|other| other < score) as f64;
+    let same = |score: &f64| {
+        sorted.partition_point(|other| other <= score)
+            - sorted.partition_point(|other| other < score)
+    };
+    let mut distinct = sorted.clone();
+    distinct.dedup();
+    let rank =
+        |score: &f64| (distinct.partition_point(|other| other < score) as f64, same(score) == 1);
     scores.iter().map(rank).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_of_runs_that_tie_are_no_more_in_order_than_the_runs() {
+        // All tie in both rankings: whatever is drawn, all six tie again.
+        let tied = Group { first: vec![1.0; 6], second: vec![0.0; 6], missing: 0 };
+        let settings = RankingSettings { draws: 50, ..RankingSettings::default() };
+        let value = metrics(&tied.first, &tied.second, settings.persistence);
+        assert!(value[RBO].is_some_and(|rbo| rbo < 0.9));
+        assert!(draws(&tied, &settings, 0).iter().all(|draw| draw[RBO..] == value[RBO..]));
+        // Without ties copies keep the order that the rankings share: equal ones stay equal.
+        let scores: Vec<f64> = (0..6).map(f64::from).collect();
+        let same = Group { first: scores.clone(), second: scores, missing: 0 };
+        let is_one = |rbo: Option<f64>| rbo.is_some_and(|rbo| (rbo - 1.0).abs() < 1e-12);
+        assert!(draws(&same, &settings, 0).iter().all(|draw| is_one(draw[RBO])));
+    }
 }
