@@ -94,7 +94,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "Dawid-Skene with copying from the LLM; estimates the share copied",
     meaning: "estimated information in a worker's own answers, less the share copied from the \
               LLM; lambda is that share",
-    unscored: "no label",
+    unscored: "no task with a Z label",
     needs_z: true,
     is_fitted: true,
     several: Several::Asked,

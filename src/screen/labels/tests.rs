@@ -73,6 +73,16 @@ fn a_mechanism_without_the_z_it_needs_and_bad_settings_are_usage_errors() {
 }
 
 #[test]
+fn who_has_no_score_for_want_of_z_is_not_said_to_have_no_label() {
+    let rows = [("q", "a"), ("q", "b"), ("r", "a")].map(|(q, w)| LabelRow::new(q, w, "x"));
+    let set = Labels::from_rows(rows, [ZLabelRow::new("t", "x")]).unwrap();
+    let settings = LabelsSettings { mechanism: vec![MechanismName::DsZ], ..all() };
+    let run = labels(set, &settings, &Silent).unwrap();
+    let said = report::left_out(run.set.table.workers().names(), &run.all_scores()[0]).unwrap();
+    assert_eq!(said, "2 workers have no ds_z score (no task with a Z label): a, b.");
+}
+
+#[test]
 fn who_listens_can_stop_a_run() {
     struct Stop;
     impl Observer for Stop {
