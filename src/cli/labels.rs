@@ -102,7 +102,7 @@ pub(super) struct ScoreLabelsArgs {
     /// Order of the labels, LOW..HIGH or A,B,C: near misses are not misses for ca, ca_z, excess_z
     ///
     /// Labels that are not on the scale are missing. Of more than 21 different numbers ten bins are made.
-    #[arg(long, value_name = "SCALE", help_heading = "Input")]
+    #[arg(long, value_name = "SCALE", allow_hyphen_values = true, help_heading = "Input")]
     scale: Option<LabelScale>,
     /// Labels are sets (`cat; dog`, or a JSON list): one question a label, in any order
     #[arg(long, hide_short_help = true)]

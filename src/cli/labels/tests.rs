@@ -333,3 +333,11 @@ fn usage_errors_say_what_to_do() {
     let all = labels(&files, &["l.csv", "--mechanism", "all"]).unwrap();
     assert_eq!(all["settings"]["mechanism"], json!(["ca", "oa", "ds", "majority", "one_coin"]));
 }
+
+#[test]
+fn a_scale_may_begin_below_0() {
+    let rows = ["q,a,-1", "q,b,-1", "r,a,1", "r,b,1", "s,a,-1", "s,b,1"];
+    let report =
+        labels(&[("l.csv", &*crowd(&rows))], &["l.csv", "--mechanism", "ca", "--scale", "-1..1"]);
+    assert_eq!(column(&report.unwrap(), "score").len(), 2);
+}
