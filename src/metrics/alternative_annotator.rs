@@ -11,6 +11,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::stats::interval::sample_variance;
+use crate::stats::rank::is_tied;
 
 /// Items that a person needs to be tested.
 pub(crate) const LEAST_ITEMS: usize = 30;
@@ -23,9 +24,6 @@ pub(crate) const FALSE_DISCOVERY_RATE: f64 = 0.05;
 
 /// Share of people that an LLM has to beat to replace them.
 pub(crate) const REPLACES_FROM: f64 = 0.5;
-
-/// Closenesses that differ by no more than this share of the larger are equal.
-const EQUAL: f64 = 1e-9;
 
 /// The labels of one item, by number of the label.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -116,7 +114,7 @@ impl AltTest<'_> {
                     item.people.iter().filter(|(p, _)| *p != person).map(|&(_, l)| l).collect();
                 let (of_llm, of_person) = (self.score(llm, &others), self.score(label, &others));
                 // Distances that are equal on paper differ in the last digits: .3 - .1 and .5 - .3.
-                let tied = (of_llm - of_person).abs() <= EQUAL * of_llm.abs().max(of_person.abs());
+                let tied = is_tied(of_llm, of_person);
                 let won = (tied || of_llm > of_person, tied || of_person > of_llm);
                 wins[person as usize].push(won);
             }

@@ -65,7 +65,8 @@ pub(super) fn footer(scored: &MechanismScores) -> Vec<String> {
     let mut unsure = Vec::new();
     if !doubtful.is_empty() {
         let names: Vec<&str> = doubtful.iter().map(|(row, _)| row.worker.as_str()).collect();
-        unsure.push(format!("{} stand out, not surely enough", first_names(&names)));
+        let stand = if names.len() == 1 { "stands" } else { "stand" };
+        unsure.push(format!("{} {stand} out, not surely enough", first_names(&names)));
     }
     if hidden > 0 {
         unsure.push(format!("{hidden} since a copy or a guess could not be seen in their tasks"));
