@@ -5,12 +5,13 @@ use rayon::prelude::*;
 use super::class::Class;
 use super::closeness::Closeness;
 use super::copied::{Copied, DIFFERENT, copied, is_copied};
+use super::duplicates::NearDuplicate;
 use super::error::OwnError;
 use super::features::Comparison;
 use super::ghosts::Planted;
 use super::model::Model;
 use super::other_paper::{OtherPaper, OtherPapers};
-use super::result::{NotJudged, OwnFlag, OwnReview, OwnScores, OwnWarning};
+use super::result::{NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores, OwnWarning};
 use super::scene::{Scene, Stands};
 use super::settings::OwnSettings;
 use super::space::UnitSpace;
@@ -192,17 +193,7 @@ pub fn own_scores(
     if !is_measured {
         warnings.push(OwnWarning::NotByWords);
     }
-    // Of a text that stands there twice nobody can say whose it is.
-    for review in planted.near_duplicates.iter().flat_map(|pair| [pair.reviews.0, pair.reviews.1]) {
-        let person = reviewers[set.reviews[review].reviewer as usize].as_mut();
-        let flags = [
-            reviews[review].as_mut().map(|review| &mut review.flag),
-            person.map(|person| &mut person.flag),
-        ];
-        for flag in flags.into_iter().flatten().filter(|flag| **flag == OwnFlag::Clear) {
-            *flag = OwnFlag::Unsure;
-        }
-    }
+    doubt_near_duplicates(set, &planted.near_duplicates, &mut reviews, &mut reviewers);
     let reviewers: Vec<_> = reviewers.into_iter().flatten().collect();
     Ok(OwnScores {
         unseen: reviewers.iter().filter(|reviewer| reviewer.is_unseen).count(),
@@ -215,6 +206,25 @@ pub fn own_scores(
         assumed_ratio: stands.assumed,
         warnings,
     })
+}
+
+/// Calls nobody clear whose text stands there twice: whose it is nobody can say.
+fn doubt_near_duplicates(
+    set: &ReviewSet,
+    near_duplicates: &[NearDuplicate],
+    reviews: &mut [Option<OwnReview>],
+    reviewers: &mut [Option<OwnReviewer>],
+) {
+    for review in near_duplicates.iter().flat_map(|pair| [pair.reviews.0, pair.reviews.1]) {
+        let person = reviewers[set.reviews[review].reviewer as usize].as_mut();
+        let flags = [
+            reviews[review].as_mut().map(|review| &mut review.flag),
+            person.map(|person| &mut person.flag),
+        ];
+        for flag in flags.into_iter().flatten().filter(|flag| **flag == OwnFlag::Clear) {
+            *flag = OwnFlag::Unsure;
+        }
+    }
 }
 
 /// Per review the other paper it is closest to, if its reviewer is wanted, reads as off topic and is not
