@@ -195,8 +195,15 @@ impl<'a> Verdicts<'a> {
                             .into()
                     }
                     _ if is_copied(found.copied) => {
-                        "a form or a quote would stand there word for word, too; or the LLM's text is \
-                         theirs, filed as Z or given to the LLM".into()
+                        let tasks = if self.run.set().tasks.iter().all(Option::is_none) {
+                            " (--tasks says what all may quote)"
+                        } else {
+                            ""
+                        };
+                        format!(
+                            "a form or a quote would stand there word for word, too{tasks}; or the LLM's \
+                             text is theirs, filed as Z or given to the LLM"
+                        )
                     }
                     Some(Class::OffTopic | Class::OffTopicLlm) => {
                         "a review filed under the wrong paper, or one that says little of any, reads so".into()
