@@ -283,7 +283,7 @@ impl Job<'_> {
         };
         let after = |failure: &Failure| {
             let Failure::Asked(error) = failure else { return Next::GoOn };
-            let unreachable = matches!(error, JudgeError::Chat(error) if error.is_of_server())
+            let unreachable = matches!(error, JudgeError::Chat(error) if error.is_connection())
                 && done.load(Ordering::Relaxed) == 0
                 && failed.load(Ordering::Relaxed) >= patience;
             if unreachable || error.stops_the_run() { Next::Stop } else { Next::GoOn }
@@ -314,9 +314,9 @@ impl Job<'_> {
     }
 }
 
-/// Whether the server never gave an answer at all.
+/// Whether the server never answered at all.
 fn not_answering(error: &JudgeError, nothing_done: bool) -> bool {
-    nothing_done && matches!(error, JudgeError::Chat(error) if error.is_of_server())
+    nothing_done && matches!(error, JudgeError::Chat(error) if error.is_connection())
 }
 
 /// The settings of a run: those of the model, then those of its kind.

@@ -171,11 +171,6 @@ pub enum ChatError {
     Store(#[from] crate::Error),
 }
 
-/// Whether a refusal says that the account has no credit, under a status that mostly goes away.
-pub(crate) fn says_no_credit(text: &str) -> bool {
-    text.contains("insufficient_quota")
-}
-
 /// What a reply is instead of an answer.
 fn no_chat(excerpt: &str) -> &'static str {
     if excerpt.contains("\"choices\"") {
@@ -206,9 +201,7 @@ impl Kinded for ChatError {
             Self::BadUrl { .. } | Self::Status { status: 404, .. } => Some(Remedy::CheckServer),
             Self::Timeout { .. } => Some(Remedy::WaitLonger),
             Self::Status { status: 401, .. } => Some(Remedy::CheckKey),
-            Self::Status { status: 429, excerpt, .. } if !says_no_credit(excerpt) => {
-                Some(Remedy::LowerConcurrency)
-            }
+            Self::Status { status: 429, .. } => Some(Remedy::LowerConcurrency),
             Self::Offline => Some(Remedy::AllowNetwork),
             Self::TokenVectors { .. } => Some(Remedy::ChoosePooling),
             #[cfg(any(feature = "http", feature = "hub"))]
@@ -223,9 +216,7 @@ impl ChatError {
     /// Whether every other request would fail alike, so that going on is pointless.
     pub fn stops_the_run(&self) -> bool {
         match self {
-            Self::Status { status, excerpt, .. } => {
-                matches!(status, 401..=405) || says_no_credit(excerpt)
-            }
+            Self::Status { status, .. } => matches!(status, 401..=405),
             Self::BadUrl { .. }
             | Self::BadProxy { .. }
             | Self::Budget { .. }
@@ -240,12 +231,6 @@ impl ChatError {
             Self::Local(error) => error.stops_the_run(),
             _ => false,
         }
-    }
-
-    /// Whether it may be the server that fails, whatever it is asked.
-    pub(crate) fn is_of_server(&self) -> bool {
-        let failed = matches!(self, Self::Status { status: 429 | 500..=599, .. });
-        self.is_connection() || failed || matches!(self, Self::NotChat { .. })
     }
 
     /// Whether the server was not reached at all.
@@ -279,20 +264,5 @@ impl ChatError {
             Self::Local(_) => "local",
             Self::Store(_) => "store",
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_completion_that_cannot_be_read_is_no_question_of_the_address() {
-        let said = |excerpt: &str| {
-            ChatError::NotChat { host: "h".into(), excerpt: excerpt.into() }.to_string()
-        };
-        assert!(said("<html>").contains("does the base URL end in /v1?"));
-        let found = said(r#"{"choices": [{"message": 7}]}"#);
-        assert!(found.contains("cannot be read") && !found.contains("/v1"), "{found}");
     }
 }

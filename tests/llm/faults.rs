@@ -119,24 +119,3 @@ fn an_item_that_meets_a_fault_has_the_right_label_or_none() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
-
-#[test]
-fn a_server_that_helps_nobody_is_not_asked_about_every_item() {
-    let quota =
-        r#"{"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}"#;
-    let quota = Reply::Status(429, vec![], quota.into());
-    let error = |status: u16| Reply::Status(status, vec![], "<html>no</html>".into());
-    // One request at a time: three items, or one where the first says it all.
-    for (reply, most) in [(error(502), 3), (body("<html>log in</html>"), 3), (quota, 1)] {
-        let server = Server::start(move |_| reply.clone());
-        let desk = Desk::new();
-        let rows: String = (0..20).map(|n| format!("{n},item {n}\n")).collect();
-        desk.write("items.csv", &format!("task,text\n{rows}"));
-        desk.write("task.toml", TASK);
-        let url = server.url();
-        let more = ["--task", "task.toml", "--server", "concurrency=1,tries=1"];
-        let run = desk.caz(&generic_labels(&url, &more));
-        assert_eq!(run.code, Some(5), "{}", run.stderr);
-        assert!(server.count() <= most, "{} of {most}: {}", server.count(), run.stderr);
-    }
-}

@@ -19,7 +19,7 @@ use super::unreadable::Unreadable;
 use crate::data::excerpt::excerpt;
 use crate::data::interruption::Interrupted;
 use crate::llm::chat::Usage;
-use crate::llm::error::{ChatError, says_no_credit};
+use crate::llm::error::ChatError;
 use crate::llm::trust::distrust;
 
 /// How much of a server's error text is kept for messages.
@@ -247,17 +247,15 @@ impl Server {
         call: &Call,
         asked: &Attempts,
     ) -> Unanswered {
-        let excerpt = self.excerpt(body);
-        let no_credit = says_no_credit(&excerpt);
         let error = ChatError::Status {
             host: asked.host.clone(),
             status,
-            meaning: meaning_of(if no_credit { 402 } else { status }),
+            meaning: meaning_of(status),
             tries: asked.tries,
-            excerpt,
+            excerpt: self.excerpt(body),
         };
         let misunderstood = call.impatient && matches!(status, 500 | 501) && after.is_none();
-        if misunderstood || no_credit || !is_transient(status) {
+        if misunderstood || !is_transient(status) {
             return Unanswered::Refused(error);
         }
         Unanswered::Lost(error, after)
