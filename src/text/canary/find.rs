@@ -17,7 +17,7 @@ const MOST_PARTS: usize = 3;
 /// The words of a text as they are compared: without markup, case, quotes, hyphens, punctuation and
 /// what no reader sees; ligatures and full-width letters as the letters they stand for.
 pub(super) fn words(text: &str) -> Vec<String> {
-    parts(text).into_iter().map(|part| part.word).collect()
+    parts(&shown(text)).into_iter().map(|part| part.word).collect()
 }
 
 /// A word, or a part of one.
@@ -32,7 +32,7 @@ fn parts(text: &str) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     // What stands since the last letter.
     let mut between = String::new();
-    for letter in shown(text).nfkc() {
+    for letter in text.nfkc() {
         match letter {
             // Quotes inside words, joiners and marks of direction belong to nothing.
             '\'' | '\u{2018}' | '\u{2019}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' => {}
@@ -126,13 +126,18 @@ impl Finder {
 
     /// All phrases in a text. Linear in its words, but where it has phrases or nearly so.
     pub(crate) fn find(&self, text: &str) -> Found {
-        let parts = parts(text);
         let mut found = Found::default();
-        let apart: Vec<u32> = parts.iter().map(|part| self.number_of(&part.word)).collect();
-        self.find_in(&apart, &mut found);
-        let joined = self.joined(&parts);
-        if joined.len() < apart.len() {
-            self.find_in(&joined, &mut found);
+        // Tags within words part none, and those around a phrase part it from its neighbours.
+        let shown = shown(text);
+        let as_written = (shown != text).then_some(text);
+        for reading in [Some(shown.as_ref()), as_written].into_iter().flatten() {
+            let parts = parts(reading);
+            let apart: Vec<u32> = parts.iter().map(|part| self.number_of(&part.word)).collect();
+            self.find_in(&apart, &mut found);
+            let joined = self.joined(&parts);
+            if joined.len() < apart.len() {
+                self.find_in(&joined, &mut found);
+            }
         }
         found.near = found.near.difference(&found.exact).copied().collect();
         found

@@ -129,6 +129,7 @@ fn words_that_a_line_end_splits_and_markup_do_not_matter_and_other_words_do() {
         "the densely layered ap\u{ad}\npen-\ndix of it",
         "<p>the <em>densely</em> <b class=\"x\">layered</b> appendix<br/>of it</p>",
         "the&nbsp;densely&#160;layered app&shy;endix &ldquo;of&rdquo; it",
+        "<b>Q1</b>the densely layered appendix of it<i>weak</i>",
     ] {
         let found = finder.find(text);
         assert_eq!((found.exact, found.near.len()), (BTreeSet::from([0]), 0), "{text}");
