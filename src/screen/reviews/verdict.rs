@@ -57,7 +57,7 @@ impl<'a> Verdicts<'a> {
                 )
             }
             OwnFlag::Unsure
-                if found.reads_as == Some(Class::Own) && self.same_text(person).is_some() =>
+                if found.reads_as == Some(Class::Own) && self.has_a_text_of_another(person) =>
             {
                 format!(
                     "unsure, because a text of theirs is nearly the same as another one; on {of}"
@@ -82,9 +82,10 @@ impl<'a> Verdicts<'a> {
         }
         let same_text = self.same_text(person);
         if let Some(posterior) = found.posterior {
-            let of = match same_text {
-                Some(_) => "chance that all is their own work, if the same text is",
-                None => "chance that all is their own work",
+            let of = if self.has_a_text_of_another(person) {
+                "chance that all is their own work, if the same text is"
+            } else {
+                "chance that all is their own work"
             };
             said.push((of, in_percent(posterior.own)));
         }
@@ -158,6 +159,13 @@ impl<'a> Verdicts<'a> {
         pairs.truncate(NAMED);
         let more = if more > 0 { format!("; {more} more") } else { String::new() };
         Some(format!("{}{more}; whose it was first, the texts do not say", pairs.join("; ")))
+    }
+
+    /// Whether somebody else has nearly the same text as one of theirs.
+    fn has_a_text_of_another(&self, person: usize) -> bool {
+        let is_theirs = |place: usize| self.run.set().reviews[place].reviewer as usize == person;
+        let mut pairs = self.own.near_duplicates.iter().map(|pair| pair.reviews);
+        pairs.any(|(first, second)| is_theirs(first) != is_theirs(second))
     }
 
     fn compared(&self, person: usize) -> String {

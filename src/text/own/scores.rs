@@ -208,15 +208,18 @@ pub fn own_scores(
     })
 }
 
-/// Calls nobody clear whose text stands there twice: whose it is nobody can say.
+/// Calls nobody clear whose text somebody else has, too: whose it is nobody can say.
 fn doubt_near_duplicates(
     set: &ReviewSet,
     near_duplicates: &[NearDuplicate],
     reviews: &mut [Option<OwnReview>],
     reviewers: &mut [Option<OwnReviewer>],
 ) {
-    for review in near_duplicates.iter().flat_map(|pair| [pair.reviews.0, pair.reviews.1]) {
-        let person = reviewers[set.reviews[review].reviewer as usize].as_mut();
+    let reviewer = |review: usize| set.reviews[review].reviewer;
+    let of_two = near_duplicates.iter().map(|pair| pair.reviews);
+    let of_two = of_two.filter(|&(first, second)| reviewer(first) != reviewer(second));
+    for review in of_two.flat_map(|(first, second)| [first, second]) {
+        let person = reviewers[reviewer(review) as usize].as_mut();
         let flags = [
             reviews[review].as_mut().map(|review| &mut review.flag),
             person.map(|person| &mut person.flag),
