@@ -2,120 +2,150 @@
 
 use crate::data::near::folded;
 
-/// Who may be spoken to in confidence, after `to` or `for`.
-const ORGANIZERS: [&str; 23] = [
-    "pc",
-    "pcs",
-    "spc",
-    "spcs",
+/// Who may be spoken to in confidence, by what is left of the word without an ending `s`.
+const ORGANIZERS: [&str; 17] = [
     "ac",
-    "acs",
-    "sac",
-    "sacs",
-    "chair",
-    "chairs",
-    "editor",
-    "editors",
-    "committee",
-    "organizer",
-    "organizers",
-    "organiser",
-    "organisers",
+    "1ac",
     "admin",
-    "admins",
     "administrator",
-    "administrators",
+    "board",
+    "chair",
+    "cochair",
+    "committee",
+    "editor",
     "metareviewer",
-    "metareviewers",
+    "office",
+    "organiser",
+    "organizer",
+    "pc",
+    "sac",
+    "spc",
+    "tpc",
 ];
 
-/// What may stand before them: `to the senior area chairs`.
-const TITLES: [&str; 14] = [
-    "action",
-    "and",
-    "area",
-    "associate",
-    "conference",
-    "general",
-    "handling",
-    "managing",
-    "or",
-    "program",
-    "programme",
-    "senior",
-    "track",
-    "workshop",
-];
+/// Words between `to` and who is spoken to: `to the senior area chairs`, `to fellow members of the PC`.
+const MOST_TITLES: usize = 3;
 
 /// Words that say by themselves that remarks are confidential, by their beginnings.
 const CONFIDENTIAL: [&str; 4] = ["confidential", "confidentiel", "confidencial", "vertraulich"];
 
-/// Words that say so beside what was written: internal remarks, but not internal validity.
-const PRIVATE: [&str; 4] = ["hidden", "internal", "private", "secret"];
-const REMARKS: [&str; 10] = [
-    "comment",
-    "comments",
-    "discussion",
-    "feedback",
-    "message",
-    "messages",
-    "note",
-    "notes",
-    "remark",
-    "remarks",
-];
+/// What is confidential in a paper, and no remark.
+const MATTERS: [&str; 4] = ["computing", "data", "information", "transactions"];
 
-/// What keeps a field from its authors, between words.
-const NOT_FOR_AUTHORS: [&str; 16] = [
-    "_hidden_from_",
-    "_invisible_to_author",
-    "_not_author",
-    "_not_disclosed_to_author",
-    "_not_for_author",
-    "_not_forwarded_to_author",
-    "_not_intended_for_author",
-    "_not_meant_for_author",
-    "_not_released_to_author",
-    "_not_revealed_to_author",
-    "_not_seen_by_author",
-    "_not_sent_to_author",
-    "_not_shared_with_author",
-    "_not_shown_to_author",
-    "_not_to_author",
-    "_not_visible_to_author",
+/// Words that say so of what was written: internal remarks, but not internal validity.
+const PRIVATE: [&str; 4] = ["hidden", "internal", "private", "secret"];
+const REMARKS: [&str; 8] =
+    ["comment", "discussion", "feedback", "justification", "letter", "message", "note", "remark"];
+
+/// What is not done with authors, and what keeps something from them without a `not`.
+const NOT_DONE: [&str; 14] = [
+    "disclosed",
+    "forwarded",
+    "intended",
+    "meant",
+    "released",
+    "revealed",
+    "seen",
+    "sent",
+    "share",
+    "shared",
+    "show",
+    "shown",
+    "visible",
+    "author",
 ];
+const KEPT: [&str; 6] = ["concealed", "hidden", "invisible", "kept", "unseen", "withheld"];
 
 /// Whether the authors do not see what is written in a field of this name.
 pub(super) fn is_confidential(name: &str) -> bool {
-    let plain = folded(&parted(name)).replace("meta_review", "metareview");
-    let is_word = |word: &&str| !matches!(*word, "the" | "be" | "member" | "members");
-    let words: Vec<&str> = plain.split('_').filter(is_word).collect();
-    let are = |first: &[&str], second: &[&str]| {
-        words.windows(2).any(|pair| first.contains(&pair[0]) && second.contains(&pair[1]))
-    };
-    let together = format!("_{}_", words.join("_"));
-    words.iter().any(|word| CONFIDENTIAL.iter().any(|start| word.starts_with(start)))
-        || are(&PRIVATE, &REMARKS)
-        || are(&REMARKS, &PRIVATE)
-        || are(&ORGANIZERS, &["only"])
-        // `ComPC`, as HotCRP shortens `Comments for PC`.
-        || are(&["com"], &["pc"])
-        || NOT_FOR_AUTHORS.iter().any(|part| together.contains(part))
-        || is_to_organizers(&words)
+    let words = words(name);
+    let speaks_to_authors = words.iter().any(|word| word == "author");
+    let main = name.split([':', ',', ';', '?']).next().unwrap_or_default();
+    let main = main.split(" - ").next().unwrap_or_default();
+    is_kept_from_authors(&words)
+        || (!speaks_to_authors && (is_called_confidential(&words) || is_to_organizers(&words)))
+        || is_private(&self::words(main))
 }
 
-/// Whether somebody is spoken to who organizes, and no author beside.
-fn is_to_organizers(words: &[&str]) -> bool {
-    let is_author = |word: &str| matches!(word, "author" | "authors");
-    let is_organizer = |word: &str| ORGANIZERS.contains(&word);
-    let spoken_to: Vec<&str> = (1..words.len())
-        .filter(|&at| matches!(words[at - 1], "to" | "for"))
-        .flat_map(|at| {
-            let rest = words[at..].iter().copied();
-            rest.take_while(|&word| is_author(word) || is_organizer(word) || TITLES.contains(&word))
-        })
-        .collect();
-    spoken_to.iter().copied().any(is_organizer) && !spoken_to.iter().copied().any(is_author)
+/// The words of a name that tell, without the `s` at their ends.
+fn words(name: &str) -> Vec<String> {
+    let plain = folded(&parted(name)).replace("meta_review", "metareview").replace("co_ch", "coch");
+    let tells = |word: &&str| !matches!(*word, "" | "the" | "be" | "member" | "members" | "of");
+    let single = |word: &str| word.strip_suffix('s').unwrap_or(word).to_owned();
+    plain.split('_').filter(tells).map(single).collect()
+}
+
+fn is_one_of(known: &[&str]) -> impl Fn(&String) -> bool {
+    move |word| known.contains(&word.as_str())
+}
+
+/// Says that authors do not see it: `not shared with authors`, `hidden from authors`.
+fn is_kept_from_authors(words: &[String]) -> bool {
+    let is_filler = is_one_of(&["to", "with", "from", "for", "t", "is", "are"]);
+    // What authors did not show is not kept from them.
+    let behind = |at: usize| {
+        let is_seen = matches!(words[at].as_str(), "seen" | "unseen");
+        let is_by = words.get(at + 1).is_some_and(|word| word == "by");
+        if is_seen && is_by { at + 2 } else { at + 1 }
+    };
+    let rest = |at: usize| words[at..].iter().filter(|word| !is_filler(word));
+    let to_author = |at: usize| {
+        let mut rest = rest(at);
+        // `until the decision`, `of other papers`: they see it, or it is theirs.
+        rest.next().is_some_and(|word| word == "author")
+            && rest.next().is_none_or(|word| !matches!(word.as_str(), "until" | "other"))
+    };
+    (0..words.len()).any(|at| match words[at].as_str() {
+        "not" | "never" | "don" => {
+            let next = (at + 1..words.len()).find(|&next| !is_filler(&words[next]));
+            next.is_some_and(|next| {
+                is_one_of(&NOT_DONE)(&words[next]) && (to_author(next) || to_author(behind(next)))
+            })
+        }
+        word => KEPT.contains(&word) && to_author(behind(at)),
+    })
+}
+
+/// `Confidential`, but not `not confidential`, nor `confidential data`.
+fn is_called_confidential(words: &[String]) -> bool {
+    (0..words.len()).any(|at| {
+        let starts = CONFIDENTIAL.iter().any(|start| words[at].starts_with(start));
+        let is_not = at > 0 && matches!(words[at - 1].as_str(), "not" | "non" | "no");
+        let of_paper = words.get(at + 1).is_some_and(is_one_of(&MATTERS));
+        starts && words[at] != "confidentiality" && !is_not && !of_paper
+    })
+}
+
+/// `Private comments`, `Comments (private)`, `PC only`, and `ComPC`, as `HotCRP` shortens `Comments for PC`.
+fn is_private(words: &[String]) -> bool {
+    let is_number = |word: &&String| word.contains(|c: char| c.is_ascii_digit());
+    let words: Vec<&String> = words.iter().skip_while(is_number).collect();
+    let (remark, private) = (is_one_of(&REMARKS), is_one_of(&PRIVATE));
+    let organizer = is_one_of(&ORGANIZERS);
+    match words[..] {
+        [first, second] => {
+            (private(first) && remark(second))
+                || (remark(first) && (private(second) || organizer(second)))
+                || (first == "com" && second == "pc")
+                || (organizer(first) && second == "only")
+        }
+        [first, second, third, ..] => {
+            (private(first) && remark(second) && matches!(third.as_str(), "to" | "for" | "on"))
+                || (organizer(first) && second == "only")
+                || (organizer(second) && third == "only")
+        }
+        _ => false,
+    }
+}
+
+/// A remark to somebody who organizes: `Comments for the PC`.
+fn is_to_organizers(words: &[String]) -> bool {
+    let (remark, organizer) = (is_one_of(&REMARKS), is_one_of(&ORGANIZERS));
+    words.windows(2).enumerate().any(|(at, pair)| {
+        let spoken_to = words[at + 2..].iter().take(MOST_TITLES + 1);
+        let mut spoken_to = spoken_to.take_while(|word| *word != "to" && *word != "for");
+        remark(&pair[0]) && matches!(pair[1].as_str(), "to" | "for") && spoken_to.any(&organizer)
+    })
 }
 
 /// `ComPC` and `commentsToChairs` with their words apart.
@@ -171,6 +201,17 @@ mod tests {
             "Justification for chairs",
             "Message to the organisers",
             "Vertrauliche Kommentare",
+            "Comments to TPC",
+            "Comments for Technical Program Committee",
+            "Comments to Program Co-Chairs",
+            "Comments for Subject Area Chair",
+            "Comments for Guest Editor",
+            "Comments for the editorial office",
+            "Comments (PC members)",
+            "Not to be shared with authors",
+            "Do not show to authors",
+            "Comments withheld from authors",
+            "Confidential",
             "ComPC",
             "CommentsToChairs",
         ] {
@@ -205,6 +246,25 @@ mod tests {
             "What acts for accuracy",
             "Space and pace",
             "Chair and table detection",
+            "Recommendation to the editor",
+            "Comments to Author (hidden from reviewers)",
+            "Claims hidden from reviewers",
+            "Comments to the PC (shared with authors)",
+            "Comments for AC, reviewers and authors",
+            "Reasons for the PC to accept this paper",
+            "Relevance to PC topics",
+            "Usefulness for administrators",
+            "Comments: hidden variables",
+            "Comments - internal and external validity",
+            "Soundness: internal notes",
+            "Internal feedback loops",
+            "Contribution to secret messages",
+            "Weaknesses for authors; no private comments here",
+            "Weaknesses (not visible to author until notification)",
+            "Limitations not discussed by the authors",
+            "Comments to the authors (not confidential)",
+            "Confidentiality and privacy of the method",
+            "Does the paper handle confidential data?",
         ] {
             assert!(!is_confidential(name), "{name}");
         }
