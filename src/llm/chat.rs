@@ -1,6 +1,5 @@
 //! Requests to a chat model and its answers.
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -210,51 +209,6 @@ pub(crate) fn estimated_tokens(text: &str) -> u64 {
     ascii.div_ceil(4) + other
 }
 
-/// What opens and closes a model's reasoning.
-const REASONING: [&str; 2] = ["<think>", "</think>"];
-
-/// The answer after the model's reasoning, trimmed. Reasoning comes first, and its opening may be
-/// missing: some templates end with it. An answer that speaks of the tags stays as it is.
-///
-/// `None` if reasoning was opened and never closed, so that there is no answer.
-pub(crate) fn without_reasoning(text: &str) -> Option<&str> {
-    let [opening, closing] = REASONING;
-    let mut text = text.trim();
-    loop {
-        let end = if text.starts_with(opening) {
-            text.find(closing)?
-        } else {
-            let before = &text[..text.find(opening).unwrap_or(text.len())];
-            let mut ends = before.match_indices(closing).map(|(end, _)| end);
-            let Some(end) = ends.find(|&end| ends_reasoning(text, end)) else {
-                return Some(text);
-            };
-            end
-        };
-        text = text[end + closing.len()..].trim();
-    }
-}
-
-/// Whether the closing tag at `end` stands where reasoning ends: at the beginning or the end of a line or
-/// right behind a word, and not in JSON. Between words or in quotes it is spoken of.
-fn ends_reasoning(text: &str, end: usize) -> bool {
-    let before = text[..end].trim_end_matches([' ', '\t']);
-    let after = text[end + REASONING[1].len()..].trim_start_matches([' ', '\t']);
-    let is_mark = |c: char| c.is_alphanumeric() || matches!(c, '.' | '!' | '?');
-    let begins_or_ends_a_line = before.is_empty()
-        || before.ends_with('\n')
-        || after.is_empty()
-        || after.starts_with(['\r', '\n']);
-    (begins_or_ends_a_line || text[..end].ends_with(is_mark)) && !is_in_json(text, end)
-}
-
-/// Whether `at` lies in a JSON object that reads to its end.
-fn is_in_json(text: &str, at: usize) -> bool {
-    let Some(start) = text[..at].find('{') else { return false };
-    let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<IgnoredAny>();
-    values.next().is_some_and(|value| value.is_ok()) && start + values.byte_offset() > at
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -299,41 +253,6 @@ mod tests {
         keys.dedup();
         assert_eq!(keys.len(), others.len() + 2);
         assert_eq!(base.key("m"), request().key("m"));
-    }
-
-    #[test]
-    fn reasoning_is_stripped_and_an_unfinished_one_is_no_answer() {
-        assert_eq!(without_reasoning("<think>a</think> b "), Some("b"));
-        assert_eq!(without_reasoning("x</think>a</think>b"), Some("b"));
-        assert_eq!(without_reasoning(" b "), Some("b"));
-        assert_eq!(without_reasoning("<think>a"), None);
-        // One block after another, as servers of tools give them.
-        assert_eq!(without_reasoning("<think>a</think>\n<think>b</think>\nc"), Some("c"));
-        assert_eq!(without_reasoning("<think>a</think> b <think>c"), Some("b <think>c"));
-        // The template opened it.
-        for text in
-            ["a\n</think>\n\nb", "a </think>\r\nb", "a.</think> b", "</think>b", "a\n</think> b"]
-        {
-            assert_eq!(without_reasoning(text), Some("b"), "{text}");
-        }
-        assert_eq!(without_reasoning("a {\"x\": 1} b\n</think>\n{\"x\": 2}"), Some("{\"x\": 2}"));
-        assert_eq!(without_reasoning("a\n</think>\n"), Some(""));
-    }
-
-    #[test]
-    fn an_answer_that_speaks_of_reasoning_is_whole() {
-        for text in [
-            "They wrap it between <think> and </think> tags.",
-            "They put <think>\nx\n</think>\nbefore it.",
-            "The text after the tag </think> is never inspected.",
-            "The tag `</think>` ends it, and \"</think>\" is quoted.",
-            r#"{"reason": "x.</think> y\n</think>\nz"}"#,
-            "So: {\"reason\": \"a word</think>\"}.",
-        ] {
-            assert_eq!(without_reasoning(text), Some(text));
-            let reasoned = format!("<think>hm</think>\n{text}");
-            assert_eq!(without_reasoning(&reasoned), Some(text));
-        }
     }
 
     #[test]

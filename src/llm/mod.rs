@@ -22,6 +22,7 @@ pub(crate) mod paste;
 pub(crate) mod prompt;
 pub(crate) mod proxy;
 pub(crate) mod question;
+mod reasoning;
 pub(crate) mod replay;
 mod template;
 
@@ -44,13 +45,14 @@ mod claims;
 pub(crate) use self::budget::{Budget, Spent};
 pub(crate) use self::chat::{
     ChatAnswer, ChatModel, ChatRequest, FinishReason, Message, ResponseFormat, Role, Usage,
-    estimated_tokens, without_reasoning,
+    estimated_tokens,
 };
 pub(crate) use self::embedding_model::EmbeddingModel;
 pub(crate) use self::error::ChatError;
 pub(crate) use self::prompt::{Prompt, PromptError, PromptKind};
 pub(crate) use self::proxy::ProxySettings;
 pub(crate) use self::question::Question;
+pub(crate) use self::reasoning::without_reasoning;
 pub(crate) use self::replay::{RecordingModel, ReplayModel};
 
 #[cfg(feature = "cache")]

@@ -7,9 +7,10 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason, without_reasoning};
+use super::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason};
 use super::error::ChatError;
 use super::fence::tags_in;
+use super::reasoning::without_reasoning;
 use crate::data::excerpt::plain_opening;
 use crate::data::words;
 
