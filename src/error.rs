@@ -248,13 +248,14 @@ impl Error {
     fn chain(&self, said: &str) -> String {
         let mut parts: Vec<String> = self.context.iter().rev().cloned().collect();
         parts.push(said.to_owned());
-        let mut source = self.cause().source();
-        while let Some(cause) = source {
-            parts.push(cause.to_string());
-            source = cause.source();
-        }
+        parts.extend(causes(self.cause()));
         parts.join(": ")
     }
+}
+
+/// What led to an error, the nearest cause first.
+pub(crate) fn causes<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = String> + 'a {
+    std::iter::successors(error.source(), |&cause| cause.source()).map(ToString::to_string)
 }
 
 impl<E: Kinded> From<E> for Error {

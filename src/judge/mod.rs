@@ -16,7 +16,7 @@ pub(crate) mod settings;
 pub(crate) mod single;
 pub(crate) mod verdict;
 
-use crate::error::{ErrorKind, Kinded, Remedy};
+use crate::error::{ErrorKind, Kinded, Remedy, causes};
 use crate::llm::{ChatError, ChatModel, PromptError, Usage};
 
 pub(crate) use self::choice::{Choice, Debiasing};
@@ -148,14 +148,8 @@ impl JudgeError {
 
     /// The error with what led to it.
     pub(crate) fn in_full(&self) -> String {
-        let mut message = self.to_string();
-        let mut cause = std::error::Error::source(self);
-        while let Some(inner) = cause {
-            message.push_str(": ");
-            message.push_str(&inner.to_string());
-            cause = inner.source();
-        }
-        message
+        let all: Vec<String> = std::iter::once(self.to_string()).chain(causes(self)).collect();
+        all.join(": ")
     }
 
     /// A stable word for scripts.

@@ -55,14 +55,9 @@ impl Content {
     }
 }
 
-fn completion(json: &[u8]) -> Result<Completion, Unreadable> {
-    // Two steps, because an untagged part of the reply cannot tell an early end from a wrong type.
-    serde_json::from_value(lenient::json(json)?).map_err(|_| Unreadable::Unknown)
-}
-
 /// The answer in a whole reply.
 pub(super) fn parse(reply: &[u8], request: &ChatRequest) -> Result<ChatAnswer, Unreadable> {
-    let completion = completion(reply)?;
+    let completion: Completion = lenient::read(reply)?;
     let usage = lenient::usage(completion.usage.as_ref());
     let choice = completion.choices.unwrap_or_default().into_iter().next();
     let choice = choice.ok_or(Unreadable::Unknown)?;
@@ -130,7 +125,7 @@ impl Assembly {
         if data.is_empty() {
             return true;
         }
-        let event = match completion(data) {
+        let event: Completion = match lenient::read(data) {
             Ok(event) => event,
             // The last event of a stream that breaks is half an event.
             Err(fault) => {

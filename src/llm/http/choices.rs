@@ -52,8 +52,7 @@ struct Token {
 
 /// The likely tokens in a reply and what they cost; no tokens where the server says nothing of them.
 fn parse(reply: &[u8], request: &ChatRequest) -> Result<(Vec<Token>, Usage), Unreadable> {
-    let completion: Completion =
-        serde_json::from_value(lenient::json(reply)?).map_err(|_| Unreadable::Unknown)?;
+    let completion: Completion = lenient::read(reply)?;
     let choice = completion.choices.into_iter().next().ok_or(Unreadable::Unknown)?;
     let places = choice.logprobs.and_then(|logprobs| logprobs.content).unwrap_or_default();
     let reported = lenient::usage(completion.usage.as_ref());

@@ -105,9 +105,7 @@ fn parse(
     count: usize,
     pooling: Option<TokenPooling>,
 ) -> Result<(Vec<Vec<f64>>, Option<u64>), Unreadable> {
-    // Two steps, as a wrong type inside must not look like an early end.
-    let reply: Reply =
-        serde_json::from_value(lenient::json(reply)?).map_err(|_| Unreadable::Unknown)?;
+    let reply: Reply = lenient::read(reply)?;
     let mut vectors = vec![Vec::new(); count];
     for (place, item) in reply.data.into_iter().enumerate() {
         let slot = vectors.get_mut(item.index.unwrap_or(place)).ok_or(Unreadable::Unknown)?;

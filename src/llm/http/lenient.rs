@@ -1,12 +1,18 @@
 //! What is read of a reply although it is not quite what it should be: an answer is paid for.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::unreadable::Unreadable;
 use crate::llm::chat::Usage;
 
-/// A reply as JSON; a character of which only one half is there is `\u{fffd}`.
-pub(super) fn json(reply: &[u8]) -> Result<Value, Unreadable> {
+/// What a reply in JSON says; a character of which only one half is there is `\u{fffd}`.
+pub(super) fn read<T: DeserializeOwned>(reply: &[u8]) -> Result<T, Unreadable> {
+    // Two steps, because an untagged part of the reply cannot tell an early end from a wrong type.
+    serde_json::from_value(json(reply)?).map_err(|_| Unreadable::Unknown)
+}
+
+fn json(reply: &[u8]) -> Result<Value, Unreadable> {
     serde_json::from_slice(reply).or_else(|error| {
         let whole = without_halves(reply);
         serde_json::from_slice(&whole).map_err(|_| Unreadable::from_json(&error, reply))
