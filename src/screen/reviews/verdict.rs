@@ -80,7 +80,6 @@ impl<'a> Verdicts<'a> {
             let hits = canaries.hits_of(person, self.run.set());
             said.extend((!hits.is_empty()).then(|| ("hidden phrases", hits.join("; "))));
         }
-        let same_text = self.same_text(person);
         if let Some(posterior) = found.posterior {
             let of = if self.has_a_text_of_another(person) {
                 "chance that all is their own work, if the same text is"
@@ -90,7 +89,7 @@ impl<'a> Verdicts<'a> {
             said.push((of, in_percent(posterior.own)));
         }
         said.extend(self.which(person).map(|which| ("which", which)));
-        said.extend(same_text.map(|pairs| ("nearly the same text", pairs)));
+        said.extend(self.same_text(person).map(|pairs| ("nearly the same text", pairs)));
         said.push(("compared", self.compared(person)));
         said.push(("against it", self.run.set().nouns.said(&self.against(person, found))));
         said
