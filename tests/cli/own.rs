@@ -243,7 +243,7 @@ fn explain_says_what_own_work_rests_on() {
         "own work: closer than to other papers' by",
         "most similar peer: ",
         "most similar LLM review: ",
-        "a form or a quote would stand there word for word, too (--tasks says what all may quote)",
+        "a form or a quote would stand there word for word, too (a table of the papers' texts would say what all may quote)",
     ] {
         assert!(shown.contains(part), "no `{part}` in {shown}");
     }

@@ -202,10 +202,12 @@ impl<'a> Verdicts<'a> {
                             .into()
                     }
                     _ if is_copied(found.copied) => {
-                        let tasks = if self.run.set().tasks.iter().all(Option::is_none) {
-                            " (--tasks says what all may quote)"
+                        let set = self.run.set();
+                        let tasks = if set.tasks.iter().all(Option::is_none) {
+                            let thing = set.nouns.thing();
+                            format!(" (a table of the {thing}s' texts would say what all may quote)")
                         } else {
-                            ""
+                            String::new()
                         };
                         format!(
                             "a form or a quote would stand there word for word, too{tasks}; or the LLM's \
