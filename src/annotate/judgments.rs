@@ -14,7 +14,7 @@ use crate::data::items::{ItemRow, read_items};
 use crate::data::label_reader::{SAMPLE, SOURCE};
 use crate::data::observer::Observer;
 use crate::data::problem::{DataError, Problems};
-use crate::data::reviews::REVIEWER;
+use crate::data::review_reader::REVIEWER;
 use crate::data::rows::{Column, Field, FileProblems, read_rows};
 use crate::data::source::Source;
 use crate::error::{Error, Remedy, Result};

@@ -22,7 +22,7 @@ use crate::data::formula::{guarded, unguarded};
 use crate::data::hexadecimal::hexadecimal;
 use crate::data::import::Wanted;
 use crate::data::items::{PAPER, check_names_differ, read_items};
-use crate::data::reviews::read_reviews;
+use crate::data::review_reader::read_reviews;
 use crate::data::rows::{Column, NamedColumn};
 use crate::data::source::{Format, Source};
 use crate::error::{Context, Error, ErrorKind, Result};

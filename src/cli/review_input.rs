@@ -13,7 +13,7 @@ use crate::data::duplicates::Duplicates;
 use crate::data::import::{ImportSettings, Wanted};
 use crate::data::nouns::Nouns;
 use crate::data::people::People;
-use crate::data::reviews::{LoadedReviews, ReviewSources, read_review_sources};
+use crate::data::review_reader::{LoadedReviews, ReviewSources, read_review_sources};
 use crate::report::Input;
 
 /// Real reviews, and LLM reviews of the same papers.

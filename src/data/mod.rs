@@ -1,7 +1,7 @@
 //! Types and files; no statistics.
 //!
 //! [`source`] opens an input, [`rows`] turns any format into rows under agreed column names,
-//! [`reviews`] and [`label_reader`] give the rows a meaning. What is wrong is collected by [`problem`], what is merely
+//! [`review_reader`] and [`label_reader`] give the rows a meaning. What is wrong is collected by [`problem`], what is merely
 //! worth knowing by [`warning`]. Long work tells [`observer`] how far it is, hears from
 //! [`interruption`] that it should stop, and is handed to threads by [`work`].
 
@@ -39,6 +39,7 @@ pub(crate) mod problem;
 pub(crate) mod progress;
 pub(crate) mod reading;
 pub(crate) mod review_names;
+pub(crate) mod review_reader;
 pub(crate) mod review_rows;
 pub(crate) mod reviews;
 pub(crate) mod rows;

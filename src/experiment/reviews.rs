@@ -17,7 +17,7 @@ use super::reviewers::{ReviewersSettings, ReviewersTrial, ScoreVariant, reviewer
 use super::trials::{TrialFile, TrialLog};
 use crate::data::content::Content;
 use crate::data::observer::Observer;
-use crate::data::reviews::LoadedReviews;
+use crate::data::review_reader::LoadedReviews;
 use crate::data::warning::Warning;
 use crate::embed::vectors::Vectors;
 use crate::error::{Error, Result};

@@ -6,7 +6,7 @@ use crate::data::items;
 use crate::data::label_reader as labels;
 use crate::data::labellers;
 use crate::data::near::{folded, same_name};
-use crate::data::reviews;
+use crate::data::review_reader;
 use crate::data::rows::Column;
 use crate::data::task_texts;
 use crate::data::texts;
@@ -120,8 +120,8 @@ const MORE_LABEL_NAMES: &[&str] = &["rating", "annotation", "category", "class"]
 
 const SOURCE_NAMES: &[&str] = &["source", "model", "model_name", "model_id", "llm", "judge"];
 
-const PAPER: Known = Known::ranked(reviews::PAPER, PAPER_NAMES);
-const REVIEWER: Known = Known::ranked(reviews::REVIEWER, REVIEWER_NAMES);
+const PAPER: Known = Known::ranked(review_reader::PAPER, PAPER_NAMES);
+const REVIEWER: Known = Known::ranked(review_reader::REVIEWER, REVIEWER_NAMES);
 pub(super) const TEXT: Known = Known::new(CONTENT_COLUMNS[0], MORE_TEXT_NAMES);
 pub(super) const VECTOR: Known = Known::new(CONTENT_COLUMNS[1], &[]);
 pub(super) const JUDGMENTS: Known = Known::new(CONTENT_COLUMNS[2], &[]);

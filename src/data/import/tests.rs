@@ -12,7 +12,7 @@ use super::charset::decoded;
 use super::peek::{Peek, Root};
 use super::*;
 use crate::data::duplicates::Duplicates;
-use crate::data::reviews::read_reviews;
+use crate::data::review_reader::read_reviews;
 use crate::data::source::Source;
 use crate::error::{ErrorKind, Kinded};
 

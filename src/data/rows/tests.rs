@@ -1,4 +1,5 @@
 use super::*;
+use crate::data::problem::Problems;
 use crate::data::reading::Listener;
 use std::path::Path;
 

@@ -1,10 +1,14 @@
+use super::found::LEAST_AUC;
+use super::plan::bias;
 use super::*;
-use crate::data::labels::{LabelNames, LabelReport};
+use crate::data::labels::{Label, LabelNames, LabelReport};
 use crate::data::progress::NoProgress;
-use crate::data::z::ZSample;
+use crate::data::z::{ZSample, ZSource};
 use crate::mechanism::{Conditioning, CorrelatedAgreement, CorrelatedAgreementOptions, Mechanism};
 use crate::metrics::auc::auc;
 use crate::metrics::correlation::correlation;
+use crate::stats::seed::stream;
+use rand::RngExt;
 
 /// A crowd with sources `(name, samples)`.
 struct World {

@@ -7,7 +7,7 @@ use super::{BINS, Calibration, CalibrationSettings, calibrate};
 use crate::data::duplicates::Duplicates;
 use crate::data::import::ImportSettings;
 use crate::data::observer::Observer;
-use crate::data::reviews::LoadedReviews;
+use crate::data::review_reader::LoadedReviews;
 use crate::error::{Error, ErrorKind, Result};
 use crate::experiment::reviews::Half;
 use crate::report::{Cell, Input, Report, Table, settings_map};

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 use super::{SimulatedFile, write_rows};
 use crate::data::content::Content;
-use crate::data::reviews::{LoadedReviews, ReviewSet};
+use crate::data::review_reader::LoadedReviews;
+use crate::data::reviews::ReviewSet;
 use crate::data::warning::Warning;
 use crate::error::{Error, Result};
 use crate::report::{Input, Report, Table, settings_map};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
-use super::duplicates::{FormShingles, SHINGLE, hash_folded, hash_words};
+use super::duplicates::{FormShingles, SHINGLE, by_shard, hash_folded, hash_words, shard_of};
 use super::result::Passage;
 use super::settings::COPIED;
 use crate::data::reviews::ReviewSet;
@@ -107,7 +107,7 @@ pub(super) fn copied(
 }
 
 /// Sampled pieces of all Z, each with the one that has it; those of Z of several papers tell nothing.
-struct Elsewhere(HashMap<u64, Option<usize>>);
+struct Elsewhere(Vec<HashMap<u64, Option<usize>>>);
 
 impl Elsewhere {
     fn new(set: &ReviewSet, papers: &[Paper]) -> Self {
@@ -130,7 +130,11 @@ impl Elsewhere {
             let is_one = run.iter().all(|(_, z)| set.z[*z].paper == paper);
             (run[0].0, is_one.then_some(run[0].1))
         };
-        Self(all.chunk_by(|a, b| a.0 == b.0).map(of_piece).collect())
+        Self(by_shard(|shard| {
+            let end = |shard| all.partition_point(|(piece, _)| shard_of(*piece) < shard);
+            let pieces = &all[end(shard)..end(shard + 1)];
+            pieces.chunk_by(|a, b| a.0 == b.0).map(of_piece).collect()
+        }))
     }
 
     /// The Z of another paper with most of the sampled pieces of a text, if it has half of them.
@@ -140,7 +144,7 @@ impl Elsewhere {
         let mut all = 0;
         for piece in sampled() {
             all += 1;
-            if let Some(&Some(z)) = self.0.get(&piece)
+            if let Some(&Some(z)) = self.0[shard_of(piece)].get(&piece)
                 && !own.contains(&z)
             {
                 of_paper.entry(set.z[z].paper).or_insert((0, z)).0 += 1;

@@ -111,16 +111,16 @@ pub(super) fn duplicates_and_forms(
     (found, forms)
 }
 
-/// Tables of shingles are made in so many parts, each by one thread.
+/// Tables of shingles and pieces are made in so many parts, each by one thread.
 const SHARDS: usize = 16;
 
-fn by_shard<T: Send>(make: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+pub(super) fn by_shard<T: Send>(make: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     (0..SHARDS).into_par_iter().map(make).collect()
 }
 
 /// Where a shingle is; ascending ones are in ascending parts.
 #[expect(clippy::cast_possible_truncation, reason = "it is less than the number of parts")]
-fn shard_of(shingle: u64) -> usize {
+pub(super) fn shard_of(shingle: u64) -> usize {
     (shingle >> (u64::BITS - SHARDS.ilog2())) as usize
 }
 

@@ -1,0 +1,105 @@
+//! What was dropped or is missing in reviews and Z.
+
+use std::collections::BTreeSet;
+
+use super::Loader;
+use crate::data::ids::Ids;
+use crate::data::warning::{Warning, first_names, names_alike_between, names_rounded};
+use crate::error::Remedy;
+
+impl Loader<'_> {
+    pub(super) fn warnings(&self) -> Vec<Warning> {
+        let set = &self.set;
+        let nouns = set.nouns;
+        let mut warnings: Vec<Warning> = self.contents.warning().into_iter().collect();
+        if self.replaced > 0 {
+            let message = format!("{} duplicate reviews were dropped", self.replaced);
+            warnings.push(Warning::new("duplicates_dropped", self.replaced, message));
+        }
+        if let Some(names) = self.per_paper {
+            let (people, reviews) =
+                (nouns.people(set.reviewers.len()), nouns.texts(set.reviews.len()));
+            let message = format!(
+                "the {names} names are taken to be given anew on every {}, so that {} and name together \
+                 are the person: {people} with {reviews}",
+                nouns.thing(),
+                nouns.thing(),
+            );
+            let warning = Warning::new("names_per_paper", set.reviewers.len(), message);
+            warnings.push(warning.with_remedy(Remedy::SayNames));
+        }
+        warnings.extend(self.tasks.warnings(&set.papers, nouns));
+        if self.joined > 0 {
+            let message = format!(
+                "{} texts were joined to an earlier one of the same paper and reviewer",
+                self.joined
+            );
+            warnings.push(Warning::new("reviews_joined", self.joined, message));
+        }
+        if !self.unknown_people.is_empty() {
+            let unknown: Vec<&String> = self.unknown_people.iter().collect();
+            let message = format!(
+                "{} reviewers are not in the file of people and keep their names: {}",
+                unknown.len(),
+                first_names(&unknown)
+            );
+            warnings.push(Warning::new("people_unknown", unknown.len(), message));
+        }
+        if !self.torn.is_empty() {
+            let torn: Vec<&String> = self.torn.iter().collect();
+            let message = format!(
+                "{} of two area chairs stand with the first: {}",
+                nouns.things(torn.len()),
+                first_names(&torn)
+            );
+            warnings.push(Warning::new("two_area_chairs", torn.len(), message));
+        }
+        if !self.unknown_papers.is_empty() {
+            let count = self.unknown_papers.len();
+            let papers: BTreeSet<&String> = self.unknown_papers.iter().collect();
+            let papers: Vec<&String> = papers.into_iter().collect();
+            let names = first_names(&papers);
+            let message = format!("{count} Z reviews are of papers that nobody reviewed: {names}");
+            warnings.push(Warning::new("z_of_unknown_papers", count, message));
+            let unknown: Ids = papers.iter().copied().collect();
+            let what = format!("{}s of Z", nouns.thing());
+            warnings.extend(names_rounded(&what, &unknown));
+            let unknown = papers.iter().map(|paper| paper.as_str());
+            warnings.extend(names_alike_between(&what, &set.papers, unknown));
+        }
+        let mut reviews_of = vec![0_usize; set.papers.len()];
+        let mut has_z = vec![false; set.papers.len()];
+        set.reviews.iter().for_each(|review| reviews_of[review.paper as usize] += 1);
+        set.z.iter().for_each(|z| has_z[z.paper as usize] = true);
+        let papers_where = |wanted: &dyn Fn(usize) -> bool| -> Vec<&str> {
+            (0..set.papers.len())
+                .filter(|&paper| wanted(paper))
+                .map(|paper| set.papers.names()[paper].as_str())
+                .collect()
+        };
+        let without_z = papers_where(&|paper| !has_z[paper]);
+        if !without_z.is_empty() {
+            let count = without_z.len();
+            let pairs: usize = (0..set.papers.len())
+                .filter(|&paper| !has_z[paper])
+                .map(|paper| reviews_of[paper] * reviews_of[paper].saturating_sub(1) / 2)
+                .sum();
+            let message = format!(
+                "{count} of {} papers have no Z; their {pairs} pairs of reviews are left out of \
+                 the scores that need it: {}",
+                set.papers.len(),
+                first_names(&without_z)
+            );
+            warnings.push(Warning::new("papers_without_z", count, message));
+        }
+        let single = papers_where(&|paper| reviews_of[paper] == 1);
+        if !single.is_empty() {
+            let count = single.len();
+            let names = first_names(&single);
+            let message =
+                format!("{count} papers have a single review, which no peer can support: {names}");
+            warnings.push(Warning::new("papers_with_one_review", count, message));
+        }
+        warnings
+    }
+}
