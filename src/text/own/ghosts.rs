@@ -51,6 +51,7 @@ pub struct Planted {
     /// Language of each review, if another one than that of most.
     pub(super) languages: Vec<Option<&'static str>>,
     /// Reviews that are nearly the same text.
+    pub(super) filed_as_z: Vec<usize>,
     pub(super) near_duplicates: Vec<NearDuplicate>,
     /// What is nobody's own words.
     pub(super) forms: FormShingles,
@@ -204,6 +205,7 @@ pub fn plant(set: &ReviewSet, checks: &TextChecks, settings: &OwnSettings) -> Pl
         is_broken,
         is_short,
         languages,
+        filed_as_z: checks.filed_as_z.clone(),
         near_duplicates: checks.near_duplicates.clone(),
         forms: checks.forms.clone(),
         papers_with_task,

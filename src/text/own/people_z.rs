@@ -28,63 +28,66 @@ const FEWEST: usize = 20;
 /// Which Z are a person's review: only where a paper has several Z, this one and one review of the paper are nearly the same
 /// text, no other Z of the paper is near that review, and by its words this one is a person's and the others are an LLM's.
 ///
-/// Whoever hands in a Z is not meant: by its words that Z is an LLM's. One entry for each of [`ReviewSet::z`]; takes the
-/// shingles of every review.
+/// Whoever hands in a Z is not meant: by its words that Z is an LLM's. One entry for each of [`ReviewSet::z`], the review
+/// that is nearly the same text; takes the shingles of every review.
 pub(super) fn people_z(
     set: &ReviewSet,
     unusable: &[Option<UnusableZ>],
     shingles_of_reviews: &[Vec<u64>],
-) -> Vec<bool> {
+) -> Vec<Option<usize>> {
     let mut papers = papers_of(set);
     for paper in &mut papers {
         paper.z.retain(|&z| unusable[z].is_none() && set.z[z].content.text.is_some());
         paper.reviews.retain(|&review| !shingles_of_reviews[review].is_empty());
     }
-    let candidates: Vec<usize> = papers
+    let candidates: Vec<(usize, usize)> = papers
         .par_iter()
         .filter(|paper| paper.z.len() > 1 && !paper.reviews.is_empty())
         .flat_map_iter(|paper| near_one_review(set, paper, shingles_of_reviews))
         .collect();
-    let mut found = vec![false; set.z.len()];
+    let mut found = vec![None; set.z.len()];
     if candidates.is_empty() {
         return found;
     }
-    let of_candidates = candidates.iter().map(|&z| set.z[z].paper).collect();
-    let words = Words::of(set, unusable, &of_candidates);
-    for z in candidates {
+    let of_candidates = candidates.iter().map(|&(z, _)| set.z[z].paper).collect();
+    let either = candidates.iter().map(|&(_, review)| review).collect();
+    let words = Words::of(set, unusable, &of_candidates, &either);
+    for (z, review) in candidates {
         let paper = set.z[z].paper;
         let siblings = papers[paper as usize].z.iter().filter(|&&other| other != z);
         let reads_as_an_llm = |z: usize| words.likelier_an_llm(paper, &set.z[z].content);
         let is_surely_human = |(by, error): (f64, f64)| by < -SURELY * error;
-        found[z] = reads_as_an_llm(z).is_some_and(is_surely_human)
+        let is_a_persons = reads_as_an_llm(z).is_some_and(is_surely_human)
             && siblings
                 .into_iter()
                 .all(|&other| reads_as_an_llm(other).is_some_and(|(by, _)| by > 0.0));
+        found[z] = is_a_persons.then_some(review);
     }
     found
 }
 
-/// Of the Z of a paper those that are nearly the text of one of its reviews, which no other Z is near.
+/// Of the Z of a paper those that are nearly the text of one of its reviews, which no other Z is near, each with that
+/// review.
 fn near_one_review(
     set: &ReviewSet,
     Paper { reviews, z }: &Paper,
     shingles_of_reviews: &[Vec<u64>],
-) -> Vec<usize> {
+) -> Vec<(usize, usize)> {
     let of_z: Vec<Vec<u64>> = z.iter().map(|&z| shingles(text(&set.z[z].content))).collect();
-    let reviews: Vec<&[u64]> =
-        reviews.iter().map(|&review| shingles_of_reviews[review].as_slice()).collect();
     let is_near = |z: &[u64], review: &[u64]| {
         let needed = NEAR * z.len().max(review.len()) as f64;
         // Most are of other lengths.
         z.len().min(review.len()) as f64 >= needed && common(z, review) as f64 >= needed
     };
     let is_far = |z: &[u64], review: &[u64]| common(z, review) as f64 <= FAR * review.len() as f64;
-    let candidate = |&(index, own): &(usize, &Vec<u64>)| {
-        let mut near = reviews.iter().filter(|review| is_near(own, review));
-        let (Some(review), None) = (near.next(), near.next()) else { return false };
-        of_z.iter().enumerate().all(|(other, z)| other == index || is_far(z, review))
+    let candidate = |(index, own): (usize, &Vec<u64>)| {
+        let mut near = reviews.iter().filter(|&&review| is_near(own, &shingles_of_reviews[review]));
+        let (Some(&review), None) = (near.next(), near.next()) else { return None };
+        let is_far = |z: &Vec<u64>| is_far(z, &shingles_of_reviews[review]);
+        let mut others = of_z.iter().enumerate().filter(|(other, _)| *other != index);
+        others.all(|(_, other)| is_far(other)).then_some((z[index], review))
     };
-    of_z.iter().enumerate().filter(candidate).map(|(index, _)| z[index]).collect()
+    of_z.iter().enumerate().filter_map(candidate).collect()
 }
 
 fn text(content: &Content) -> &str {
@@ -129,10 +132,17 @@ impl Counts {
 }
 
 impl Words {
-    fn of(set: &ReviewSet, unusable: &[Option<UnusableZ>], papers: &HashSet<u32>) -> Self {
+    /// Without the reviews that may be either's.
+    fn of(
+        set: &ReviewSet,
+        unusable: &[Option<UnusableZ>],
+        papers: &HashSet<u32>,
+        either: &HashSet<usize>,
+    ) -> Self {
         let z = set.z.iter().zip(unusable).filter(|(_, wrong)| wrong.is_none());
         let z = z.map(|(z, _)| (z.paper, &z.content, 1));
-        let reviews = set.reviews.iter().map(|review| (review.paper, &review.content, 0));
+        let reviews = set.reviews.iter().enumerate().filter(|(place, _)| !either.contains(place));
+        let reviews = reviews.map(|(_, review)| (review.paper, &review.content, 0));
         let texts: Vec<(u32, &str, usize)> = (reviews.chain(z))
             .filter_map(|(paper, content, kind)| Some((paper, content.text.as_deref()?, kind)))
             .collect();
@@ -205,7 +215,7 @@ mod tests {
 
     fn found(set: &ReviewSet) -> Vec<usize> {
         let found = people_z(set, &vec![None; set.z.len()], &shingles_of_reviews(set));
-        found.iter().enumerate().filter(|(_, found)| **found).map(|(z, _)| z).collect()
+        found.iter().enumerate().filter(|(_, found)| found.is_some()).map(|(z, _)| z).collect()
     }
 
     #[test]
@@ -255,7 +265,7 @@ mod tests {
             let source = set.sources.intern("llm");
             set.z.push(ZReview { paper, source, content: content(z) });
         }
-        let mut words = Words::of(&set, &[None, None], &HashSet::from([0]));
+        let mut words = Words::of(&set, &[None, None], &HashSet::from([0]), &HashSet::new());
         assert_eq!(words.likelier_an_llm(0, &content("yes")), None);
         words.all.texts = [50, 50];
         let by = |text: &str| words.likelier_an_llm(0, &content(text)).unwrap();

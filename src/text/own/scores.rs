@@ -5,7 +5,6 @@ use rayon::prelude::*;
 use super::class::Class;
 use super::closeness::Closeness;
 use super::copied::{Copied, DIFFERENT, copied, is_copied};
-use super::duplicates::NearDuplicate;
 use super::error::OwnError;
 use super::features::Comparison;
 use super::ghosts::Planted;
@@ -193,7 +192,7 @@ pub fn own_scores(
     if !is_measured {
         warnings.push(OwnWarning::NotByWords);
     }
-    doubt_near_duplicates(set, &planted.near_duplicates, &mut reviews, &mut reviewers);
+    doubt_texts_of_two(set, planted, &mut reviews, &mut reviewers);
     let reviewers: Vec<_> = reviewers.into_iter().flatten().collect();
     Ok(OwnScores {
         unseen: reviewers.iter().filter(|reviewer| reviewer.is_unseen).count(),
@@ -208,17 +207,18 @@ pub fn own_scores(
     })
 }
 
-/// Calls nobody clear whose text somebody else has, too: whose it is nobody can say.
-fn doubt_near_duplicates(
+/// Calls nobody clear whose text somebody else has, too, or a Z that was taken for theirs: whose it is nobody can say.
+fn doubt_texts_of_two(
     set: &ReviewSet,
-    near_duplicates: &[NearDuplicate],
+    planted: &Planted,
     reviews: &mut [Option<OwnReview>],
     reviewers: &mut [Option<OwnReviewer>],
 ) {
     let reviewer = |review: usize| set.reviews[review].reviewer;
-    let of_two = near_duplicates.iter().map(|pair| pair.reviews);
+    let of_two = planted.near_duplicates.iter().map(|pair| pair.reviews);
     let of_two = of_two.filter(|&(first, second)| reviewer(first) != reviewer(second));
-    for review in of_two.flat_map(|(first, second)| [first, second]) {
+    let of_two = of_two.flat_map(|(first, second)| [first, second]);
+    for review in of_two.chain(planted.filed_as_z.iter().copied()) {
         let person = reviewers[reviewer(review) as usize].as_mut();
         let flags = [
             reviews[review].as_mut().map(|review| &mut review.flag),

@@ -100,6 +100,8 @@ pub struct TextChecks {
     pub(crate) unusable: Vec<Option<UnusableZ>>,
     /// The language of each review (an English name) if it is another one than that of most.
     pub(crate) languages: Vec<Option<&'static str>>,
+    /// Reviews that are nearly the text of a Z which was taken for a person's.
+    pub(super) filed_as_z: Vec<usize>,
     /// Reviews that are nearly the same text.
     pub(super) near_duplicates: Vec<NearDuplicate>,
     /// What is nobody's own words.
@@ -136,11 +138,12 @@ pub fn check_texts(set: &ReviewSet, settings: &OwnSettings) -> TextChecks {
         .collect();
     let shingles = shingles_of_reviews(set);
     let people = people_z(set, &unusable, &shingles);
-    for (wrong, _) in unusable.iter_mut().zip(people).filter(|(_, is_a_persons)| *is_a_persons) {
+    let filed_as_z: Vec<usize> = people.iter().flatten().copied().collect();
+    for (wrong, _) in unusable.iter_mut().zip(people).filter(|(_, review)| review.is_some()) {
         *wrong = Some(UnusableZ::PersonsReview);
     }
     let (near_duplicates, forms) = duplicates_and_forms(set, shingles);
-    TextChecks { unusable, languages, near_duplicates, forms }
+    TextChecks { unusable, languages, filed_as_z, near_duplicates, forms }
 }
 
 /// What is wrong with a text by itself.
