@@ -9,7 +9,7 @@ use std::array::from_fn;
 use rayon::prelude::*;
 
 use crate::stats::rank::median;
-pub(super) use judged::Judged;
+pub(super) use judged::{Judged, PointInSlot};
 use reasons::{REASONS, Reason, reasons};
 
 /// Coordinates `peers`, `z`; NaN where a slot has none.

@@ -305,6 +305,11 @@ pub enum OwnWarning {
         /// How many.
         count: usize,
     },
+    /// Reviews whose Z seems to be about another paper.
+    FarZ {
+        /// How many.
+        count: usize,
+    },
     /// Most copies of Z that are planted here read as own work.
     Blind,
     /// An LLM's texts would stand among people's.
@@ -358,6 +363,15 @@ impl OwnWarning {
                 format!(
                     "{count} Z are the only one of their source and are left out, since nothing shows what it writes \
                      on other papers: source is the LLM or prompt, the same for all that it wrote"
+                ),
+            ),
+            Self::FarZ { count } => Warning::new(
+                "own_far_z",
+                count,
+                format!(
+                    "{count} reviews are on papers whose Z is hardly closer to the paper's reviews than what an LLM \
+                     writes of other papers: look whether Z is filed under the right papers; whoever wrote \
+                     those reviews is not clear"
                 ),
             ),
             Self::ManyCheaters { share } => Warning::new(

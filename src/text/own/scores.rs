@@ -155,8 +155,6 @@ pub fn own_scores(
         reasons.iter_mut().for_each(|reason| *reason = reason.or(Some(NotJudged::SmallVenue)));
     }
 
-    let names: Vec<&str> =
-        venue.reviewers.iter().map(|&reviewer| set.reviewers.name(reviewer)).collect();
     let asked = Asked {
         planted,
         settings,
@@ -164,7 +162,6 @@ pub fn own_scores(
         people: &people,
         reasons: &reasons,
         reviewer_of: &reviewer_of,
-        names,
         is_assumed: stands.assumed,
     };
     let verdict = Verdict::new(&asked, model.as_ref(), copied);
@@ -188,6 +185,10 @@ pub fn own_scores(
         warnings.push(OwnWarning::Blind);
     } else if model.is_some_and(|model| model.is_blind_to_llm()) {
         warnings.push(OwnWarning::UnseenLlm);
+    }
+    // Where all are filed right a few lie so, of short texts one in ten.
+    if 6 * verdict.far_z >= venue.reviews.len() {
+        warnings.push(OwnWarning::FarZ { count: verdict.far_z });
     }
     if !is_measured {
         warnings.push(OwnWarning::NotByWords);

@@ -43,7 +43,7 @@ pub(super) const FEWEST_DOUBLE_PAPERS: usize = 10;
 pub(super) const CLEAR: f64 = 0.8;
 
 /// Share of an LLM's texts in somebody's place that must be seen before they can be clear.
-pub(super) const SEEN: f64 = 0.8;
+pub(super) const SEEN: f64 = 0.75;
 
 /// Share of a review's words that stand in a Z from which on it is worth a look, and from which on it is
 /// not clear.

@@ -1,15 +1,16 @@
 //! From probabilities to flags, and how well cheating could be seen here.
 
-use rand::RngExt;
-use rayon::prelude::*;
-use statrs::distribution::{ContinuousCDF, Normal};
+mod planting;
 
+use rayon::prelude::*;
+
+use self::planting::{Place, Planting, standard_draws};
 use super::class::Class;
 use super::copied::{Copied, is_copied};
 use super::features::Features;
 use super::flags::{Apart, cut_off};
 use super::ghosts::Planted;
-use super::model::{CLOSENESS, Judged, Model, Point, Slot, Writer};
+use super::model::{Judged, Model, Point, Writer, medians};
 use super::prevalence::{Shares, prevalence};
 use super::result::{
     GhostRate, NotJudged, OwnFlag, OwnReview, OwnReviewer, PlantedRates, Posterior, Prevalence,
@@ -17,12 +18,16 @@ use super::result::{
 };
 use super::scene::Scene;
 use super::settings::{
-    CLEAR, COPIED, ENOUGH_PAPERS, ENOUGH_REVIEWERS, OWN_IF_COPIED, OwnSettings, SEEN, SHORT_ANSWER,
+    CLEAR, COPIED, ENOUGH_PAPERS, ENOUGH_REVIEWERS, OWN_IF_COPIED, OwnSettings, SHORT_ANSWER,
 };
 use crate::stats::calibration::Calibration;
 use crate::stats::interval::Estimate;
 use crate::stats::rank::mean;
-use crate::stats::seed::stream;
+
+/// Share of the way from what LLMs write of other papers to what people write of this one, by closeness to its reviews,
+/// that its Z lies beyond: of 1,749 reviews and answers 16 had Z that did not, of as many whose Z was another paper's
+/// 1,660; of 1,176 of fewer than 100 words 50, and 1,061.
+const FAR_Z: f64 = 0.2;
 
 /// What is asked about.
 pub(super) struct Asked<'a> {
@@ -34,7 +39,6 @@ pub(super) struct Asked<'a> {
     pub(super) reasons: &'a [Option<NotJudged>],
     /// Person of each review.
     pub(super) reviewer_of: &'a [usize],
-    pub(super) names: Vec<&'a str>,
     /// Whether it is assumed how close an LLM comes to Z.
     pub(super) is_assumed: bool,
 }
@@ -46,6 +50,8 @@ pub(super) struct Verdict {
     pub(super) prevalence: Option<Prevalence>,
     pub(super) rates: PlantedRates,
     pub(super) is_blind: bool,
+    /// Reviews whose Z seems to be about another paper, see [`Asked::has_far_z`].
+    pub(super) far_z: usize,
 }
 
 /// P(own) up to which people, reviews, and people by their worst review are flagged.
@@ -75,18 +81,11 @@ impl Person {
         let tests = self.judged.slots.len() as f64;
         (apart.map_or(1.0, |own| (tests * own).min(1.0)), apart.is_some())
     }
-}
 
-/// How much of what is planted in one person's place is seen.
-#[derive(Clone, Copy, Default)]
-struct Planting {
-    /// Whether a text of an LLM like those held would be seen, on one paper and on all, and one of any other
-    /// LLM on all.
-    is_seen: bool,
-    /// By kind, share found on one paper and on all; `None` where nothing could be planted.
-    found: [Option<[f64; 2]>; 4],
-    /// What would be said of an LLM's texts on all papers: 1 - P(own) as asked before somebody is called clear.
-    suspected: f64,
+    /// Whether they, or one of their reviews, are clear if enough of what is planted is seen.
+    fn may_be_clear(&self) -> bool {
+        self.cautious.0 >= CLEAR || self.cautious.1.iter().any(|own| *own >= CLEAR)
+    }
 }
 
 impl Verdict {
@@ -127,18 +126,20 @@ impl Verdict {
             cut_offs(&judged, fdr)
         };
         let bar = cut_offs.people.unwrap_or(fdr);
-        let plantings: Vec<Planting> = match model {
-            Some(model) => {
-                let planting = |(index, person): (usize, &Option<Person>)| {
-                    let slots = &person.as_ref()?.judged.slots;
-                    Some(asked.planting(model, index, slots, (fewest, bar)))
-                };
-                let plantings = judged.par_iter().enumerate().map(planting);
-                plantings.map(Option::unwrap_or_default).collect()
-            }
-            None => vec![Planting::default(); judged.len()],
+        let has_far_z = model.map_or_else(Vec::new, |model| asked.has_far_z(model));
+        let is_far = |review: &usize| has_far_z.get(*review).is_some_and(|is_far| *is_far);
+        let far_z = has_far_z.iter().filter(|is_far| **is_far).count();
+        let sees_no_llm = is_blind || model.is_some_and(Model::is_blind_to_llm);
+        let cannot_clear = is_small || sees_no_llm || 2 * far_z > has_far_z.len();
+        let papers = asked.people.iter().map(Vec::len).max().unwrap_or(0);
+        let draws = standard_draws(papers);
+        let planting = |(index, person): (usize, &Option<Person>)| {
+            let (model, person) = model.zip(person.as_ref())?;
+            let place = Place::new(asked, model, index, person, (fewest, bar));
+            Some(place.planting(&draws, !cannot_clear && person.may_be_clear()))
         };
-        let cannot_clear = is_small || is_blind || model.is_some_and(Model::is_blind_to_llm);
+        let plantings = judged.par_iter().enumerate().map(planting);
+        let plantings: Vec<Planting> = plantings.map(Option::unwrap_or_default).collect();
         let mut people = Vec::with_capacity(judged.len());
         let mut reviews: Vec<OwnReview> =
             (0..asked.reasons.len()).map(|review| asked.review(review, &copied)).collect();
@@ -152,7 +153,8 @@ impl Verdict {
                     let is_flagged = cut_offs.reviews.is_some_and(|bar| doubtful <= bar)
                         && person.reviews_apart[at]
                         && may_look;
-                    let is_clear = cautious >= CLEAR && planting.is_seen && !cannot_clear;
+                    let is_clear =
+                        cautious >= CLEAR && planting.is_seen && !cannot_clear && !is_far(&review);
                     let found = &mut reviews[review];
                     let said = Calibration::OWN_TEXTS.probability(own);
                     found.p_own = Some(said);
@@ -165,7 +167,7 @@ impl Verdict {
                 person.as_ref().map(|person| (person, planting)),
                 &of_person[index].iter().map(|&review| &reviews[review]).collect::<Vec<_>>(),
                 &cut_offs,
-                cannot_clear,
+                cannot_clear || asked.people[index].iter().any(is_far),
             ));
         }
         let said = || people.iter().filter(|person| person.flag != OwnFlag::NotJudged);
@@ -179,7 +181,7 @@ impl Verdict {
         let apart = apart.filter(|_| anybody).map_or(0, |apart| apart.fewest);
         let bounds = [apart as f64 / open.len().max(1) as f64, most(&judged, &plantings)];
         let prevalence = model.and_then(|_| prevalence(&shares, &open, decided, bounds));
-        Self { people, reviews, prevalence, rates, is_blind }
+        Self { people, reviews, prevalence, rates, is_blind, far_z }
     }
 }
 
@@ -229,6 +231,17 @@ impl Asked<'_> {
         2 * count > all
     }
 
+    /// Of each review whether the Z of its paper are hardly closer to the paper's reviews than what LLMs write of other
+    /// papers, see [`FAR_Z`]: filed under the wrong paper they would show no copy.
+    fn has_far_z(&self, model: &Model) -> Vec<bool> {
+        let slots = &self.scene.slots;
+        let of_others = model.kinds.others[1].map(|([peers, _], _)| peers);
+        let own: Vec<Point> = slots.iter().map(|slot| slot.x).collect();
+        let far = |of_others: f64| of_others + FAR_Z * (medians(&own)[0] - of_others);
+        let bar = of_others.map_or(f64::NAN, far);
+        slots.iter().map(|slot| slot.copies[1][0] < bar).collect()
+    }
+
     /// Whether somebody has one short answer and few Z to compare it with, or texts are short and how close an LLM
     /// comes is assumed.
     fn is_short_answer(&self, person: usize) -> bool {
@@ -240,99 +253,6 @@ impl Asked<'_> {
         let venue = &self.planted.venue;
         self.planted.words[review].is_some_and(|words| words < fewest_words)
             && venue.papers[venue.paper_of_review[review]].z.len() < enough_z
-    }
-
-    /// Plants texts of every kind in a person's place, on one paper and on all: an LLM's five times, once
-    /// for each closeness, and those of another LLM. An LLM's one stands where the review is the least their own,
-    /// by `slots`: beside an LLM's text that is there another would be seen by both.
-    fn planting(
-        &self,
-        model: &Model,
-        person: usize,
-        slots: &[f64],
-        (fewest, bar): (f64, f64),
-    ) -> Planting {
-        let reviews = &self.people[person];
-        let mut planting = Planting::default();
-        let mut random =
-            stream(self.settings.seed, &format!("own planting\u{0}{}", self.names[person]), 0);
-        let as_they_are = reviews.iter().map(|&review| &self.scene.slots[review]);
-        let as_they_are =
-            as_they_are.map(|slot| (slot, model.point_in(slot, slot.x, Writer::Person)));
-        let as_they_are: Vec<_> = as_they_are.collect();
-        // P(every one is own work).
-        let judge = |replaced: &[Option<Point>]| {
-            let points = as_they_are.iter().zip(replaced);
-            let points = points.map(|((slot, as_is), replaced)| {
-                replaced.map_or(*as_is, |x| model.point_in(slot, x, Writer::Llm))
-            });
-            model.own(&points.collect::<Vec<_>>())
-        };
-        let n = reviews.len();
-        let least = (0..n).min_by(|&a, &b| slots[a].total_cmp(&slots[b])).unwrap_or(0);
-        let is_found = |own: f64| f64::from(u8::from(model.own_at_share(own, n, fewest) <= bar));
-        let is_seen = |own: f64| model.cautiously_own(own, n) < CLEAR;
-        let only = |at: usize, all: &[Option<Point>]| {
-            let mut one = vec![None; all.len()];
-            one[at] = all[at];
-            one
-        };
-        let on_one_and_all = |at: usize, all: &[Option<Point>]| {
-            let one = judge(&only(at, all));
-            [one, if all.iter().flatten().count() == 1 { one } else { judge(all) }]
-        };
-        if model.kinds.llm.is_some() {
-            let (mut seen, mut found, mut suspected) = ([0.0; 2], [0.0; 2], 0.0);
-            let share = 1.0 / CLOSENESS.len() as f64;
-            let mut texts = Vec::with_capacity(CLOSENESS.len());
-            for (node, _) in CLOSENESS {
-                let scattered = |&review: &usize| {
-                    let point = model.kinds.llm_at(&self.scene.slots[review], node);
-                    Some(scatter(point, model.kinds.llm_covariance, &mut random))
-                };
-                let all: Vec<Option<Point>> = reviews.iter().map(scattered).collect();
-                let own = on_one_and_all(least, &all);
-                suspected += share * (1.0 - model.cautiously_own(own[1], n));
-                for (at, own) in own.into_iter().enumerate() {
-                    seen[at] += share * f64::from(u8::from(is_seen(own)));
-                    found[at] += share * is_found(own);
-                }
-                texts.push((node, all));
-            }
-            let is_enough = |share: f64| share >= SEEN - 1e-9;
-            // Of another LLM, from the least close on: as soon as too many are not seen, it is decided.
-            let sees_other = || {
-                let mut left = 1.0;
-                texts.iter().all(|(node, all)| {
-                    let of_other = |(&review, point): (&usize, &Option<Point>)| {
-                        let z = model.kinds.llm_at(&self.scene.slots[review], *node)[1];
-                        point.map(|[peers, near]| {
-                            [peers, near - (1.0 - model.kinds.of_other_llm) * z]
-                        })
-                    };
-                    let other: Vec<Option<Point>> = reviews.iter().zip(all).map(of_other).collect();
-                    left -= share * f64::from(u8::from(!is_seen(judge(&other))));
-                    is_enough(left)
-                })
-            };
-            // What is planted has whole words.
-            let is_broken = reviews.iter().any(|&review| self.planted.is_broken[review]);
-            planting.is_seen = !is_broken && seen.into_iter().all(is_enough) && sees_other();
-            planting.found[1] = Some(found);
-            planting.suspected = suspected;
-        }
-        let copy = |slot: &Slot, _: usize| model.kinds.copy.map(|_| slot.copies[0]);
-        let other = |class: usize| move |_: &Slot, review: usize| self.scene.others[review][class];
-        #[expect(clippy::type_complexity, reason = "a table of three places")]
-        let kinds: [(usize, &dyn Fn(&Slot, usize) -> Option<Point>); 3] =
-            [(0, &copy), (2, &other(0)), (3, &other(1))];
-        for (kind, ghost) in kinds {
-            let all = reviews.iter().map(|&review| ghost(&self.scene.slots[review], review));
-            let all: Vec<Option<Point>> = all.collect();
-            let Some(first) = all.iter().position(Option::is_some) else { continue };
-            planting.found[kind] = Some(on_one_and_all(first, &all).map(is_found));
-        }
-        planting
     }
 
     /// What is said of a review without a model.
@@ -491,18 +411,6 @@ fn raised(is_flagged: bool, is_clear: bool, copied: Option<f64>) -> OwnFlag {
     } else {
         OwnFlag::Unsure
     }
-}
-
-/// A normal draw about a point.
-fn scatter(point: Point, [a, b, c]: [f64; 3], random: &mut impl rand::Rng) -> Point {
-    // Away from 0 and 1, where the quantile is infinite.
-    let mut draw = || Normal::standard().inverse_cdf(random.random_range(1e-12..1.0 - 1e-12));
-    let (first, second) = (draw(), draw());
-    let across = c / a.sqrt();
-    [
-        point[0] + a.sqrt() * first,
-        point[1] + across * first + (b - across * across).max(0.0).sqrt() * second,
-    ]
 }
 
 fn rates(people: &[Option<Person>], plantings: &[Planting], bar: f64) -> PlantedRates {
