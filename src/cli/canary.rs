@@ -1,6 +1,6 @@
 //! `caz canary`: phrases hidden in papers, and the exact test for them in reviews.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use super::common::{Common, ending_of, pdfs_of};
 use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
+use super::files::Identity;
 use super::output::{check_output, emit, say, write_output};
 use super::progress::open;
 use crate::data::duplicates::Duplicates;
@@ -198,10 +199,20 @@ fn make(args: &MakeArgs, common: &Common) -> Result<()> {
         return Err(UsageError(message).into());
     }
     let mut papers = BTreeSet::new();
-    for path in &with_folders(&args.papers)? {
+    let files = with_folders(&args.papers)?;
+    let mut named: BTreeMap<String, &Path> = BTreeMap::new();
+    for path in &files {
         let names = if is_pdf(path) {
             fs::metadata(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-            vec![paper_of(path)]
+            let name = paper_of(path);
+            if let Some(other) = named.insert(name.clone(), path).filter(|o| !is_same(o, path)) {
+                let (one, two) = (other.display(), path.display());
+                let message = format!(
+                    "`{one}` and `{two}` are both named `{name}`; give every paper a name of its own"
+                );
+                return Err(Error::new(ErrorKind::Input, message));
+            }
+            vec![name]
         } else {
             let items = read_items(&open(path, common)?, &[PAPER])?;
             items.into_iter().filter_map(|item| item.fields[0].clone()).collect()
@@ -257,19 +268,19 @@ fn insert(args: &InsertArgs, common: &Common) -> Result<()> {
         );
         return Err(UsageError(message).into());
     }
+    let papers = with_folders(&args.papers)?;
+    let copies = copies_of(&papers, &args.plan.plan, folder)?;
     fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
-    let folder_itself = fs::canonicalize(folder)?;
     let mut failed: Option<Error> = None;
     let mut written = 0_usize;
-    let papers = with_folders(&args.papers)?;
-    for path in &papers {
+    for (path, copy) in papers.iter().zip(&copies) {
         let inserted = if is_pdf(path) {
-            insert_one(path, &plan, &folder_itself)
+            insert_one(path, &plan, copy)
         } else {
             open(path, common)
                 .map_err(Error::from)
-                .and_then(|source| insert_table(path, &source, &plan, &folder_itself))
+                .and_then(|source| insert_table(&source, &plan, copy))
         };
         match inserted {
             Ok(()) => written += 1,
@@ -302,12 +313,11 @@ fn with_folders(papers: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(files.collect::<Result<Vec<_>>>()?.concat())
 }
 
-fn insert_one(path: &Path, plan: &Plan, folder: &Path) -> Result<()> {
+fn insert_one(path: &Path, plan: &Plan, copy: &Path) -> Result<()> {
     let planned = planned(plan, &paper_of(path))?;
     let bytes = fs::read(path).context("cannot read the file")?;
-    let output = copy_of(path, folder)?;
     let hidden = hidden_in_pdf(&bytes, &planned.phrases)?;
-    write_output(&output, |out| out.write_all(&hidden))
+    write_output(copy, |out| out.write_all(&hidden))
 }
 
 /// Columns that may hold the text of a task.
@@ -326,14 +336,13 @@ fn lacks_columns() -> Error {
 }
 
 /// A table of tasks with the request in the text of each; all else stays as it is, formulas guarded.
-fn insert_table(path: &Path, source: &Source, plan: &Plan, folder: &Path) -> Result<()> {
-    let output = copy_of(path, folder)?;
-    let copy = match source.format {
+fn insert_table(source: &Source, plan: &Plan, copy: &Path) -> Result<()> {
+    let hidden = match source.format {
         Format::JsonLines => hidden_in_lines(&source.bytes, plan)?,
         Format::Csv => hidden_in_cells(&source.bytes, b',', plan)?,
         Format::Tsv => hidden_in_cells(&source.bytes, b'\t', plan)?,
     };
-    write_output(&output, |out| out.write_all(&copy))
+    write_output(copy, |out| out.write_all(&hidden))
 }
 
 fn hidden_in_lines(lines: &[u8], plan: &Plan) -> Result<Vec<u8>> {
@@ -381,14 +390,44 @@ fn hidden_in_cells(table: &[u8], delimiter: u8, plan: &Plan) -> Result<Vec<u8>> 
     writer.into_inner().map_err(bad_table)
 }
 
-/// Where the copy of a file goes: into a folder that is not the file's own.
-fn copy_of(path: &Path, folder: &Path) -> Result<PathBuf> {
-    let output = folder.join(path.file_name().unwrap_or_default());
-    if fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(&output).is_ok_and(|o| o == path)) {
-        let message = "the copy would be written over it; choose another folder";
-        return Err(UsageError(message.into()).into());
+/// Whether two paths lead to one file.
+fn is_same(one: &Path, two: &Path) -> bool {
+    Identity::of_input(one) == Identity::of_input(two)
+}
+
+/// Where the copy of each file goes: over nothing that is named on the command line, and each to a place of its
+/// own.
+fn copies_of(papers: &[PathBuf], plan: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
+    let read = papers.iter().map(PathBuf::as_path).chain([plan]);
+    let read: Vec<(Identity, &Path)> =
+        read.filter_map(|path| Some((Identity::of_input(path)?, path))).collect();
+    let mut taken: BTreeMap<PathBuf, &Path> = BTreeMap::new();
+    let mut copies = Vec::with_capacity(papers.len());
+    for path in papers {
+        let copy = folder.join(path.file_name().unwrap_or_default());
+        let there = Identity::of_input(&copy);
+        if let Some((_, over)) = read.iter().find(|(known, _)| Some(known) == there.as_ref()) {
+            let message = format!(
+                "the copy of `{}` would be written over `{}`, which the command reads; choose \
+                 another folder",
+                path.display(),
+                over.display()
+            );
+            return Err(UsageError(message).into());
+        }
+        if let Some(other) = taken.insert(copy.clone(), path).filter(|o| !is_same(o, path)) {
+            let message = format!(
+                "`{}` and `{}` would have one copy, `{}`; give them two names, or two folders in \
+                 two runs",
+                other.display(),
+                path.display(),
+                copy.display()
+            );
+            return Err(UsageError(message).into());
+        }
+        copies.push(copy);
     }
-    Ok(output)
+    Ok(copies)
 }
 
 #[derive(Debug, Serialize)]

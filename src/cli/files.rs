@@ -340,7 +340,7 @@ fn parts(value: &OsStr) -> Vec<PathBuf> {
 
 /// A regular file, there or still to be made.
 #[derive(Debug, PartialEq, Eq)]
-enum Identity {
+pub(super) enum Identity {
     /// Device and number.
     #[cfg(unix)]
     There(u64, u64),
@@ -350,7 +350,7 @@ enum Identity {
 
 impl Identity {
     /// `None` if there is no such regular file.
-    fn of_input(path: &Path) -> Option<Self> {
+    pub(super) fn of_input(path: &Path) -> Option<Self> {
         let about = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         #[cfg(unix)]
         {

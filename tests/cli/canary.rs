@@ -101,6 +101,41 @@ fn files_that_are_no_pdf_are_named_and_the_original_is_never_written_over() {
 }
 
 #[test]
+fn a_copy_takes_the_place_of_nothing_that_is_named() {
+    let folder = Folder::new();
+    plan(&folder);
+    for path in ["a/A.pdf", "b/A.pdf"] {
+        std::fs::create_dir_all(folder.path(path).parent().unwrap()).unwrap();
+        folder.write(path, format!("the paper {path}"));
+    }
+    folder.write("plans.csv", "task,text\nA,Why?\n");
+    std::fs::create_dir(folder.path("kept")).unwrap();
+    std::fs::copy(folder.path("plan.csv"), folder.path("kept/plans.csv")).unwrap();
+    let before = std::fs::read(folder.path("plan.csv")).unwrap();
+    for (papers, plan, output, words) in [
+        (&["a/A.pdf", "b/A.pdf"][..], "plan.csv", "b", "over `b/A.pdf`, which the command reads"),
+        (&["a", "b"], "plan.csv", "b", "over `b/A.pdf`, which the command reads"),
+        (&["a", "b"], "plan.csv", "new", "`a/A.pdf` and `b/A.pdf` would have one copy"),
+        (
+            &["plans.csv"],
+            "kept/plans.csv",
+            "kept",
+            "over `kept/plans.csv`, which the command reads",
+        ),
+    ] {
+        let more = ["--plan", plan, "--output", output];
+        folder.caz(&[&["canary", "insert"], papers, &more].concat()).failed(2, &[words]);
+    }
+    assert_eq!(std::fs::read_to_string(folder.path("b/A.pdf")).unwrap(), "the paper b/A.pdf");
+    assert_eq!(std::fs::read(folder.path("kept/plans.csv")).unwrap(), before);
+    assert!(!folder.path("new").exists());
+    // Nor do two papers share a name, and so phrases.
+    let make = ["canary", "make", "a", "b", "--output", "both.csv"];
+    folder.caz(&make).failed(3, &["`a/A.pdf` and `b/A.pdf` are both named `A`"]);
+    folder.caz(&["canary", "make", "a", "a/A.pdf", "--output", "both.csv"]).succeeded();
+}
+
+#[test]
 fn tasks_hold_their_phrases_unseen_and_answers_are_held_to_them() {
     let folder = Folder::new();
     folder.write("tasks.csv", "task,text,more\nB,What is 1 < 2?,x\nA,<p>Name it</p>,y\n");
