@@ -31,7 +31,7 @@ use crate::report::{Cell, CsvExporter, Exporter, Input, Report, Table, settings_
 use crate::screen::reviews::small;
 use crate::text::canary::{
     Dictionary, Instruction, MOST_PHRASES, Plan, PlannedPaper, check, hidden_in_pdf,
-    hidden_in_text, instruction,
+    hidden_in_text, in_pdf, instruction,
 };
 
 /// Hide phrases in papers, and find the reviews that repeat them
@@ -224,7 +224,11 @@ fn make(args: &MakeArgs, common: &Common) -> Result<()> {
         let message = format!("the operating system gives no random numbers: {error}");
         Error::new(ErrorKind::Missing, message)
     })?;
-    let plan = Plan::draw(papers, &args.dictionary.read()?, args.phrases, &mut random)?;
+    let dictionary = args.dictionary.read()?;
+    if !named.is_empty() {
+        dictionary.phrases().iter().try_for_each(|phrase| in_pdf(phrase).map(drop))?;
+    }
+    let plan = Plan::draw(papers, &dictionary, args.phrases, &mut random)?;
     let mut table = Table::new(&PLAN_COLUMNS[..=args.phrases]);
     for paper in plan.papers {
         let cells = std::iter::once(paper.paper).chain(paper.phrases);
@@ -360,7 +364,7 @@ fn hidden_in_lines(lines: &[u8], plan: &Plan) -> Result<Vec<u8>> {
         let phrases = &planned(plan, &task.ok_or_else(lacks_columns)?)?.phrases;
         let name = TEXTS.into_iter().find(|name| row.get(*name).is_some_and(Value::is_string));
         let text = name.and_then(|name| row.get_mut(name)).ok_or_else(lacks_columns)?;
-        *text = hidden_in_text(text.as_str().unwrap_or_default(), phrases).into();
+        *text = hidden_in_text(text.as_str().unwrap_or_default(), phrases)?.into();
         copy.extend_from_slice(Value::Object(row).to_string().as_bytes());
         copy.push(b'\n');
     }
@@ -381,10 +385,12 @@ fn hidden_in_cells(table: &[u8], delimiter: u8, plan: &Plan) -> Result<Vec<u8>> 
     for row in rows.records() {
         let row = row.map_err(bad_table)?;
         let phrases = &planned(plan, unguarded(row[task].trim()).trim())?.phrases;
-        let cells = row.iter().map(unguarded).enumerate().map(|(at, cell)| {
-            let cell = if at == text { hidden_in_text(cell, phrases) } else { cell.to_owned() };
-            guarded(&cell).into_owned()
-        });
+        let hidden = hidden_in_text(unguarded(&row[text]), phrases)?;
+        let cells = row
+            .iter()
+            .map(unguarded)
+            .enumerate()
+            .map(|(at, cell)| guarded(if at == text { &hidden } else { cell }).into_owned());
         writer.write_record(cells).map_err(bad_table)?;
     }
     writer.into_inner().map_err(bad_table)

@@ -136,6 +136,28 @@ fn a_copy_takes_the_place_of_nothing_that_is_named() {
 }
 
 #[test]
+fn phrases_that_the_text_cannot_hold_are_refused() {
+    let folder = Folder::new();
+    let numbers = || (0..1000).map(|number| format!("vier Worte f\u{fc}r {number}\n"));
+    folder.write("german.txt", numbers().collect::<String>());
+    folder.write("other.txt", numbers().map(|line| format!("\u{3b2} {line}")).collect::<String>());
+    folder.write("A.pdf", "not looked into");
+    folder.write("tasks.csv", "task,text\nA,Why is it so?\n");
+    let make = |papers: &str, dictionary: &str, plan: &str| {
+        let more = ["--dictionary", dictionary, "--output", plan];
+        folder.caz(&[&["canary", "make", papers][..], &more].concat())
+    };
+    make("A.pdf", "other.txt", "plan.csv")
+        .failed(3, &["`\u{3b2}` in `\u{3b2} vier Worte", "in a PDF"]);
+    make("A.pdf", "german.txt", "plan.csv").succeeded();
+    let insert = ["canary", "insert", "tasks.csv", "--plan", "plan.csv", "--output", "new"];
+    folder.caz(&insert).failed(3, &["`\u{fc}` cannot be hidden in plain text", "HTML"]);
+    assert!(!folder.path("new/tasks.csv").exists());
+    folder.write("tasks.csv", "task,text\nA,Why is <b>it</b> so?\n");
+    folder.caz(&insert).succeeded();
+}
+
+#[test]
 fn tasks_hold_their_phrases_unseen_and_answers_are_held_to_them() {
     let folder = Folder::new();
     folder.write("tasks.csv", "task,text,more\nB,What is 1 < 2?,x\nA,<p>Name it</p>,y\n");

@@ -73,6 +73,16 @@ const UPPER_CONTROLS: [char; 32] = [
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
+/// The byte of a character in Windows-1252; `None` where it has none.
+#[cfg(feature = "pdf")]
+pub(crate) fn windows_1252_of(character: char) -> Option<u8> {
+    const UPPER: std::ops::RangeInclusive<u8> = 0x80..=0x9f;
+    match UPPER.zip(UPPER_CONTROLS).find(|(_, upper)| *upper == character) {
+        Some((byte, _)) => Some(byte),
+        None => u8::try_from(u32::from(character)).ok().filter(|byte| !UPPER.contains(byte)),
+    }
+}
+
 fn windows_1252(bytes: &[u8]) -> Vec<u8> {
     let text: String = bytes
         .iter()

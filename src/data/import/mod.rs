@@ -13,7 +13,7 @@ mod appen;
 mod argilla;
 mod bounded;
 mod catalogue;
-mod charset;
+pub(crate) mod charset;
 mod cmt;
 mod confidential;
 mod doccano;

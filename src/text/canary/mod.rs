@@ -28,6 +28,6 @@ mod tests;
 pub(crate) use self::check::{Checked, ReviewFindings, check};
 pub(crate) use self::dictionary::Dictionary;
 #[cfg(feature = "pdf")]
-pub(crate) use self::pdf::hidden_in_pdf;
+pub(crate) use self::pdf::{hidden_in_pdf, in_pdf};
 pub(crate) use self::plan::{Instruction, MOST_PHRASES, Plan, PlannedPaper, instruction};
 pub(crate) use self::task::hidden_in_text;

@@ -1,8 +1,10 @@
 //! Hides instructions in PDF files as text that is not painted.
 
 use lopdf::{Dictionary as Entries, Document, Object, ObjectId, Stream};
+use unicode_normalization::UnicodeNormalization;
 
 use super::plan::{Instruction, instruction};
+use crate::data::import::charset::windows_1252_of;
 use crate::error::{ErrorKind, Kinded};
 
 /// Why nothing was hidden in a file.
@@ -26,6 +28,17 @@ pub(crate) enum PdfError {
         /// What is wrong.
         #[source]
         source: lopdf::Error,
+    },
+    /// A letter that the encoding of the hidden text has not.
+    #[error(
+        "`{letter}` in `{text}` cannot be hidden in a PDF; choose phrases in letters of Western European \
+         languages (Windows-1252)"
+    )]
+    NoSuchLetter {
+        /// The letter.
+        letter: char,
+        /// What it stands in.
+        text: String,
     },
     /// It cannot be written.
     #[error("it cannot be written again: {0}")]
@@ -66,13 +79,26 @@ pub(crate) fn hidden_in_pdf(pdf: &[u8], phrases: &[String]) -> Result<Vec<u8>, P
     places.dedup();
     for (place, wording) in places.into_iter().zip(Instruction::EACH) {
         let (number, page) = pages[place];
-        let text = instruction(wording, phrases);
+        let text = in_pdf(&instruction(wording, phrases))?;
         write_on(&mut document, page, font, &text)
             .map_err(|source| PdfError::Damaged { page: number, source })?;
     }
     let mut written = Vec::new();
     document.save_to(&mut written)?;
     Ok(written)
+}
+
+/// A text in the encoding of the font that is used here.
+///
+/// # Errors
+///
+/// [`PdfError::NoSuchLetter`] for one that it lacks: hidden as another one, a phrase would be found in no review.
+pub(crate) fn in_pdf(text: &str) -> Result<Vec<u8>, PdfError> {
+    let byte = |letter: char| {
+        let byte = windows_1252_of(letter).filter(|_| !letter.is_control());
+        byte.ok_or_else(|| PdfError::NoSuchLetter { letter, text: text.to_owned() })
+    };
+    text.nfc().map(byte).collect()
 }
 
 /// The name of the font among the resources of a page, which no other program uses.
@@ -82,7 +108,7 @@ fn write_on(
     document: &mut Document,
     page: ObjectId,
     font: ObjectId,
-    text: &str,
+    text: &[u8],
 ) -> Result<(), lopdf::Error> {
     // Another page may share the resources, so this one gets its own.
     let mut resources = document.get_or_create_resources(page)?.as_dict()?.clone();
@@ -130,38 +156,34 @@ fn corner(document: &Document, page: ObjectId) -> (f32, f32) {
 
 /// The operators that place a text and paint nothing: lines of a few words, since some readers cut what
 /// runs over the edge of the page.
-fn painted(text: &str, left: f32, bottom: f32) -> Vec<u8> {
-    use std::fmt::Write;
+fn painted(text: &[u8], left: f32, bottom: f32) -> Vec<u8> {
     const LETTERS: usize = 80;
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
+    let mut lines: Vec<Vec<u8>> = vec![Vec::new()];
+    for word in text.split(|&byte| byte == b' ') {
         let last = lines.last_mut().expect("never empty");
         if last.len() + word.len() > LETTERS {
             lines.push(word.to_owned());
         } else {
             if !last.is_empty() {
-                last.push(' ');
+                last.push(b' ');
             }
-            last.push_str(word);
+            last.extend_from_slice(word);
         }
     }
-    let mut content = String::from("q BT 3 Tr ");
     let top = bottom + 12.0 + 7.0 * lines.len() as f32;
-    // Writing to a string does not fail.
-    let _ = write!(content, "/{FONT} 6 Tf 7 TL {} {top} Td", left + 36.0);
+    let mut content = format!("q BT 3 Tr /{FONT} 6 Tf 7 TL {} {top} Td", left + 36.0).into_bytes();
     for line in lines {
-        let escaped: String = line
-            .chars()
-            .map(|letter| if letter.is_ascii() { letter } else { '?' })
-            .flat_map(|letter| {
-                let escape = matches!(letter, '(' | ')' | '\\').then_some('\\');
-                escape.into_iter().chain([letter])
-            })
-            .collect();
-        let _ = write!(content, " ({escaped} ) Tj T*");
+        content.extend_from_slice(b" (");
+        for letter in line {
+            if matches!(letter, b'(' | b')' | b'\\') {
+                content.push(b'\\');
+            }
+            content.push(letter);
+        }
+        content.extend_from_slice(b" ) Tj T*");
     }
-    content.push_str(" ET Q\n");
-    content.into_bytes()
+    content.extend_from_slice(b" ET Q\n");
+    content
 }
 
 #[cfg(test)]
@@ -221,6 +243,23 @@ mod tests {
         assert_eq!(content.matches(" Tr").count(), 1, "nothing else becomes invisible");
         let fonts = hidden.get_page_fonts(page).unwrap();
         assert!(fonts.contains_key(&b"F1"[..]), "what the page inherits stays known");
+    }
+
+    #[test]
+    fn letters_of_western_europe_are_hidden_as_they_are_and_others_refused() {
+        // German, a curly apostrophe and the euro sign, and u with its dots as a mark of its own.
+        let phrase = "\u{dc}ber gro\u{df}e Ideen, it\u{2019}s 5 \u{20ac} fu\u{308}r alle";
+        let hidden = hidden_in_pdf(&saved(document()), &[phrase.to_owned()]).unwrap();
+        let hidden = Document::load_mem(&hidden).unwrap();
+        let text = hidden.extract_text(&[1]).unwrap().replace('\n', "");
+        let composed = phrase.replace("u\u{308}", "\u{fc}");
+        assert!(text.contains(&composed), "{text}");
+        assert_eq!(in_pdf("\u{dc}\u{2019}").unwrap(), [0xdc, 0x92]);
+        for letter in ['\u{416}', '\u{597d}', '\u{81}', '\t'] {
+            let refused = hidden_in_pdf(&saved(document()), &[format!("it is {letter} or not")]);
+            let refused = refused.unwrap_err();
+            assert!(matches!(refused, PdfError::NoSuchLetter { letter: l, .. } if l == letter));
+        }
     }
 
     #[test]

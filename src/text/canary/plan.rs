@@ -41,6 +41,12 @@ pub(crate) enum CanaryError {
         "the phrase `{phrase}` of paper `{paper}` is not in the dictionary that the plan is checked with"
     )]
     ForeignPhrase { paper: String, phrase: String },
+    /// A letter that cannot be hidden in text without tags of HTML.
+    #[error(
+        "`{letter}` cannot be hidden in plain text, only letters of ASCII can; choose phrases without it, \
+         or write the text in HTML"
+    )]
+    NoSuchTag { letter: char },
 }
 
 impl Kinded for CanaryError {

@@ -1,6 +1,6 @@
 //! Hides instructions in the text of a task, as plain text or HTML, where nothing of them is painted.
 
-use super::plan::{Instruction, instruction};
+use super::plan::{CanaryError, Instruction, instruction};
 
 /// The first of the characters that stand for ASCII and have no shape (Unicode 15.1, 23.9): `U+E0000` + `c`.
 const TAGS: u32 = 0xe0000;
@@ -11,12 +11,16 @@ const TAGS: u32 = 0xe0000;
 /// which screen readers leave out; other text gets tag characters, which no program shows, which are
 /// copied along, and which language models read as letters more or less well. Both stand in the middle of
 /// the text, at the end of a word, so that who copies all of the text copies them.
-pub(crate) fn hidden_in_text(text: &str, phrases: &[String]) -> String {
+///
+/// # Errors
+///
+/// [`CanaryError::NoSuchTag`] for a phrase with a letter that no tag character stands for.
+pub(crate) fn hidden_in_text(text: &str, phrases: &[String]) -> Result<String, CanaryError> {
     let request = instruction(Instruction::Task, phrases);
     let is_html = is_html(text);
-    let hidden = if is_html { element(&request) } else { tags(&request) };
+    let hidden = if is_html { element(&request) } else { tags(&request)? };
     let at = middle(text, is_html);
-    format!("{}{hidden}{}", &text[..at], &text[at..])
+    Ok(format!("{}{hidden}{}", &text[..at], &text[at..]))
 }
 
 /// Whether a text holds a tag like `<p>`, `</b>` or `<br/>`.
@@ -36,12 +40,13 @@ fn element(request: &str) -> String {
     )
 }
 
-fn tags(request: &str) -> String {
+fn tags(request: &str) -> Result<String, CanaryError> {
     let tag = |letter: char| {
-        let letter = if letter.is_ascii_graphic() || letter == ' ' { letter } else { '?' };
-        char::from_u32(TAGS + u32::from(letter))
+        let has_tag = letter.is_ascii_graphic() || letter == ' ';
+        let tag = char::from_u32(TAGS + u32::from(letter)).filter(|_| has_tag);
+        tag.ok_or(CanaryError::NoSuchTag { letter })
     };
-    request.chars().filter_map(tag).collect()
+    request.chars().map(tag).collect()
 }
 
 /// The end of the word nearest to the middle that is not in a tag, a reference or an element whose content is
@@ -79,7 +84,7 @@ mod tests {
         let text = "What is the capital of a <country>, if x < 3?";
         assert!(is_html(text), "that is a tag to a browser");
         let text = "What is the capital, if x < 3 and y > 2?";
-        let hidden = hidden_in_text(text, &phrases());
+        let hidden = hidden_in_text(text, &phrases()).unwrap();
         let is_tag = |letter: &char| (0xe0020..0xe007f).contains(&u32::from(*letter));
         let seen: String = hidden.chars().filter(|letter| !is_tag(letter)).collect();
         assert_eq!(seen, text);
@@ -95,7 +100,7 @@ mod tests {
     #[test]
     fn html_gets_an_element_outside_of_every_tag() {
         let text = "<p class=\"a b c d e f g\">Name it</p><style>p { color : red }</style>";
-        let hidden = hidden_in_text(text, &phrases());
+        let hidden = hidden_in_text(text, &phrases()).unwrap();
         assert!(hidden.starts_with("<p class=\"a b c d e f g\">Name <span"), "{hidden}");
         assert!(hidden.contains("one two &amp; three"), "{hidden}");
         assert!(hidden.ends_with("</span> it</p><style>p { color : red }</style>"), "{hidden}");
@@ -104,8 +109,15 @@ mod tests {
     #[test]
     fn a_text_of_one_word_or_none_gets_it_at_its_end() {
         for text in ["Why?", "", "<b>Why?</b>"] {
-            let hidden = hidden_in_text(text, &phrases());
+            let hidden = hidden_in_text(text, &phrases()).unwrap();
             assert!(hidden.starts_with(text) && hidden.len() > text.len(), "{hidden}");
         }
+    }
+    #[test]
+    fn a_phrase_that_no_tag_characters_spell_is_refused_where_there_is_no_html() {
+        let phrases = ["vier Worte f\u{fc}r dich".to_owned()];
+        let refused = hidden_in_text("Why?", &phrases);
+        assert_eq!(refused, Err(CanaryError::NoSuchTag { letter: '\u{fc}' }));
+        assert!(hidden_in_text("<b>Why?</b>", &phrases).unwrap().contains(&phrases[0]));
     }
 }
