@@ -145,7 +145,9 @@ fn corner(document: &Document, page: ObjectId) -> (f32, f32) {
         for name in [&b"CropBox"[..], b"MediaBox"] {
             let sides = entries.get_deref(name, document).and_then(Object::as_array);
             let side = |sides: &Vec<Object>, at: usize| sides.get(at)?.as_float().ok();
-            if let Some(corner) = sides.ok().and_then(|s| Some((side(s, 0)?, side(s, 1)?))) {
+            // Any two corners that are across from each other name a rectangle (ISO 32000-1, 7.9.5).
+            let lower = |sides: &Vec<Object>, at| Some(side(sides, at)?.min(side(sides, at + 2)?));
+            if let Some(corner) = sides.ok().and_then(|s| Some((lower(s, 0)?, lower(s, 1)?))) {
                 return corner;
             }
         }
@@ -259,6 +261,20 @@ mod tests {
             let refused = hidden_in_pdf(&saved(document()), &[format!("it is {letter} or not")]);
             let refused = refused.unwrap_err();
             assert!(matches!(refused, PdfError::NoSuchLetter { letter: l, .. } if l == letter));
+        }
+    }
+
+    #[test]
+    fn a_page_begins_at_its_lower_left_corner_whatever_corners_are_named() {
+        // From (10, 20) to (612, 792), by each pair of corners that are across from each other.
+        for sides in
+            [[10, 20, 612, 792], [612, 792, 10, 20], [10, 792, 612, 20], [612, 20, 10, 792]]
+        {
+            let mut document = document();
+            let page = document.get_pages()[&1];
+            let sides: Vec<Object> = sides.map(Object::from).to_vec();
+            document.get_dictionary_mut(page).unwrap().set("MediaBox", sides);
+            assert_eq!(corner(&document, page), (10.0, 20.0));
         }
     }
 
