@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -341,6 +342,9 @@ fn lacks_columns() -> Error {
 
 /// A table of tasks with the request in the text of each; all else stays as it is, formulas guarded.
 fn insert_table(source: &Source, plan: &Plan, copy: &Path) -> Result<()> {
+    if std::str::from_utf8(&source.bytes).is_err() {
+        return Err(bad_table("its characters are not UTF-8; save it as UTF-8"));
+    }
     let hidden = match source.format {
         Format::JsonLines => hidden_in_lines(&source.bytes, plan)?,
         Format::Csv => hidden_in_cells(&source.bytes, b',', plan)?,
@@ -354,7 +358,7 @@ fn hidden_in_lines(lines: &[u8], plan: &Plan) -> Result<Vec<u8>> {
     let lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
     for (at, line) in lines.enumerate() {
         let row = serde_json::from_slice::<Map<String, Value>>(line);
-        let mut row = row.map_err(|error| bad_table(format!("row {}: {error}", at + 1)))?;
+        let row = row.map_err(|error| bad_table(format!("row {}: {error}", at + 1)))?;
         let task = row.iter().find(|(name, _)| is_task(name));
         let task = task.and_then(|(_, task)| match task {
             Value::String(task) => Some(task.trim().to_owned()),
@@ -362,13 +366,48 @@ fn hidden_in_lines(lines: &[u8], plan: &Plan) -> Result<Vec<u8>> {
             _ => None,
         });
         let phrases = &planned(plan, &task.ok_or_else(lacks_columns)?)?.phrases;
-        let name = TEXTS.into_iter().find(|name| row.get(*name).is_some_and(Value::is_string));
-        let text = name.and_then(|name| row.get_mut(name)).ok_or_else(lacks_columns)?;
-        *text = hidden_in_text(text.as_str().unwrap_or_default(), phrases)?.into();
-        copy.extend_from_slice(Value::Object(row).to_string().as_bytes());
+        let text = TEXTS.into_iter().find_map(|name| Some((name, row.get(name)?.as_str()?)));
+        let (name, text) = text.ok_or_else(lacks_columns)?;
+        let hidden = Value::from(hidden_in_text(text, phrases)?).to_string();
+        // Written anew, a number of many digits would be another one.
+        let place = place_of(line, name).ok_or_else(lacks_columns)?;
+        copy.extend_from_slice(&line[..place.start]);
+        copy.extend_from_slice(hidden.as_bytes());
+        copy.extend_from_slice(&line[place.end..]);
         copy.push(b'\n');
     }
     Ok(copy)
+}
+
+/// Where the text of this name stands in an object of JSON, with its quotation marks; the last one, as the
+/// reader takes it.
+fn place_of(object: &[u8], name: &str) -> Option<Range<usize>> {
+    let (mut at, mut depth, mut is_named) = (0, 0_usize, false);
+    let mut place = None;
+    while let Some(&byte) = object.get(at) {
+        let start = at;
+        at += 1;
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b',' if depth == 1 => is_named = false,
+            b'"' => {
+                while object.get(at).is_some_and(|&byte| byte != b'"') {
+                    at += if object[at] == b'\\' { 2 } else { 1 };
+                }
+                at += 1;
+                let string = object.get(start..at)?;
+                let is_key = object[at..].trim_ascii_start().starts_with(b":");
+                if depth == 1 && is_key {
+                    is_named = serde_json::from_slice::<String>(string).is_ok_and(|s| s == name);
+                } else if depth == 1 && is_named {
+                    place = Some(start..at);
+                }
+            }
+            _ => {}
+        }
+    }
+    place
 }
 
 fn hidden_in_cells(table: &[u8], delimiter: u8, plan: &Plan) -> Result<Vec<u8>> {

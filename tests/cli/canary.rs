@@ -158,6 +158,27 @@ fn phrases_that_the_text_cannot_hold_are_refused() {
 }
 
 #[test]
+fn lines_of_a_table_stay_as_they_are_but_for_the_text() {
+    let folder = Folder::new();
+    let (before, after) = (
+        "{\"n\":12345678901234567890123, \"more\":{\"text\":\"x\"},\"text\" : ",
+        ",\"say \\\"text\\\"\":[\"text\",1.50],\"task\":7}\n",
+    );
+    folder.write("tasks.jsonl", format!("{before}\"Why \\\"it\\\"?\"{after}"));
+    folder.write("papers.csv", "paper\n7\n");
+    folder.caz(&["canary", "make", "papers.csv", "--output", "plan.csv"]).succeeded();
+    let insert = ["--plan", "plan.csv", "--output", "new"];
+    folder.caz(&[&["canary", "insert", "tasks.jsonl"][..], &insert].concat()).succeeded();
+    let copy = std::fs::read_to_string(folder.path("new/tasks.jsonl")).unwrap();
+    let seen: String = copy.chars().filter(|letter| u32::from(*letter) < 0xe0000).collect();
+    assert_eq!(seen, format!("{before}\"Why \\\"it\\\"?\"{after}"));
+    assert!(copy.len() > seen.len(), "{copy}");
+    folder.write("latin.csv", b"task,text\n7,Wer hat das f\xfcr uns?\n");
+    let latin = [&["canary", "insert", "latin.csv"][..], &insert].concat();
+    folder.caz(&latin).failed(3, &["`latin.csv`", "not UTF-8; save it as UTF-8"]);
+}
+
+#[test]
 fn tasks_hold_their_phrases_unseen_and_answers_are_held_to_them() {
     let folder = Folder::new();
     folder.write("tasks.csv", "task,text,more\nB,What is 1 < 2?,x\nA,<p>Name it</p>,y\n");
