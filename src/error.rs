@@ -123,6 +123,10 @@ pub enum Remedy {
     GiveTask,
     /// Give no question.
     DropTask,
+    /// Give the dictionary that a plan was drawn from.
+    NameDictionary,
+    /// Allow longer answers.
+    MoreTokens,
 }
 
 /// What a user asks for, or why there is none.

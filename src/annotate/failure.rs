@@ -28,7 +28,8 @@ impl Failure {
         let list: Vec<String> = problems.iter().map(AnswerProblem::to_string).collect();
         let message = format!("no usable answer in {turns} turns; the last: {}", list.join("; "));
         let kind = problems.first().map_or("unreadable", AnswerProblem::kind);
-        Self::Unusable { kind, message, remedy: None }
+        let is_cut = problems.contains(&AnswerProblem::CutOff);
+        Self::Unusable { kind, message, remedy: is_cut.then_some(Remedy::MoreTokens) }
     }
 
     /// A stable word for scripts.

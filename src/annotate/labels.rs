@@ -194,12 +194,13 @@ impl Labels {
 
 /// A name and the texts that the prompt asks for.
 fn schema(prompt: &Prompt) -> Vec<NamedColumn<'_>> {
-    let column = |name| {
+    let variables = prompt.variables();
+    let columns = variables.iter().map(|(name, variable)| {
         let known = KNOWN.into_iter().find(|column| column.name == name);
-        known.unwrap_or(NamedColumn { name, synonyms: &[], required: false })
-    };
-    let texts = || prompt.variables().keys().map(String::as_str);
-    std::iter::once(task_beside(texts())).chain(texts().map(column)).collect()
+        let column = known.unwrap_or(NamedColumn { name, synonyms: &[], required: false });
+        NamedColumn { required: !variable.optional, ..column }
+    });
+    std::iter::once(task_beside(variables.keys().map(String::as_str))).chain(columns).collect()
 }
 
 fn fields_of(name: &str, prompt: &Prompt, task: &Task) -> Result<Vec<Field>> {

@@ -12,10 +12,10 @@ use crate::data::observer::Observer;
 use crate::data::problem::{DataError, Problems};
 use crate::data::rows::{Column, FileProblems};
 use crate::data::source::Source;
-use crate::error::Result;
+use crate::error::{Remedy, Result};
 use crate::judge::InjectionDetector;
 use crate::llm::prompt::Task;
-use crate::llm::usable::{LEAST_WORDS, ask_until_usable};
+use crate::llm::usable::{LEAST_WORDS, Unusable, ask_until_usable};
 use crate::llm::{ChatRequest, Prompt, PromptKind, ResponseFormat};
 use crate::report::{Input, settings_map};
 
@@ -230,7 +230,7 @@ impl Reviews {
                     Failure::Unusable {
                         kind: unusable.kind(),
                         message: unusable.to_string(),
-                        remedy: None,
+                        remedy: (unusable == Unusable::CutOff).then_some(Remedy::MoreTokens),
                     }
                 })?;
             let row = json!({

@@ -292,7 +292,8 @@ fn collect(matches: &ArgMatches, given: &mut Vec<Given>) {
         }
         if let Ok(Some(values)) = matches.try_get_raw(id) {
             let is_written = matches.try_get_many::<OutputFile>(id).is_ok();
-            given.extend(values.map(|value| (id.to_owned(), value.to_owned(), is_written)));
+            let flag = id.replace('_', "-");
+            given.extend(values.map(|value| (flag.clone(), value.to_owned(), is_written)));
         }
     }
 }

@@ -63,6 +63,10 @@ pub(super) fn phrase(remedy: Remedy) -> &'static str {
         Remedy::ChooseTurns => "see turns",
         Remedy::GiveTask => "add --task FILE",
         Remedy::DropTask => "drop --task",
+        Remedy::NameDictionary => {
+            "`caz canary check --dictionary FILE` takes the one that the plan was drawn from"
+        }
+        Remedy::MoreTokens => "raise --max-tokens",
         Remedy::GiveZFile => "add --z FILE",
         Remedy::GiveZ => "add --z FILE, or choose --mechanism ca, oa or ds",
     }

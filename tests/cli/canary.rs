@@ -155,6 +155,11 @@ fn phrases_that_the_text_cannot_hold_are_refused() {
     assert!(!folder.path("new/tasks.csv").exists());
     folder.write("tasks.csv", "task,text\nA,Why is <b>it</b> so?\n");
     folder.caz(&insert).succeeded();
+    // Reviews are held to the dictionary that the plan was drawn from.
+    folder.write("reviews.csv", "paper,reviewer,text\nA,lou,Good.\n");
+    let check = ["canary", "check", "reviews.csv", "--plan", "plan.csv"];
+    let remedy = "`caz canary check --dictionary FILE` takes the one";
+    folder.caz(&check).failed(3, &["is not in the dictionary", remedy]);
 }
 
 #[test]

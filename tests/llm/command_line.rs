@@ -903,7 +903,7 @@ fn bad_items_are_reported_before_anything_is_sent() {
     let server = honest();
     for (text, part) in [
         ("task,text\n1,x\n1,y\n", "items.csv:3: column `task`: `1` stands in line 2 already"),
-        ("task,text\n1,x\n2,\n", "line 3: the prompt `label-toxicity` needs `text`"),
+        ("task,text\n1,x\n2,\n", "items.csv:3: column `text`: is empty"),
         ("text\nx\n", "lacks `task`"),
     ] {
         desk.write("items.csv", text);

@@ -138,7 +138,9 @@ fn what_cannot_be_a_paper_is_told_at_once() {
         assert!(run.stderr.contains(words), "{papers:?}: {}", run.stderr);
     }
     let taken = ["annotate", "reviews", "t.csv", "--tasks-out", "t.csv"];
-    assert_eq!(desk.caz(&[&taken[..], &dry].concat()).code, Some(2));
+    let run = desk.caz(&[&taken[..], &dry].concat());
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("--tasks-out would write over `t.csv`"), "{}", run.stderr);
 }
 
 #[test]

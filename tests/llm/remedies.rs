@@ -85,6 +85,19 @@ fn servers_that_refuse_say_which_flag_to_look_at() {
 }
 
 #[test]
+fn an_empty_cell_and_a_short_limit_say_where_and_what_helps() {
+    let server = Server::start(|_| Reply::Finished("{\"toxic\": \"n".into(), "length"));
+    let desk = desk();
+    let url = server.url();
+    let labels = ["annotate", "labels", "items.csv", "--prompt", "label-toxicity", "--model", "m"];
+    let labels = [&labels[..], &["--base-url", &url]].concat();
+    let run = desk.caz(&[&labels[..], &["--server", "no-cache"]].concat());
+    says(&run, 1, "\"kind\":\"cut_off\"", "raise --max-tokens");
+    desk.write("items.csv", "task,text\n1,item 1\n2,\n");
+    says(&desk.caz(&labels), 3, "items.csv:3: column `text`", "give every row one");
+}
+
+#[test]
 fn a_log_of_two_models_asks_which() {
     let desk = desk();
     let server = Server::start(|_| {

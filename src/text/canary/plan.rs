@@ -4,7 +4,7 @@ use rand::Rng;
 use rand::seq::index::sample;
 
 use super::dictionary::Dictionary;
-use crate::error::{ErrorKind, Kinded};
+use crate::error::{ErrorKind, Kinded, Remedy};
 
 /// Most phrases of one paper.
 pub(crate) const MOST_PHRASES: usize = 9;
@@ -55,6 +55,10 @@ impl Kinded for CanaryError {
             Self::PhraseCount { .. } => ErrorKind::Usage,
             _ => ErrorKind::Input,
         }
+    }
+
+    fn remedy(&self) -> Option<Remedy> {
+        matches!(self, Self::ForeignPhrase { .. }).then_some(Remedy::NameDictionary)
     }
 }
 
