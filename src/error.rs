@@ -125,6 +125,8 @@ pub enum Remedy {
     DropTask,
     /// Give the dictionary that a plan was drawn from.
     NameDictionary,
+    /// Pay for more answers.
+    AddCredit,
     /// Allow longer answers.
     MoreTokens,
 }

@@ -66,6 +66,7 @@ pub(super) fn phrase(remedy: Remedy) -> &'static str {
         Remedy::NameDictionary => {
             "`caz canary check --dictionary FILE` takes the one that the plan was drawn from"
         }
+        Remedy::AddCredit => "add credit to the account, then run the same command again",
         Remedy::MoreTokens => "raise --max-tokens",
         Remedy::GiveZFile => "add --z FILE",
         Remedy::GiveZ => "add --z FILE, or choose --mechanism ca, oa or ds",

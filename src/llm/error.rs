@@ -171,6 +171,9 @@ pub enum ChatError {
     Store(#[from] crate::Error),
 }
 
+/// What a status means where nobody pays for answers any more.
+pub(super) const NO_CREDIT: &str = "the account has no credit";
+
 /// What a reply is instead of an answer.
 fn no_chat(excerpt: &str) -> &'static str {
     if excerpt.contains("\"choices\"") {
@@ -201,6 +204,7 @@ impl Kinded for ChatError {
             Self::BadUrl { .. } | Self::Status { status: 404, .. } => Some(Remedy::CheckServer),
             Self::Timeout { .. } => Some(Remedy::WaitLonger),
             Self::Status { status: 401, .. } => Some(Remedy::CheckKey),
+            Self::Status { meaning, .. } if *meaning == NO_CREDIT => Some(Remedy::AddCredit),
             Self::Status { status: 429, .. } => Some(Remedy::LowerConcurrency),
             Self::Offline => Some(Remedy::AllowNetwork),
             Self::TokenVectors { .. } => Some(Remedy::ChoosePooling),
@@ -216,7 +220,9 @@ impl ChatError {
     /// Whether every other request would fail alike, so that going on is pointless.
     pub fn stops_the_run(&self) -> bool {
         match self {
-            Self::Status { status, .. } => matches!(status, 401..=405),
+            Self::Status { status, meaning, .. } => {
+                matches!(status, 401..=405) || *meaning == NO_CREDIT
+            }
             Self::BadUrl { .. }
             | Self::BadProxy { .. }
             | Self::Budget { .. }

@@ -85,6 +85,22 @@ fn servers_that_refuse_say_which_flag_to_look_at() {
 }
 
 #[test]
+fn an_account_that_is_used_up_stops_the_run_at_its_first_request() {
+    let spent =
+        json!({"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}});
+    let spent = spent.to_string();
+    let server = Server::start(move |_| Reply::Status(429, Vec::new(), spent.clone()));
+    let desk = desk();
+    let items: String = (1..=50).map(|item| format!("{item},item {item}\n")).collect();
+    desk.write("items.csv", &format!("task,text\n{items}"));
+    let labels = ["annotate", "labels", "items.csv", "--prompt", "label-toxicity", "--model", "m"];
+    let more = ["--base-url", &server.url(), "--server", "concurrency=1"];
+    let run = desk.caz(&[&labels[..], &more].concat());
+    says(&run, 5, "429 (the account has no credit)", "add credit to the account");
+    assert_eq!(server.count(), 1);
+}
+
+#[test]
 fn an_empty_cell_and_a_short_limit_say_where_and_what_helps() {
     let server = Server::start(|_| Reply::Finished("{\"toxic\": \"n".into(), "length"));
     let desk = desk();

@@ -8,6 +8,8 @@ use std::error::Error as StdError;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::address::Address;
 use super::exchange::{Outgoing, Reply, exchange};
 use super::places::Places;
@@ -19,7 +21,7 @@ use super::unreadable::Unreadable;
 use crate::data::excerpt::excerpt;
 use crate::data::interruption::Interrupted;
 use crate::llm::chat::Usage;
-use crate::llm::error::ChatError;
+use crate::llm::error::{ChatError, NO_CREDIT};
 use crate::llm::trust::distrust;
 
 /// How much of a server's error text is kept for messages.
@@ -247,15 +249,16 @@ impl Server {
         call: &Call,
         asked: &Attempts,
     ) -> Unanswered {
+        let is_spent = status == 429 && says_no_credit(body);
         let error = ChatError::Status {
             host: asked.host.clone(),
             status,
-            meaning: meaning_of(status),
+            meaning: if is_spent { NO_CREDIT } else { meaning_of(status) },
             tries: asked.tries,
             excerpt: self.excerpt(body),
         };
         let misunderstood = call.impatient && matches!(status, 500 | 501) && after.is_none();
-        if misunderstood || !is_transient(status) {
+        if misunderstood || is_spent || !is_transient(status) {
             return Unanswered::Refused(error);
         }
         Unanswered::Lost(error, after)
@@ -342,12 +345,19 @@ enum Unanswered {
     Lost(ChatError, Option<Duration>),
 }
 
+/// Whether a refusal of too many requests is one of all requests, since the account is used up.
+fn says_no_credit(body: &[u8]) -> bool {
+    let reply: Value = serde_json::from_slice(body).unwrap_or_default();
+    let error = &reply["error"];
+    ["code", "type"].iter().any(|key| error[key] == "insufficient_quota")
+}
+
 fn meaning_of(status: u16) -> &'static str {
     match status {
         300..=399 => "a redirect, which is not followed; use the address it leads to",
         400 | 422 => "the server does not accept the request",
         401 => "the key is missing or wrong",
-        402 => "the account has no credit",
+        402 => NO_CREDIT,
         403 => "the key may not use this model",
         404 => "no such address or model; the base URL should end in /v1",
         408 | 504 => "the server took too long",
