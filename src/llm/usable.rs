@@ -144,15 +144,33 @@ fn full_sentences(text: &str) -> Option<&str> {
         if !wide && !matches!(mark, '.' | '!' | '?') {
             return None;
         }
-        let rest = &text[at + mark.len_utf8()..];
+        let (before, rest) = (&text[..at], &text[at + mark.len_utf8()..]);
         let after = rest.trim_start_matches(closes);
-        // "3." begins an item of a list, and what it says is cut.
-        let is_number = text[..at].chars().next_back().is_some_and(char::is_numeric)
-            && text[..at].trim_end_matches(char::is_numeric).ends_with(['\n', '*', ' ']);
         let ends = wide || after.is_empty() || after.starts_with(char::is_whitespace);
-        (ends && !is_number).then(|| text.len() - after.len())
+        let goes_on = is_list_number(before) || (mark == '.' && is_short_form(before));
+        (ends && !goes_on).then(|| text.len() - after.len())
     })?;
-    Some(text[..end].trim_end())
+    Some(text[..end].trim_end()).filter(|text| text.contains(char::is_alphabetic))
+}
+
+/// Whether a text ends in a number that begins an item of a list, whose words are cut: "3" of "3.".
+fn is_list_number(text: &str) -> bool {
+    let before = text.trim_end_matches(char::is_numeric);
+    before.len() < text.len() && (before.is_empty() || before.ends_with(['\n', '*', ' ']))
+}
+
+/// Whether a text ends in a word whose full stop ends no sentence: "e.g", "Fig", the "J" of a name.
+fn is_short_form(text: &str) -> bool {
+    const SHORT: [&str; 18] = [
+        "al", "cf", "vs", "resp", "Fig", "Figs", "Eq", "Eqs", "Sec", "Tab", "Ch", "Dr", "Prof",
+        "Mr", "Mrs", "Ms", "St", "approx",
+    ];
+    let word = text.rsplit(|c: char| !c.is_alphanumeric() && c != '.').next().unwrap_or_default();
+    // Letters by themselves, of a name or as in "U.S.", but for the one that is a word.
+    let are_letters = word.split('.').all(|part| part.chars().count() == 1)
+        && (word.contains('.') || word.chars().all(char::is_uppercase))
+        && word.contains(char::is_alphabetic);
+    SHORT.contains(&word) || are_letters && word != "I"
 }
 
 /// Asks until an answer can be used, `tries` times at most; the last reason if none can.
@@ -353,10 +371,16 @@ mod tests {
             ("First.\n2.", "First."),
             ("He said \u{201c}yes.\u{201d} Then", "He said \u{201c}yes.\u{201d}"),
             ("\u{597d}\u{3002}\u{574f}", "\u{597d}\u{3002}"),
+            ("It helps. Others, e.g. Smith et al. say", "It helps."),
+            ("It helps! Also, Fig. 3 and Eq. (4) do", "It helps!"),
+            ("It helps. (See J. Smith vs. the U.S. for", "It helps."),
+            ("So do I. And so does it in", "So do I."),
+            ("It is the total. 12. Then", "It is the total."),
         ] {
             assert_eq!(cut(text, 0).unwrap().text, kept, "{text}");
         }
-        for text in ["no end in sight", "<think>hm. hm", "e.g", ""] {
+        let list = "1. Love is a feeling that binds\n2. Hate is a feeling that dri";
+        for text in ["no end in sight", "<think>hm. hm", "e.g", "", list, "**1.** Love", "#7. A"] {
             assert_eq!(cut(text, 0), Err(Unusable::CutOff), "{text}");
         }
         assert_eq!(cut("Too short for a review. It", LEAST_WORDS), Err(Unusable::CutOff));
