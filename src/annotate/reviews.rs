@@ -15,7 +15,7 @@ use crate::data::source::Source;
 use crate::error::{Remedy, Result};
 use crate::judge::InjectionDetector;
 use crate::llm::prompt::Task;
-use crate::llm::usable::{LEAST_WORDS, Unusable, ask_until_usable};
+use crate::llm::usable::{LEAST_WORDS, TextKind, Unusable, ask_until_usable};
 use crate::llm::{ChatRequest, Prompt, PromptKind, ResponseFormat};
 use crate::report::{Input, settings_map};
 
@@ -36,8 +36,8 @@ struct Kind {
     prompts: PromptKind,
     /// The wordings that samples take in turn unless a prompt is named.
     wordings: &'static [&'static str],
-    /// Fewest words of a text.
-    least_words: usize,
+    /// What texts are.
+    texts: TextKind,
 }
 
 const REVIEWS: Kind = Kind {
@@ -46,7 +46,7 @@ const REVIEWS: Kind = Kind {
     columns: &["paper", "source", "sample", "text"],
     prompts: PromptKind::Review,
     wordings: &["review-1", "review-2", "review-3"],
-    least_words: LEAST_WORDS,
+    texts: TextKind { least_words: LEAST_WORDS, may_quote: false },
 };
 
 const ANSWERS: Kind = Kind {
@@ -63,8 +63,8 @@ const ANSWERS: Kind = Kind {
     columns: &["task", "source", "sample", "text"],
     prompts: PromptKind::Answer,
     wordings: &["answer-1", "answer-2", "answer-3"],
-    // A number is an answer.
-    least_words: 1,
+    // A number is an answer, and so is a part of the task, which may ask for one.
+    texts: TextKind { least_words: 1, may_quote: true },
 };
 
 /// A name and what a paper may have.
@@ -224,7 +224,7 @@ impl Reviews {
         };
         let origin = self.settings.source.as_deref().unwrap_or(asked.model.model());
         let work = |index: usize| {
-            let how = (self.kind.least_words, TRIES);
+            let how = (self.kind.texts, TRIES);
             let usable =
                 ask_until_usable(asked.model, &self.requests[index], how)?.map_err(|unusable| {
                     Failure::Unusable {
@@ -262,7 +262,7 @@ fn prompts(kind: &Kind, settings: &ReviewsSettings) -> Result<Vec<Prompt>> {
 }
 
 /// What has no text would be written about out of thin air.
-fn check_texts(source: &Source, papers: &[ItemRow]) -> Result<(), DataError> {
+pub(crate) fn check_texts(source: &Source, papers: &[ItemRow]) -> Result<(), DataError> {
     let mut problems = Problems::new();
     let mut file = FileProblems::new(source, &mut problems);
     for paper in papers.iter().filter(|paper| paper.fields[1..].iter().all(Option::is_none)) {

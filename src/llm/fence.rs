@@ -84,6 +84,23 @@ pub(super) fn tags_in(prompt: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// A prompt without the texts in its fences.
+pub(super) fn outside(prompt: &str) -> String {
+    let mut end: Option<String> = None;
+    let is_outside = |line: &&str| {
+        if let Some(last) = &end {
+            if line.ends_with(last) {
+                end = None;
+            }
+            return false;
+        }
+        let tag = tags_in(line).next().filter(|_| line.starts_with("<<<"));
+        end = tag.map(|tag| format!("{tag}>>>"));
+        end.is_none()
+    };
+    prompt.lines().filter(is_outside).collect::<Vec<_>>().join("\n")
+}
+
 /// `text` without what a reader cannot see and without role markers.
 ///
 /// Line ends become `\n`; control characters other than it and the tab become U+FFFD; what

@@ -7,9 +7,9 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason};
+use super::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason, Role};
 use super::error::ChatError;
-use super::fence::tags_in;
+use super::fence::{outside, tags_in};
 use super::reasoning::without_reasoning;
 use crate::data::excerpt::plain_opening;
 use crate::data::words;
@@ -94,8 +94,18 @@ pub(crate) struct Usable {
     pub is_cut: bool,
 }
 
-/// The text in an answer to `request`, without the model's reasoning, of at least so many words; one that
-/// ran into the limit of tokens as far as its last full sentence.
+/// What a text is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextKind {
+    /// Fewest words of it.
+    pub least_words: usize,
+    /// Whether what is asked about may be the text: a task may ask for a sentence of its own, or for all of it
+    /// without its mistakes.
+    pub may_quote: bool,
+}
+
+/// The text in an answer to `request`, without the model's reasoning, of this kind; one that ran into the limit
+/// of tokens as far as its last full sentence.
 ///
 /// # Errors
 ///
@@ -103,7 +113,7 @@ pub(crate) struct Usable {
 pub(crate) fn usable_text(
     answer: &ChatAnswer,
     request: &ChatRequest,
-    least_words: usize,
+    kind: TextKind,
 ) -> Result<Usable, Unusable> {
     let is_cut = match answer.finish {
         FinishReason::Length => true,
@@ -125,12 +135,18 @@ pub(crate) fn usable_text(
         return Err(Unusable::Refuses);
     }
     let words = words_of(text);
-    if words.len() < least_words {
+    if words.len() < kind.least_words {
         let words = words.len();
-        let short = Unusable::TooShort { words, least: least_words };
+        let short = Unusable::TooShort { words, least: kind.least_words };
         return Err(if is_cut { Unusable::CutOff } else { short });
     }
-    if copied_share(&words, inputs()) > COPIED_SHARE {
+    let copied = if kind.may_quote {
+        let asked = request.messages.iter().filter(|message| message.role == Role::User);
+        copied_share(&words, asked.map(|message| outside(&message.content)))
+    } else {
+        copied_share(&words, inputs())
+    };
+    if copied > COPIED_SHARE {
         return Err(Unusable::CopiesInput);
     }
     Ok(Usable { text: text.to_owned(), is_cut })
@@ -184,7 +200,7 @@ fn is_short_form(text: &str) -> bool {
 pub(crate) fn ask_until_usable(
     model: &dyn ChatModel,
     request: &ChatRequest,
-    (least_words, tries): (usize, u32),
+    (kind, tries): (TextKind, u32),
 ) -> Result<Result<Usable, Unusable>, ChatError> {
     let mut asked: Vec<ChatRequest> = Vec::new();
     let mut reason = Unusable::Empty;
@@ -194,7 +210,7 @@ pub(crate) fn ask_until_usable(
         request.seed = request.seed.wrapping_add(u64::from(again) << 32);
         request.repeat = request.repeat.wrapping_add(again << 16);
         let answer = model.complete(&request)?;
-        match usable_text(&answer, &request, least_words) {
+        match usable_text(&answer, &request, kind) {
             Ok(text) => return Ok(Ok(text)),
             Err(why) => reason = why,
         }
@@ -215,8 +231,8 @@ fn words_of(text: &str) -> Vec<String> {
 }
 
 /// The share of the runs of [`RUN`] words that also stand in one of the inputs.
-fn copied_share<'a>(words: &[String], inputs: impl Iterator<Item = &'a str>) -> f64 {
-    let inputs: Vec<Vec<String>> = inputs.map(words_of).collect();
+fn copied_share(words: &[String], inputs: impl Iterator<Item = impl AsRef<str>>) -> f64 {
+    let inputs: Vec<Vec<String>> = inputs.map(|input| words_of(input.as_ref())).collect();
     let known: HashSet<&[String]> = inputs.iter().flat_map(|words| words.windows(RUN)).collect();
     let runs = words.windows(RUN).len();
     if runs == 0 {
@@ -281,7 +297,7 @@ fn refuses(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::chat::{Message, ResponseFormat, Role, Usage};
+    use crate::llm::chat::{Message, ResponseFormat, Usage};
     use crate::llm::fence::Fence;
     use std::sync::Mutex;
 
@@ -292,6 +308,9 @@ mod tests {
         a control group: people who are watched may read in another way than people who are not. \
         The statistics are sound, but the confidence intervals of figure two are far too narrow \
         for forty readers. I would accept it after a revision.";
+
+    const REVIEWS: TextKind = TextKind { least_words: LEAST_WORDS, may_quote: false };
+    const ANSWERS: TextKind = TextKind { least_words: 1, may_quote: true };
 
     fn request() -> ChatRequest {
         let fence = Fence::around(&[PAPER]);
@@ -311,7 +330,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<String, Unusable> {
-        usable_text(&answer(text), &request(), LEAST_WORDS).map(|usable| usable.text)
+        usable_text(&answer(text), &request(), REVIEWS).map(|usable| usable.text)
     }
 
     #[test]
@@ -353,18 +372,18 @@ mod tests {
         );
         assert_eq!(read("<think>still thinking"), Err(Unusable::Empty));
         let withheld = ChatAnswer { finish: FinishReason::ContentFilter, ..answer("") };
-        assert_eq!(usable_text(&withheld, &request(), 0), Err(Unusable::Withheld));
+        assert_eq!(usable_text(&withheld, &request(), ANSWERS), Err(Unusable::Withheld));
     }
 
     #[test]
     fn what_is_cut_off_ends_at_its_last_full_sentence() {
-        let cut = |text: &str, least: usize| {
+        let cut = |text: &str, kind: TextKind| {
             let cut = ChatAnswer { finish: FinishReason::Length, ..answer(text) };
-            usable_text(&cut, &request(), least)
+            usable_text(&cut, &request(), kind)
         };
         let usable = Usable { text: REVIEW.to_owned(), is_cut: true };
-        assert_eq!(cut(&format!("{REVIEW} And there is also"), LEAST_WORDS), Ok(usable.clone()));
-        assert_eq!(cut(REVIEW, LEAST_WORDS), Ok(usable));
+        assert_eq!(cut(&format!("{REVIEW} And there is also"), REVIEWS), Ok(usable.clone()));
+        assert_eq!(cut(REVIEW, REVIEWS), Ok(usable));
         for (text, kept) in [
             ("One. Two (with more.) Three", "One. Two (with more.)"),
             ("It is 3.5 or so. It is 3.", "It is 3.5 or so."),
@@ -377,13 +396,33 @@ mod tests {
             ("So do I. And so does it in", "So do I."),
             ("It is the total. 12. Then", "It is the total."),
         ] {
-            assert_eq!(cut(text, 0).unwrap().text, kept, "{text}");
+            assert_eq!(cut(text, ANSWERS).unwrap().text, kept, "{text}");
         }
         let list = "1. Love is a feeling that binds\n2. Hate is a feeling that dri";
         for text in ["no end in sight", "<think>hm. hm", "e.g", "", list, "**1.** Love", "#7. A"] {
-            assert_eq!(cut(text, 0), Err(Unusable::CutOff), "{text}");
+            assert_eq!(cut(text, ANSWERS), Err(Unusable::CutOff), "{text}");
         }
-        assert_eq!(cut("Too short for a review. It", LEAST_WORDS), Err(Unusable::CutOff));
+        assert_eq!(cut("Too short for a review. It", REVIEWS), Err(Unusable::CutOff));
+    }
+
+    #[test]
+    fn an_answer_may_be_a_part_of_its_task_and_is_not_the_prompt() {
+        let sentences = "Which of these sentences is wrong? Copy it. The two of us have been going to \
+            school by bus every day. He have been going to school by bus every day this year.";
+        let part = "He have been going to school by bus every day this year.";
+        let fence = Fence::around(&[sentences]);
+        let wording =
+            "Answer the task below in full sentences, and write nothing else but the answer.";
+        let content = format!("{wording}\n\n{}\n", fence.wrap("text", sentences));
+        let mut request = request();
+        request.messages = vec![Message::new(Role::User, content)];
+        let read = |text: &str, kind| usable_text(&answer(text), &request, kind);
+        assert_eq!(read(part, ANSWERS).unwrap().text, part);
+        assert_eq!(
+            read(part, TextKind { may_quote: false, ..ANSWERS }),
+            Err(Unusable::CopiesInput)
+        );
+        assert_eq!(read(wording, ANSWERS), Err(Unusable::CopiesInput));
     }
 
     #[test]
@@ -424,7 +463,7 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_asked_for_again_and_let_go_of_if_nothing_can() {
         let model = Script::new(&["no", PAPER, REVIEW]);
-        let text = ask_until_usable(&model, &request(), (LEAST_WORDS, 3)).unwrap();
+        let text = ask_until_usable(&model, &request(), (REVIEWS, 3)).unwrap();
         assert_eq!(text, Ok(Usable { text: REVIEW.to_owned(), is_cut: false }));
         assert!(model.rejected.into_inner().unwrap().is_empty());
         let asked = model.asked.into_inner().unwrap();
@@ -432,7 +471,7 @@ mod tests {
         assert!(asked[0].key("m") != asked[1].key("m") && asked[1].key("m") != asked[2].key("m"));
 
         let model = Script::new(&["no", PAPER, "no"]);
-        let text = ask_until_usable(&model, &request(), (LEAST_WORDS, 3)).unwrap();
+        let text = ask_until_usable(&model, &request(), (REVIEWS, 3)).unwrap();
         assert_eq!(text, Err(Unusable::TooShort { words: 1, least: LEAST_WORDS }));
         assert_eq!(model.rejected.into_inner().unwrap(), model.asked.into_inner().unwrap());
     }

@@ -43,6 +43,21 @@ fn five_answers_of_any_length_come_by_three_prompts() {
 }
 
 #[test]
+fn an_answer_that_the_task_holds_is_one() {
+    let desk = Desk::new();
+    let wrong = "He go to school by bus every day of the year, and so do all of his many friends.";
+    let right = wrong.replace("He go", "He goes");
+    desk.write("tasks.csv", &format!("task,text\nt1,\"Correct the sentence: {wrong}\"\n"));
+    let said = right.clone();
+    let server = Server::start(move |_| Reply::Chat(said.clone()));
+    let url = server.url();
+    let answers = ["annotate", "answers", "tasks.csv", "--samples", "1", "--model", "m"];
+    let run = desk.done(&[&answers[..], &["--base-url", &url]].concat());
+    assert_eq!(rows(&run.stdout)[0]["text"], right.as_str());
+    assert_eq!(server.count(), 1);
+}
+
+#[test]
 fn what_is_confidential_goes_to_this_machine_only() {
     let desk = Desk::new();
     desk.write("tasks.csv", TASKS);
