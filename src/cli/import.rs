@@ -169,6 +169,11 @@ fn z_of_chats(args: &ImportArgs, as_csv: bool, common: &Common) -> Result<ExitSt
         let text =
             std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
         let found = pasted(&text, items.len());
+        let tell = |what: &str| say(common, &format!("warning: `{name}`{what}"));
+        if !found.refused.is_empty() {
+            let numbers = list(&found.refused);
+            tell(&format!(": the model declines to answer number {numbers}, which is left out"));
+        }
         if found.answers.iter().all(Vec::is_empty) {
             let message = format!(
                 "`{name}` has no answer behind a line like `=== 1 ===`, with the number of its task"
@@ -177,15 +182,21 @@ fn z_of_chats(args: &ImportArgs, as_csv: bool, common: &Common) -> Result<ExitSt
         }
         if !found.strange.is_empty() {
             let (numbers, all) = (list(&found.strange), items.len());
-            say(
-                common,
-                &format!("warning: `{name}`: there are {all} items, none has the number {numbers}"),
-            );
+            tell(&format!(": there are {all} items, none has the number {numbers}"));
         }
-        let none = (0..items.len()).filter(|&at| found.answers[at].is_empty());
-        let none: Vec<usize> = none.map(|at| at + 1).collect();
+        let with = |is_meant: fn(usize) -> bool| -> Vec<usize> {
+            let numbers = found.answers.iter().zip(1..);
+            numbers.filter(|(of, _)| is_meant(of.len())).map(|(_, number)| number).collect()
+        };
+        let (none, several) = (with(|count| count == 0), with(|count| count > 1));
         if !none.is_empty() {
-            say(common, &format!("warning: `{name}` has no answer for number {}", list(&none)));
+            tell(&format!(" has no answer for number {}", list(&none)));
+        }
+        if !several.is_empty() {
+            let numbers = list(&several);
+            tell(&format!(
+                ": several answers have the number {numbers}; each is taken for a sample"
+            ));
         }
         let source = path.file_stem().unwrap_or_default().to_string_lossy();
         for (item, answers) in items.iter().zip(&found.answers) {

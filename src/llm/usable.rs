@@ -245,7 +245,7 @@ fn copied_share(words: &[String], inputs: impl Iterator<Item = impl AsRef<str>>)
 ///
 /// Stricter than the look at a Z that is there ([`UnusableZ`](crate::text::own::UnusableZ)): what is
 /// taken for a refusal here is asked for again and paid for again.
-fn refuses(text: &str) -> bool {
+pub(super) fn refuses(text: &str) -> bool {
     let opening = plain_opening(text, OPENING_CHARS);
     let opening = opening.trim_start_matches(|c: char| !c.is_alphabetic());
     let unable = [

@@ -110,12 +110,18 @@ fn a_chat_window_does_without_a_server() {
     }
     desk.write(
         "gpt.txt",
-        "Sure!\n\n=== 1 ===\nBlood.\n\n**2**\nA carp.\n=== 7 ===\nno\n=== 1 ===\nRust.\n",
+        "Sure!\n\n=== 1 ===\nBlood.\n\n=== 2 === A carp.\n=== 7 ===\nno\n=== 1 ===\nRust.\n\
+         === 2 ===\nI'm sorry, but I can't help with that.\n",
     );
     desk.write("other.txt", "## Answer 2\nEel.\n");
     let import = ["import", "tasks.csv", "--z-chat", "gpt.txt", "other.txt", "--output", "z.jsonl"];
     let run = desk.done(&import);
-    for words in ["2 items, none has the number 7", "`other.txt` has no answer for number 1"] {
+    for words in [
+        "2 items, none has the number 7",
+        "`other.txt` has no answer for number 1",
+        "`gpt.txt`: several answers have the number 1; each is taken for a sample",
+        "`gpt.txt`: the model declines to answer number 2, which is left out",
+    ] {
         assert!(run.stderr.contains(words), "{words}: {}", run.stderr);
     }
     let z = desk.read("z.jsonl");
@@ -127,6 +133,7 @@ fn a_chat_window_does_without_a_server() {
         })
         .collect();
     assert_eq!(found, ["t1 gpt 1 Blood.", "t1 gpt 2 Rust.", "t2 gpt 1 A carp.", "t2 other 1 Eel."]);
+    assert!(!run.stderr.contains("`other.txt`: several"), "{}", run.stderr);
     desk.write("empty.txt", "nothing of use");
     let run = desk.caz(&["import", "tasks.csv", "--z-chat", "empty.txt"]);
     assert_eq!(run.code, Some(3), "{}", run.stderr);
