@@ -1,28 +1,31 @@
 //! `caz prompts`: the prompts and rubrics that come with caz, and what they look like filled in.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use clap::{Args, Subcommand};
 use serde_json::Map;
 
-use super::common::Common;
+use super::common::{Common, ending_of};
 use super::exit::{ExitStatus, UsageError};
 use super::output::{emit, print, write_output};
+use super::pdf::read;
 use super::progress::open;
+use crate::annotate::reviews::check_texts;
 use crate::data::items::{PAPER, read_items};
 use crate::data::rows::Column;
 use crate::judge::built_in::{pieces, preview, questions, source};
-use crate::llm::Prompt;
 use crate::llm::chat::{Message, Role};
 use crate::llm::paste::to_paste;
+use crate::llm::{Prompt, PromptKind};
 use crate::report::{Report, Table};
 
 /// What items may have, in the order in which it is asked about.
 const SYSTEM: Column = Column { name: "system", synonyms: &["system_prompt"], required: false };
 const TITLE: Column = Column { name: "title", synonyms: &[], required: false };
 const ABSTRACT: Column = Column { name: "abstract", synonyms: &["summary"], required: false };
+const PDF: Column = Column { name: "pdf", synonyms: &["file", "path"], required: false };
 const TEXT: Column =
     Column { name: "text", synonyms: &["question", "prompt", "content", "body"], required: false };
 
@@ -74,12 +77,9 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
             std::io::stdout().lock().write_all(text.as_bytes())?;
         }
         Action::Render { name, items: Some(items), .. } => {
-            let source = open(items, common)?;
-            let texts = read_items(&source, &[PAPER, SYSTEM, TITLE, ABSTRACT, TEXT])?
-                .into_iter()
-                .map(|item| item.fields.into_iter().skip(1).flatten().collect())
-                .collect::<Vec<Vec<String>>>();
-            let text = to_paste(&Prompt::load(name)?, &texts)?;
+            let prompt = Prompt::load(name)?;
+            let texts = texts_of(items, prompt.kind(), common)?;
+            let text = to_paste(&prompt, &texts)?;
             match &common.output {
                 Some(path) => write_output(path, |out| out.write_all(text.as_bytes()))?,
                 None => print(|out| out.write_all(text.as_bytes()))?,
@@ -100,6 +100,32 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
         }
     }
     Ok(ExitStatus::Done)
+}
+
+/// The texts of each item, those of a paper that is a PDF file from there.
+fn texts_of(items: &Path, kind: PromptKind, common: &Common) -> Result<Vec<Vec<String>>> {
+    if items.is_dir() || ending_of(items).as_deref() == Some("pdf") {
+        let message = "name a table: its column `paper` names the papers, and `pdf` their files";
+        return Err(UsageError(message.into()).into());
+    }
+    let source = open(items, common)?;
+    let columns = [PAPER, SYSTEM, TITLE, ABSTRACT, TEXT, PDF];
+    // Beside a task a file may be anything.
+    let count = columns.len() - usize::from(kind != PromptKind::Review);
+    let mut rows = read_items(&source, &columns[..count])?;
+    check_texts(&source, &rows)?;
+    for row in &mut rows {
+        let Some(file) = row.fields.get_mut(columns.len() - 1).and_then(Option::take) else {
+            continue;
+        };
+        let path = items.parent().unwrap_or(Path::new("")).join(file.trim());
+        let paper = read(&path).map_err(|unread| {
+            let message = format!("`{}`: {}", path.display(), unread.message);
+            Error::new(ErrorKind::Input, message)
+        })?;
+        row.fields = vec![None, Some(paper.text)];
+    }
+    Ok(rows.into_iter().map(|row| row.fields.into_iter().skip(1).flatten().collect()).collect())
 }
 
 fn list() -> Result<Report> {

@@ -119,6 +119,28 @@ fn papers_are_named_by_file_title_or_list() {
 }
 
 #[test]
+fn papers_for_a_chat_window_are_read_from_their_list() {
+    let desk = desk();
+    desk.write("list.csv", "paper,pdf,text\n17,papers/p1.pdf,\n18,,Of the list.\n");
+    let paste = desk.done(&["prompts", "render", "review-1", "list.csv"]).stdout;
+    let (first, second) = paste.split_once("=== 2 ===\n").unwrap();
+    assert!(first.contains("=== 1 ===\n") && first.contains("line of the body"), "{paste}");
+    assert!(second.starts_with("Of the list.\n"), "{paste}");
+    desk.write("scan.csv", "paper,pdf\n1,papers/scan.pdf\n");
+    desk.write("bare.csv", "paper,text\n1,x\n2,\n");
+    for (items, code, words) in [
+        ("scan.csv", 3, "`papers/scan.pdf`: "),
+        ("bare.csv", 3, "bare.csv:3: there is no title, abstract or text"),
+        ("papers", 2, "name a table"),
+        ("papers/p1.pdf", 2, "name a table"),
+    ] {
+        let run = desk.caz(&["prompts", "render", "review-1", items]);
+        assert_eq!(run.code, Some(code), "{items}: {}", run.stderr);
+        assert!(run.stderr.contains(words), "{items}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn what_cannot_be_a_paper_is_told_at_once() {
     let desk = desk();
     fs::create_dir(desk.path("more")).unwrap();
