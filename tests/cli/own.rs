@@ -235,6 +235,26 @@ fn another_language_is_not_judged_and_whose_text_was_handed_in_twice_is_not_clea
 }
 
 #[test]
+fn the_flags_of_own_are_read_wherever_it_stands_among_the_scores() {
+    let folder = Folder::new();
+    let [reviews, z] = venue();
+    let scores = ["--score", "projected,own", "--workers", "w.csv", "--report", "page.html"];
+    folder.caz(&[&["reviews", &reviews, "--z", &z], &scores[..]].concat()).succeeded();
+    let mut people = csv::Reader::from_path(folder.path("w.csv")).unwrap();
+    let people: Vec<[String; 3]> = people
+        .records()
+        .map(|row| row.unwrap())
+        .map(|row| [0, 1, 2].map(|place| row[place].to_owned()))
+        .collect();
+    let look: Vec<&str> =
+        people.iter().filter(|row| row[1] == "look").map(|row| row[0].as_str()).collect();
+    assert_eq!(look, ["finn", "gwen", "hugo", "jules"]);
+    assert_eq!(people[0][2], "copy");
+    let page = std::fs::read_to_string(folder.path("page.html")).unwrap();
+    assert!(page.contains("Look at these first") && !page.contains("Nobody is flagged"));
+}
+
+#[test]
 fn explain_says_what_own_work_rests_on() {
     let shown = run(&["--explain", "finn"]).stdout;
     for part in [

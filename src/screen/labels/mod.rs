@@ -135,6 +135,11 @@ impl LabelsRun {
         self.scored.iter().find(|scored| scored.mechanism == name)
     }
 
+    /// Whose flags are read: those of `own` wherever it stands among the mechanisms, else of the first.
+    fn leading(&self) -> Option<&MechanismScores> {
+        self.scores(MechanismName::Own).or(self.scored.first())
+    }
+
     /// The same for all mechanisms, in the order asked for.
     #[cfg(test)]
     pub(crate) fn all_scores(&self) -> &[MechanismScores] {

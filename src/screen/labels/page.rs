@@ -32,11 +32,15 @@ impl LabelsRun {
         let workers = (0..).zip(self.set.table.workers().names());
         let evidence: Vec<WorkerEvidence> =
             workers.map(|(worker, _)| self.evidence_of(worker)).collect();
-        let views: Vec<View> = self.scored.iter().map(view).collect();
+        let leading = self.leading();
+        let is_other =
+            |other: &&MechanismScores| leading.is_none_or(|one| !std::ptr::eq(one, *other));
+        let shown = leading.into_iter().chain(self.scored.iter().filter(is_other));
+        let views: Vec<View> = shown.map(view).collect();
         let measures = self.measures(&evidence);
         let scatter = views.first().and_then(|view| scatter(view, &measures));
         let details = self.details(&evidence);
-        let answer = self.scored.first().map(Answer::of);
+        let answer = leading.map(Answer::of);
         let leading = views.first().zip(answer.as_ref());
         let first = leading.map(|(view, answer)| first(view, answer, &details));
         let sections = leading.map(|(view, answer)| sections(view, answer)).unwrap_or_default();
@@ -150,9 +154,10 @@ fn shown_task(place: usize, task: &WorkerTask) -> ShownTask {
     }
 }
 
-/// What the first mechanism says about each worker, by number, and about the crowd.
+/// What the mechanism whose flags are read says about each worker, by number, and about the crowd.
 struct Answer {
     own: Vec<Option<OwnScore>>,
+    headline: String,
     crowd: Vec<String>,
 }
 
@@ -160,7 +165,8 @@ impl Answer {
     fn of(scored: &MechanismScores) -> Self {
         let mut of_workers = vec![None; scored.rows.len()];
         scored.rows.iter().for_each(|row| of_workers[row.number] = row.own);
-        Self { own: of_workers, crowd: scored.own.iter().map(own::found).collect() }
+        let headline = own::answer(scored).map(|(headline, _)| headline).unwrap_or_default();
+        Self { own: of_workers, headline, crowd: scored.own.iter().map(own::found).collect() }
     }
 }
 
@@ -191,6 +197,7 @@ fn first(view: &View, answer: &Answer, details: &LabelDetails) -> First {
         FirstPerson { person, says, pair: None }
     };
     First {
+        answer: answer.headline.clone(),
         people: flagged.iter().take(NAMED).map(person).collect(),
         more: flagged.len().saturating_sub(NAMED),
         estimate: answer.crowd.clone(),

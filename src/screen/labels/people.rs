@@ -23,8 +23,7 @@ impl LabelsRun {
     ///
     /// [`MechanismError`](crate::mechanism::MechanismError) if there are too many labels to fit.
     pub fn workers(&self) -> Result<Table> {
-        let own = self.scores(MechanismName::Own);
-        let Some(scored) = own.or(self.scored.first()) else {
+        let Some(scored) = self.leading() else {
             return Ok(table([], &self.set.times));
         };
         let settings = self.settings.options(self.set.values.as_ref()).em;

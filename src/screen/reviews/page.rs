@@ -23,7 +23,11 @@ use crate::text::score::ScoreName;
 
 /// The page.
 pub(super) fn page(run: &ReviewsRun, text: ReviewText) -> Page {
-    let names = run.score_names();
+    let mut names = run.score_names();
+    // The score whose flags are read is the one that is shown first.
+    let leading = run.leading();
+    names.sort_by_key(|name| Some(*name) != leading);
+    let nouns = run.set().nouns;
     let people = People {
         noun: "reviewer",
         counted: "papers",

@@ -155,6 +155,12 @@ impl ReviewsRun {
         self.choice.names.clone()
     }
 
+    /// Whose flags are read: those of own wherever it stands among the scores, else of the first.
+    pub(super) fn leading(&self) -> Option<ScoreName> {
+        let own = self.own().map(|_| ScoreName::Own);
+        own.or_else(|| self.choice.names.first().copied())
+    }
+
     /// Whether projected scores are of centered vectors.
     pub fn centered(&self) -> bool {
         self.projection.centered
@@ -311,8 +317,9 @@ impl ReviewsRun {
         table::of_ghosts(self)
     }
 
-    /// One row a person for whoever pays them: the flag of the first score, as quality the projected
-    /// score, as copied the largest share of a text that stands in Z word for word, and times.
+    /// One row a person for whoever pays them: the flag of own, or, if it was not asked for, of the first
+    /// score, as quality the projected score, as copied the largest share of a text that stands in Z word
+    /// for word, and times.
     pub fn workers(&self) -> Table {
         table::of_workers(self)
     }

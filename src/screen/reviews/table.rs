@@ -188,14 +188,13 @@ fn of_people(run: &ReviewsRun) -> Table {
     table
 }
 
-/// The file of people, in the order of the first score.
+/// The file of people, in the order of the score whose flags are read.
 pub(super) fn of_workers(run: &ReviewsRun) -> Table {
     let set = run.set();
     let mut texts = vec![0; set.reviewers.len()];
     set.reviews.iter().for_each(|review| texts[review.reviewer as usize] += 1);
     let quality = &run.scored(ScoreName::Projected).scores;
-    let first = run.score_names().first().copied().unwrap_or(ScoreName::Projected);
-    let rows = run.scores(first);
+    let rows = run.scores(run.leading().unwrap_or(ScoreName::Projected));
     let people = rows.iter().map(|row| {
         let copied = match &row.detail {
             RowDetail::Own { copied, .. } => *copied,

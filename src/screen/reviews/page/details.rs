@@ -179,8 +179,7 @@ impl Shading {
             let best: &mut Option<f64> = &mut closest[reviewer as usize];
             *best = [*best, value].into_iter().flatten().max_by(f64::total_cmp);
         }
-        let first = run.score_names().first().copied();
-        let rows = first.map(|name| run.scores(name)).unwrap_or_default();
+        let rows = run.leading().map(|name| run.scores(name)).unwrap_or_default();
         // Not only of those who are clear, who stand far from Z, and may be few.
         let is_own = |row: &&ReviewerRow| {
             !matches!(row.flag_word(), Some("look" | "uninformative"))

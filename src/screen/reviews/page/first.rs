@@ -22,9 +22,9 @@ const PAIR_CHARACTERS: usize = 72;
 /// Fewest words of a sentence that is the strongest evidence: short ones are alike by chance.
 const FEWEST_WORDS: usize = 6;
 
-/// The people flagged by the first score, worst first.
+/// The people flagged by the score whose flags are read, worst first.
 pub(super) fn first(run: &ReviewsRun, text: ReviewText) -> First {
-    let Some(&name) = run.score_names().first() else { return First::default() };
+    let Some(name) = run.leading() else { return First::default() };
     let rows = run.scores(name);
     let flagged: Vec<&ReviewerRow> = rows
         .iter()
