@@ -33,7 +33,7 @@ pub(super) fn shown(report: Report, run: &LabelsRun) -> Report {
             own.and_then(|own| own.reads_as).map(AnswerKind::as_str).into(),
             own.and_then(|own| own.p_own).into(),
             copied.into(),
-            own.and_then(|own| own.accuracy).map(|share| share.value).into(),
+            row.accuracy.map(|share| share.value).into(),
             row.n_tasks.into(),
         ];
         cells.extend(beside.as_ref().map(|values| Cell::from(values[row.number])));

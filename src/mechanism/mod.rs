@@ -37,7 +37,7 @@ pub(crate) use self::consensus::{
     worker_confusion,
 };
 pub(crate) use self::correlated_agreement::CorrelatedAgreement;
-pub(crate) use self::dawid_skene::DawidSkene;
+pub(crate) use self::dawid_skene::{DawidSkene, DawidSkeneFit};
 pub(crate) use self::latent_class::MAX_STATE_BYTES;
 pub(crate) use self::minimum::MinimumOverSources;
 pub(crate) use self::options::{

@@ -40,7 +40,7 @@ use crate::data::labels::{Label, LabelTable};
 use crate::data::z::ZSource;
 use crate::stats::calibration::Calibration;
 pub(crate) use crate::stats::flag::OwnFlag;
-use crate::stats::interval::{Estimate, Share, benjamini_hochberg};
+use crate::stats::interval::{Estimate, benjamini_hochberg};
 
 /// Fewest workers whom others can be held against.
 const FEWEST: usize = 5;
@@ -168,8 +168,6 @@ pub struct OwnScore {
     /// Estimated share of answers that are those of the LLM beyond what own answers have in common with it, of
     /// the sample for which it stands out most.
     pub copied: Option<Estimate>,
-    /// Share of right answers by the others (Dawid and Skene with one probability a worker).
-    pub accuracy: Option<Share>,
     /// Mean share of the other reports that equal the worker's.
     pub agreement: Option<f64>,
     /// Probability that the worker answers alone, as it is said: flags rest on the one by the model.
@@ -331,7 +329,7 @@ impl OwnAnswers {
         let is_trusted = samples.iter().any(|sample| sample.right >= TRUSTED);
         constants(table, &said, is_trusted, &mut measured);
         let says_all_of_z = samples.iter().any(|sample| sample.right >= ALL_ALIKE);
-        Ok(self.flagged(open(), &measured, &said.right, says_all_of_z))
+        Ok(self.flagged(open(), &measured, says_all_of_z))
     }
 
     /// Everybody with enough tasks, by worker, with the deviations of the first question; and those with enough
@@ -433,13 +431,7 @@ impl OwnAnswers {
     }
 
     /// Flags, probabilities and what they rest on, put into a run in which nobody is judged.
-    fn flagged(
-        &self,
-        mut run: OwnRun,
-        measured: &[Measured],
-        right: &[[f64; 2]],
-        says_all_of_z: bool,
-    ) -> OwnRun {
+    fn flagged(&self, mut run: OwnRun, measured: &[Measured], says_all_of_z: bool) -> OwnRun {
         let p_values = p_values(measured);
         let chances = Mixture::fit(&p_values);
         let rate = self.settings.false_discovery_rate / chances.most_own();
@@ -462,7 +454,6 @@ impl OwnAnswers {
                 && seen == [true; 2]
                 && measured.len() >= FEWEST_FOR_CLEAR
                 && !says_all_of_z;
-            let [sum, count] = right[one.worker];
             run.workers[one.worker] = OwnScore {
                 score: Some(-one.largest()),
                 copied: Some(Estimate {
@@ -470,7 +461,6 @@ impl OwnAnswers {
                     standard_error: Some(one.copied.variance.sqrt()),
                     degrees_of_freedom: one.copied.tasks as f64 - 1.0,
                 }),
-                accuracy: Share::wilson(sum / count, count),
                 agreement: Some(one.confirmed.agreement),
                 p_own: Some(Calibration::OWN_LABELS.probability(own)),
                 reads_as: Some(if own < 0.5 { one.kind() } else { AnswerKind::Own }),
@@ -577,7 +567,6 @@ fn nobody(table: &LabelTable, reason: NotJudged) -> OwnRun {
     let one = OwnScore {
         score: None,
         copied: None,
-        accuracy: None,
         agreement: None,
         p_own: None,
         reads_as: None,

@@ -116,6 +116,10 @@ pub fn labels(
         let zero_is_chance = mechanism.zero_is_chance();
         scored.push(MechanismScores::new(&set, (name, zero_is_chance), scores, &settings.flags()));
     }
+    scored
+        .iter_mut()
+        .filter(|scored| scored.mechanism == MechanismName::Own)
+        .for_each(|own| people::add_accuracy(own, &set, settings));
     let conditioning = set.z.sources.iter().map(ZSource::conditioning).collect();
     let settings = settings.clone();
     Ok(LabelsRun {

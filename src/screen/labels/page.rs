@@ -118,9 +118,16 @@ impl LabelsRun {
             };
             measures.push(measure("LLM agreement", words, evidence.iter().map(most).collect()));
         }
-        let words = "share of tasks on which the worker says what the consensus says";
+        let words = "share of tasks on which the worker says what the consensus says, of which their \
+                     own label is a part";
         let agreement = evidence.iter().map(|worker| worker.with_consensus.agreement());
         measures.push(measure("consensus", words, agreement.collect()));
+        if let Some(own) = self.scores(MechanismName::Own) {
+            let mut quality = vec![None; evidence.len()];
+            own.rows.iter().for_each(|row| quality[row.number] = row.accuracy.map(|by| by.value));
+            let words = "share of right answers by the others, without the worker's own labels";
+            measures.push(measure("quality", words, quality));
+        }
         if let Some(fitted) = self.scores(MechanismName::DsZ) {
             let mut lambdas = vec![None; evidence.len()];
             fitted.rows.iter().for_each(|row| lambdas[row.number] = row.lambda);

@@ -2,10 +2,13 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "a table has fewer than 2^32 workers")]
 
-use super::{LabelsRun, WorkerRow};
+use super::{LabelsRun, LabelsSettings, MechanismScores, WorkerRow};
+use crate::data::Labels;
 use crate::data::ordered_labels::LabelValues;
 use crate::error::Result;
-use crate::mechanism::{AnswerKind, DawidSkene, MechanismName, PeerPosteriors};
+use crate::mechanism::{
+    AnswerKind, DawidSkene, DawidSkeneFit, MechanismError, MechanismName, PeerPosteriors,
+};
 use crate::report::Table;
 use crate::screen::workers::{Bounded, Worker, table};
 use crate::stats::interval::{Estimate, Share};
@@ -26,8 +29,7 @@ impl LabelsRun {
         let Some(scored) = self.leading() else {
             return Ok(table([], &self.set.times));
         };
-        let settings = self.settings.options(self.set.values.as_ref()).em;
-        let fit = DawidSkene { settings }.fit(&self.set.table)?;
+        let fit = fit(&self.set, &self.settings)?;
         let others = fit.as_ref().map(|fit| fit.without_own());
         let excess = self.scores(MechanismName::ExcessZ);
         let people = scored.rows.iter().map(|row| {
@@ -47,6 +49,23 @@ impl LabelsRun {
         });
         Ok(table(people, &self.set.times))
     }
+}
+
+/// Of whom `own` judges, how right they are: the quality of [`LabelsRun::workers`]. Missing where there are
+/// too many labels to fit.
+pub(super) fn add_accuracy(own: &mut MechanismScores, set: &Labels, settings: &LabelsSettings) {
+    let is_judged = |row: &&mut WorkerRow| row.own.is_some_and(|own| own.not_judged.is_none());
+    let mut judged = own.rows.iter_mut().filter(is_judged).peekable();
+    if judged.peek().is_none() {
+        return;
+    }
+    let Ok(Some(fit)) = fit(set, settings) else { return };
+    let others = fit.without_own();
+    judged.for_each(|row| row.accuracy = others.accuracy(row.number as u32));
+}
+
+fn fit(set: &Labels, settings: &LabelsSettings) -> Result<Option<DawidSkeneFit>, MechanismError> {
+    DawidSkene { settings: settings.options(set.values.as_ref()).em }.fit(&set.table)
 }
 
 fn copied_of(row: &WorkerRow) -> Bounded {

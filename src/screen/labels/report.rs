@@ -176,7 +176,7 @@ fn cells(mechanism: &str, row: &WorkerRow, intervals: &mut Intervals) -> Vec<Cel
         row.copied.into(),
     ]);
     let (low, high) = row.copied_interval.unzip();
-    let accuracy = row.own.and_then(|own| own.accuracy);
+    let accuracy = row.accuracy;
     cells.extend([
         low.into(),
         high.into(),

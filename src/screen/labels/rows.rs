@@ -12,7 +12,7 @@ use crate::mechanism::{
     worker_accuracy,
 };
 use crate::stats::flag::{Flag, FlagSettings, flags};
-use crate::stats::interval::Estimate;
+use crate::stats::interval::{Estimate, Share};
 use crate::stats::rank::{descending_ranks, worst_first};
 
 /// What one mechanism says.
@@ -62,6 +62,8 @@ pub struct WorkerRow {
     pub copied_interval: Option<(f64, f64)>,
     /// What the mechanism `own` says of the worker; its flag is shown in place of [`Self::flag`].
     pub own: Option<OwnScore>,
+    /// Share of right answers by the others, of whom `own` judges.
+    pub accuracy: Option<Share>,
     /// How right the worker is, if a truth was given.
     pub truth: Option<TruthRow>,
 }
@@ -139,6 +141,7 @@ impl MechanismScores {
                 copied: score.copied,
                 own: score.own,
                 copied_interval: score.copied_interval(),
+                accuracy: None,
                 truth: None,
             }
         };

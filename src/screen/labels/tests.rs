@@ -5,6 +5,7 @@ use crate::data::progress::{NoProgress, Progress};
 use crate::data::{LabelRow, ZLabelRow};
 use crate::error::ErrorKind;
 use crate::mechanism::{AnswerKind, LearnFrom, OwnFlag};
+use crate::report::Cell;
 use crate::stats::seed::stream;
 use rand::RngExt;
 
@@ -212,6 +213,73 @@ fn a_majority_that_copies_is_warned_of() {
         LabelsSettings { mechanism: vec![MechanismName::Own], ..LabelsSettings::default() };
     let warnings = labels(set, &settings, &Silent).unwrap().warnings();
     assert!(warnings.iter().any(|warning| warning.code == "own_near_majority"), "{warnings:?}");
+}
+
+#[test]
+fn the_flags_of_own_are_read_wherever_it_stands() {
+    let mechanism = vec![MechanismName::CaZ, MechanismName::Own];
+    let settings = LabelsSettings { mechanism, ..LabelsSettings::default() };
+    let run = labels(crowd_that_copies(2, 1), &settings, &Silent).unwrap();
+    let people = run.workers().unwrap();
+    let look = people.rows().iter().filter(|row| row[1] == "look".into());
+    let look: Vec<&Cell> = look.map(|row| &row[0]).collect();
+    assert_eq!(look, [&"w00".into(), &"w01".into()]);
+    #[cfg(feature = "html")]
+    {
+        let page = run.page();
+        let first = page.first.unwrap();
+        let mut named: Vec<usize> = first.people.iter().map(|person| person.person).collect();
+        named.sort_unstable();
+        assert_eq!(named, [0, 1]);
+        assert!(first.answer.starts_with("2 of 24 workers to look at, "), "{}", first.answer);
+        let views = page.people.unwrap().views;
+        assert_eq!([&views[0].name, &views[1].name], ["own", "ca_z"]);
+    }
+}
+
+#[test]
+fn the_accuracy_of_the_table_is_the_quality_by_which_people_are_paid() {
+    // Each of 24 workers says two of three tasks, so that the others are never sure.
+    let mut rows = Vec::new();
+    let mut random = stream(3, "test", 0);
+    for task in 0..90_usize {
+        for who in (0..24).filter(|who| (who + task) % 8 < 3) {
+            let right = random.random_bool(0.75);
+            let label = if right { task % 2 } else { 1 - task % 2 };
+            rows.push(LabelRow::new(format!("q{task}"), format!("w{who:02}"), ["x", "y"][label]));
+        }
+    }
+    let z = (0..90_usize).map(|task| ZLabelRow::new(format!("q{task}"), ["x", "y"][task / 2 % 2]));
+    let settings = LabelsSettings {
+        mechanism: vec![MechanismName::Own],
+        min_tasks: 10,
+        ..LabelsSettings::default()
+    };
+    let run = labels(Labels::from_rows(rows, z).unwrap(), &settings, &Silent).unwrap();
+    let (table, people) = (run.report().table, run.workers().unwrap());
+    let place = |name: &str| table.columns().iter().position(|column| *column == name).unwrap();
+    assert_eq!(table.rows().len(), 24);
+    for (row, person) in table.rows().iter().zip(people.rows()) {
+        let accuracy = ["accuracy", "accuracy_low", "accuracy_high"].map(|name| &row[place(name)]);
+        assert_eq!((&row[0], accuracy), (&person[0], [&person[3], &person[4], &person[5]]));
+        assert_ne!(person[3], Cell::Missing);
+    }
+    #[cfg(feature = "html")]
+    {
+        let measures = run.page().people.unwrap().measures;
+        let quality = measures.iter().find(|measure| measure.name == "quality").unwrap();
+        let crate::report::html::Values::Numbers(values) = &quality.values else {
+            panic!("{quality:?}")
+        };
+        assert!(values.iter().all(Option::is_some));
+    }
+    // Nobody's own label vouches for it, and doubt of the others counts against nobody.
+    let known = people.rows().iter().map(|row| match row[3] {
+        Cell::Number(quality) => quality,
+        _ => f64::NAN,
+    });
+    let mean = known.sum::<f64>() / 24.0;
+    assert!((mean - 0.75).abs() < 0.06, "{mean}");
 }
 
 #[test]
