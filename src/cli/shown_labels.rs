@@ -2,7 +2,7 @@
 //! the answers read as, and the paper's score beside it.
 
 use crate::mechanism::{AnswerKind, MechanismName};
-use crate::report::{Cell, Report, Table};
+use crate::report::{Cell, Report, Table, two_decimals};
 use crate::screen::LabelsRun;
 
 /// One row per worker where `own` judges; else the report as it is.
@@ -23,10 +23,7 @@ pub(super) fn shown(report: Report, run: &LabelsRun) -> Report {
     let mut table = Table::new(&columns);
     for row in &judged.rows {
         let own = row.own;
-        let copied = row.copied.map(|copied| match row.copied_interval {
-            Some((low, high)) => format!("{copied:.2} ±{:.2}", (high - low) / 2.0),
-            None => format!("{copied:.2}"),
-        });
+        let copied = row.copied.map(|copied| with_half_width(copied, row.copied_interval));
         let mut cells: Vec<Cell> = vec![
             row.worker.as_str().into(),
             row.flag_word().into(),
@@ -41,4 +38,29 @@ pub(super) fn shown(report: Report, run: &LabelsRun) -> Report {
     }
     table.set_headline_of(&report.table);
     Report { table, ..report }
+}
+
+/// A value with how far its interval reaches: an end at 1 is cut there, and the other says how sure it is.
+fn with_half_width(value: f64, interval: Option<(f64, f64)>) -> String {
+    match interval {
+        Some((low, high)) => {
+            let half = (value - low).max(high - value);
+            format!("{} ±{}", two_decimals(value), two_decimals(half))
+        }
+        None => two_decimals(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_that_is_cut_at_one_is_not_half_as_wide() {
+        assert_eq!(with_half_width(1.0, Some((0.89, 1.0))), "1.00 ±0.11");
+        assert_eq!(with_half_width(0.95, Some((0.75, 1.0))), "0.95 ±0.20");
+        assert_eq!(with_half_width(-0.1, Some((-0.25, 0.05))), "-0.10 ±0.15");
+        assert_eq!(with_half_width(0.5, None), "0.50");
+        assert_eq!(with_half_width(-0.001, None), "0.00");
+    }
 }

@@ -275,7 +275,16 @@ mod color {
 
 /// A number with three decimals; nothing is minus nought.
 pub(crate) fn three_decimals(number: f64) -> String {
-    let text = format!("{number:.3}");
+    decimals(number, 3)
+}
+
+/// The same with two.
+pub(crate) fn two_decimals(number: f64) -> String {
+    decimals(number, 2)
+}
+
+fn decimals(number: f64, digits: usize) -> String {
+    let text = format!("{number:.digits$}");
     match text.strip_prefix('-') {
         Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
         _ => text,
@@ -322,6 +331,7 @@ mod tests {
         let numbers = [-0.0004, -0.0, 0.0004, -0.0006, -1.0, f64::INFINITY];
         let shown = ["0.000", "0.000", "0.000", "-0.001", "-1.000", "inf"];
         assert_eq!(numbers.map(three_decimals), shown);
+        assert_eq!([-0.004, -0.006].map(two_decimals), ["0.00", "-0.01"]);
     }
 
     #[test]

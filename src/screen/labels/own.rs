@@ -7,6 +7,8 @@ use crate::data::warning::{Warning, first_names};
 #[cfg(feature = "html")]
 use crate::mechanism::{AnswerKind, OwnScore};
 use crate::mechanism::{NotJudged, OwnCrowd, OwnFlag};
+#[cfg(feature = "html")]
+use crate::report::two_decimals;
 use crate::stats::flag::MAJORITY;
 
 /// That people and copiers can change places, where so many seem to copy or the crowd says what an LLM says.
@@ -109,10 +111,10 @@ fn reads_as(own: &OwnScore) -> &'static str {
 #[cfg(feature = "html")]
 fn measured(own: &OwnScore) -> String {
     let copied = own.copied.map_or(String::new(), |copied| {
-        let interval = copied
-            .interval()
-            .map_or(String::new(), |(low, high)| format!(", {low:.2} to {:.2}", high.min(1.0)));
-        format!("copied {:.2}{interval}; ", copied.value)
+        let interval = copied.interval().map(|(low, high)| {
+            format!(", {} to {}", two_decimals(low), two_decimals(high.min(1.0)))
+        });
+        format!("copied {}{}; ", two_decimals(copied.value), interval.unwrap_or_default())
     });
     let agreement = own.agreement.map_or(String::new(), |share| format!("{share:.2}"));
     format!("{copied}says what {agreement} of the others say")
@@ -136,8 +138,28 @@ pub(super) fn found(crowd: &OwnCrowd) -> String {
     };
     let [copies, guesses] = crowd.visible;
     let judged = crowd.judged;
-    format!(
-        "About {:.0} % do not answer alone. Of {judged} a copy could be seen in {copies}, a guess in {guesses}.",
-        share * 100.0
-    )
+    // Where no copy could be seen nobody knows how many there are.
+    let about = match copies {
+        0 => String::new(),
+        _ => format!("About {:.0} % do not answer alone. ", share * 100.0),
+    };
+    format!("{about}Of {judged} a copy could be seen in {copies}, a guess in {guesses}.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_no_copy_could_be_seen_no_share_is_said() {
+        let crowd = |copies| OwnCrowd {
+            judged: 24,
+            estimated_share: Some(0.125),
+            visible: [copies, 24],
+            says_all_of_z: false,
+        };
+        let seen = "Of 24 a copy could be seen in 6, a guess in 24.";
+        assert_eq!(found(&crowd(6)), format!("About 12 % do not answer alone. {seen}"));
+        assert_eq!(found(&crowd(0)), "Of 24 a copy could be seen in 0, a guess in 24.");
+    }
 }
