@@ -280,6 +280,35 @@ fn reviews_by_own_have_a_column_of_canaries_and_a_word_on_how_own_does() {
     // Whoever reports the hidden text has its phrases, too.
     assert!(why.contains("or they saw the hidden text and speak of it"), "{why}");
     assert!(why.contains("who found the hidden text"), "{why}");
+    // Whose page has no text has no phrase of the plan.
+    let none = ["table", "--report", "none.html", "--report-text", "none"];
+    folder.caz(&[&arguments[..], &none].concat()).succeeded();
+    let none = std::fs::read_to_string(folder.path("none.html")).unwrap();
+    let paper = rows[0]["paper"].as_str().unwrap();
+    let said = format!("repeats every phrase that was hidden in the paper ({paper}: 2 of 2)");
+    assert!(none.contains(&said), "{none}");
+    assert!(!none.contains(one.as_str()) && !none.contains(two.as_str()));
+    // A part of the phrases clears nobody, and is said.
+    let clear = |row: &&Vec<String>| row[place("flag")] == "clear";
+    let other = found.iter().find(clear).unwrap()[place("reviewer")].clone();
+    let at = rows.iter().position(|row| row["reviewer"] == other.as_str()).unwrap();
+    let [one, _] = &plan[rows[at]["paper"].as_str().unwrap()];
+    let mut partly = rows.clone();
+    partly[at]["text"] = format!("{} It is {one}.", rows[at]["text"].as_str().unwrap()).into();
+    folder.write("reviews.jsonl", partly.iter().map(|row| format!("{row}\n")).collect::<String>());
+    let found = folder.caz(&[&arguments[..], &["csv"]].concat()).succeeded().csv();
+    let row = found.iter().find(|row| row[place("reviewer")] == other).unwrap();
+    assert_eq!(row[place("flag")], "unsure");
+    let why = [&arguments[..], &["table", "--explain", &other]].concat();
+    let why = folder.caz(&why).succeeded().stdout;
+    assert!(
+        why.contains("unsure, because some phrases that were hidden stand in their text"),
+        "{why}"
+    );
+    assert!(why.contains(&format!("1 of 2: \"{one}\"")), "{why}");
+    let table = folder.caz(&[&arguments[..], &["table"]].concat()).succeeded().stdout;
+    assert!(table.contains("Canaries: 0 of ") && table.contains("; 1 more has some."), "{table}");
+    folder.write("reviews.jsonl", planted.iter().map(|row| format!("{row}\n")).collect::<String>());
     // So it is by scores that know no own work.
     let projected = [&arguments[..], &["csv", "--score", "projected"]].concat();
     let projected = folder.caz(&projected).succeeded().csv();

@@ -46,7 +46,7 @@ impl Canaries {
     }
 
     /// The same with the flag look of who has every phrase of a paper: the file went through a model, which
-    /// no probability of own work says.
+    /// no probability of own work says. Who has a part of them is not clear.
     fn flagged(&self, own: &OwnScores, set: &ReviewSet) -> OwnScores {
         let mut own = own.clone();
         for place in self.all_found() {
@@ -63,6 +63,17 @@ impl Canaries {
             }
             person.flag = OwnFlag::Look;
         }
+        for place in self.some_found() {
+            let person = &mut own.reviewers[set.reviews[place].reviewer as usize];
+            for flag in [&mut own.reviews[place].flag, &mut person.flag] {
+                if *flag == OwnFlag::Clear {
+                    *flag = OwnFlag::Unsure;
+                }
+            }
+            if std::mem::take(&mut person.is_unseen) {
+                own.unseen -= 1;
+            }
+        }
         own
     }
 
@@ -70,6 +81,12 @@ impl Canaries {
     fn all_found(&self) -> impl Iterator<Item = usize> {
         let reviews = self.found.reviews.iter().enumerate();
         reviews.filter(|(_, review)| review.all_found()).map(|(place, _)| place)
+    }
+
+    /// Places of the reviews that have some, or one with a word changed.
+    fn some_found(&self) -> impl Iterator<Item = usize> {
+        let reviews = self.found.reviews.iter().enumerate();
+        reviews.filter(|(_, review)| has_some(review)).map(|(place, _)| place)
     }
 
     /// Whether a review has every phrase of its paper.
@@ -80,6 +97,12 @@ impl Canaries {
     /// Whether a review of somebody has.
     pub(super) fn is_person_hit(&self, person: usize) -> bool {
         self.of_person[person].iter().any(|&place| self.is_hit(place))
+    }
+
+    /// Whether reviews of somebody have a part of the phrases of their paper, and none has every one.
+    pub(super) fn has_person_some(&self, person: usize) -> bool {
+        let mut places = self.of_person[person].iter();
+        !self.is_person_hit(person) && places.any(|&place| has_some(&self.found.reviews[place]))
     }
 
     /// What a review repeats.
@@ -94,23 +117,40 @@ impl Canaries {
         (!told.is_empty()).then(|| told.join("; "))
     }
 
-    /// The papers whose every phrase somebody repeats, with what they repeat.
-    pub(super) fn hits_of(&self, person: usize, set: &ReviewSet) -> Vec<String> {
-        let hits = self.of_person[person].iter().copied().filter(|&place| self.is_hit(place));
-        let named = |place: usize| {
-            let paper = set.papers.name(set.reviews[place].paper);
-            format!("{paper}: {}", self.told(place).unwrap_or_default())
+    /// In how many papers somebody repeats every phrase.
+    pub(super) fn hits_of(&self, person: usize) -> usize {
+        self.of_person[person].iter().filter(|&&place| self.is_hit(place)).count()
+    }
+
+    /// The papers of which somebody repeats phrases, each with what is repeated: the phrases if they may be
+    /// `quoted`, else how many.
+    pub(super) fn told_by_paper(
+        &self,
+        person: usize,
+        set: &ReviewSet,
+        quoted: bool,
+    ) -> Vec<String> {
+        let named = |&place: &usize| {
+            let (review, paper) = (&self.found.reviews[place], set.reviews[place].paper);
+            let told = told(review)?;
+            let told = if quoted { told } else { counted(review) };
+            Some(format!("{}: {told}", set.papers.name(paper)))
         };
-        hits.map(named).collect()
+        self.of_person[person].iter().filter_map(named).collect()
     }
 
     /// How many repeat every phrase, in a sentence.
     pub(super) fn headline(&self, set: &ReviewSet) -> String {
         let reviews = self.all_found().count();
         let people = (0..self.of_person.len()).filter(|&who| self.is_person_hit(who)).count();
+        let more = match self.some_found().count() {
+            0 => String::new(),
+            1 => "; 1 more has some".to_owned(),
+            some => format!("; {some} more have some"),
+        };
         format!(
             "Canaries: {reviews} of {} by {} have every phrase that was hidden in their paper ({} expected by \
-             chance).",
+             chance){more}.",
             set.nouns.texts(set.reviews.len()),
             set.nouns.people(people),
             small(self.found.expected_all),
@@ -139,11 +179,10 @@ fn counts<'a>(reviews: impl Iterator<Item = (OwnFlag, &'a ReviewFindings)>) -> [
     let mut counts = [Count::default(); 2];
     for (flag, review) in reviews.filter(|(_, review)| review.planned > 0) {
         // A part of the phrases is neither.
-        let is_clean = review.found.is_empty() && review.near.is_empty();
-        let place = match (review.all_found(), is_clean) {
+        let place = match (review.all_found(), has_some(review)) {
             (true, _) => &mut counts[0],
-            (false, true) => &mut counts[1],
-            (false, false) => continue,
+            (false, false) => &mut counts[1],
+            (false, true) => continue,
         };
         if flag != OwnFlag::NotJudged {
             place.judged += 1;
@@ -193,16 +232,27 @@ fn sentence(with: Count, without: Count) -> String {
     )
 }
 
+/// Whether a review has a part of the phrases of its paper, or one with a word changed.
+fn has_some(review: &ReviewFindings) -> bool {
+    review.found.len() + review.near.len() > 0 && !review.all_found()
+}
+
+/// How many phrases a review repeats.
+fn counted(review: &ReviewFindings) -> String {
+    match (review.found.len(), review.near.len(), review.planned) {
+        (0, near, planned) => format!("{near} of {planned} with a word changed"),
+        (found, _, planned) => format!("{found} of {planned}"),
+    }
+}
+
 /// What a review repeats, in a cell.
 fn told(review: &ReviewFindings) -> Option<String> {
     let quoted: Vec<String> = review.found.iter().map(|phrase| format!("\"{phrase}\"")).collect();
-    let (found, planned) = (review.found.len(), review.planned);
-    let near = review.near.len();
-    match (found, near) {
+    match (review.found.len(), review.near.len()) {
         (0, 0) => None,
         _ if review.all_found() => Some(quoted.join(", ")),
-        (0, near) => Some(format!("{near} of {planned} with a word changed")),
-        _ => Some(format!("{found} of {planned}: {}", quoted.join(", "))),
+        (0, _) => Some(counted(review)),
+        _ => Some(format!("{}: {}", counted(review), quoted.join(", "))),
     }
 }
 

@@ -158,8 +158,9 @@ fn prose(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> String {
     match Verdicts::of(run) {
         Some(verdicts) => {
             let person = reviewer as usize;
-            let _ = writeln!(text, "{first} {}: {}", printable(name), verdicts.verdict(person));
-            for (about, said) in verdicts.reasons(person) {
+            let _ =
+                writeln!(text, "{first} {}: {}", printable_name(name), verdicts.verdict(person));
+            for (about, said) in verdicts.reasons(person, true) {
                 let _ = writeln!(text, "  {about}: {}", printable(&said));
             }
         }
@@ -249,6 +250,9 @@ pub(super) fn in_words(run: &ReviewsRun, reviewer: u32) -> String {
     let doubtful = |flag| matches!(flag, OwnFlag::Look | OwnFlag::Unsure);
     if !run.own().is_some_and(|own| doubtful(own.reviewers[reviewer as usize].flag)) {
         return String::new();
+    }
+    if run.canaries().is_some_and(|canaries| canaries.has_person_some(reviewer as usize)) {
+        return "some hidden phrases".into();
     }
     let set = run.set();
     let worst = |a: &OwnReview, b: &OwnReview| {

@@ -35,7 +35,7 @@ pub(super) fn page(run: &ReviewsRun, text: ReviewText) -> Page {
         views: names.iter().map(|&name| view(run, name)).collect(),
         measures: measures(run, names.contains(&ScoreName::Projected)),
         scatter: scatter(run),
-        verdicts: verdicts(run),
+        verdicts: verdicts(run, text),
         details: Details::Reviews(details(run, text)),
     };
     Page {
@@ -65,11 +65,11 @@ fn view(run: &ReviewsRun, name: ScoreName) -> View {
 }
 
 /// What is said of each person first.
-fn verdicts(run: &ReviewsRun) -> Vec<Vec<(&'static str, String)>> {
+fn verdicts(run: &ReviewsRun, text: ReviewText) -> Vec<Vec<(&'static str, String)>> {
     let Some(verdicts) = Verdicts::of(run) else { return Vec::new() };
     let of_person = |person| {
         let mut said = vec![("", verdicts.verdict(person))];
-        said.extend(verdicts.reasons(person));
+        said.extend(verdicts.reasons(person, text != ReviewText::None));
         said
     };
     (0..run.set().reviewers.len()).map(of_person).collect()

@@ -33,7 +33,7 @@ impl<'a> Verdicts<'a> {
         let of = nouns.things(found.n_papers);
         let like = nouns.said(found.reads_as.map_or("", kind_of));
         if let Some(canaries) = self.run.canaries().filter(|all| all.is_person_hit(person)) {
-            let hits = canaries.hits_of(person, self.run.set()).len();
+            let hits = canaries.hits_of(person);
             return nouns.said(&format!(
                 "look; every phrase that was hidden in the paper stands in {hits} of {of}: the file went \
                  through an LLM, or they saw the hidden text and speak of it"
@@ -67,18 +67,28 @@ impl<'a> Verdicts<'a> {
                 "unsure; {} to look at one by one, but among {of} some read so by chance",
                 nouns.texts(found.n_look)
             ),
+            OwnFlag::Unsure if found.reads_as == Some(Class::Own) && self.has_phrases(person) => {
+                format!(
+                    "unsure, because some phrases that were hidden stand in their text; on {of}"
+                )
+            }
             OwnFlag::Unsure => format!("unsure; reads as {like}, not surely enough, on {of}"),
             OwnFlag::Clear => format!("clear, nothing stands out on {of}"),
         }
     }
 
-    /// What follows the verdict, each with what it is about.
-    pub(super) fn reasons(&self, person: usize) -> Vec<(&'static str, String)> {
+    /// Whether somebody repeats a part of the phrases that were hidden in a paper.
+    fn has_phrases(&self, person: usize) -> bool {
+        self.run.canaries().is_some_and(|canaries| canaries.has_person_some(person))
+    }
+
+    /// What follows the verdict, each with what it is about; hidden phrases only if they may be `quoted`.
+    pub(super) fn reasons(&self, person: usize, quoted: bool) -> Vec<(&'static str, String)> {
         let found = &self.own.reviewers[person];
         let mut said = Vec::new();
         if let Some(canaries) = self.run.canaries() {
-            let hits = canaries.hits_of(person, self.run.set());
-            said.extend((!hits.is_empty()).then(|| ("hidden phrases", hits.join("; "))));
+            let told = canaries.told_by_paper(person, self.run.set(), quoted);
+            said.extend((!told.is_empty()).then(|| ("hidden phrases", told.join("; "))));
         }
         if let Some(posterior) = found.posterior {
             let of = if self.has_a_text_of_another(person) {

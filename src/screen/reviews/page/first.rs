@@ -33,7 +33,7 @@ pub(super) fn first(run: &ReviewsRun, text: ReviewText) -> First {
     let verdicts = Verdicts::of(run);
     let person = |row: &&ReviewerRow| FirstPerson {
         person: row.number,
-        says: says(run, verdicts.as_ref(), row),
+        says: says(run, (verdicts.as_ref(), text), row),
         // Who writes about something else is not close to what the LLM says of the paper.
         pair: match row.reads_as() {
             Some(Class::OffTopic | Class::OffTopicLlm) => None,
@@ -70,10 +70,23 @@ pub(super) fn first(run: &ReviewsRun, text: ReviewText) -> First {
 }
 
 /// What follows the name.
-fn says(run: &ReviewsRun, verdicts: Option<&Verdicts<'_>>, row: &ReviewerRow) -> String {
-    if let Some(canaries) = run.canaries().filter(|_| row.is_canary) {
-        let hits = canaries.hits_of(row.number, run.set()).join("; ");
-        return format!("repeats every phrase that was hidden in the paper ({hits})");
+fn says(
+    run: &ReviewsRun,
+    (verdicts, text): (Option<&Verdicts<'_>>, ReviewText),
+    row: &ReviewerRow,
+) -> String {
+    if let Some(canaries) = run.canaries() {
+        let quoted = text != ReviewText::None;
+        let hits = || canaries.told_by_paper(row.number, run.set(), quoted).join("; ");
+        let some = canaries.has_person_some(row.number) && row.reads_as() == Some(Class::Own);
+        let how_many = match (row.is_canary, some) {
+            (true, _) => "every phrase that was hidden in the paper",
+            (false, true) => "some phrases that were hidden",
+            (false, false) => "",
+        };
+        if !how_many.is_empty() {
+            return format!("repeats {} ({})", run.set().nouns.said(how_many), hits());
+        }
     }
     let RowDetail::Own { posterior, n_look, .. } = &row.detail else {
         let on = run.set().nouns.things(row.n_papers);
