@@ -34,7 +34,9 @@ pub(crate) use self::parquet::ParquetExporter;
 pub(crate) use self::table::{Cell, Table, estimate_cells};
 #[cfg(feature = "html")]
 pub(crate) use self::text::folded;
-pub(crate) use self::text::{TextExporter, printable, printable_lines, three_decimals};
+pub(crate) use self::text::{
+    TextExporter, printable, printable_lines, printable_name, three_decimals, two_decimals,
+};
 pub(crate) use crate::data::input::Input;
 use crate::data::warning::Warning;
 

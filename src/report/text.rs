@@ -124,7 +124,7 @@ impl Shown {
     fn of(table: &super::Table) -> Self {
         let shown = |cell: &Cell| match cell {
             Cell::Missing => MISSING.into(),
-            Cell::Text(text) => printable(text).into_owned(),
+            Cell::Text(text) => printable_name(text).into_owned(),
             Cell::Integer(number) => number.to_string(),
             Cell::Number(number) => three_decimals(*number),
         };
@@ -301,17 +301,22 @@ pub(super) fn is_hostile(c: char) -> bool {
 /// The text with control characters made visible, so that a name from a stranger cannot move the
 /// cursor, change colours or hide other lines of a terminal, nor look like another name.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    shown_unless(text, |_| false)
+    shown_where(text, is_hostile)
+}
+
+/// As [`printable`], for a name: other spaces are shown, too, since they look like the usual one.
+pub(crate) fn printable_name(text: &str) -> Cow<'_, str> {
+    let is_odd = |c: char| c.is_whitespace() && !matches!(c, ' ' | '\u{3000}');
+    shown_where(text, |c| is_hostile(c) || is_odd(c))
 }
 
 /// As [`printable`], for a text of several lines: line ends and tabs stay.
 pub(crate) fn printable_lines(text: &str) -> Cow<'_, str> {
-    shown_unless(text, |c| matches!(c, '\n' | '\t'))
+    shown_where(text, |c| is_hostile(c) && !matches!(c, '\n' | '\t'))
 }
 
-fn shown_unless(text: &str, kept: impl Fn(char) -> bool) -> Cow<'_, str> {
-    let acts = |c: char| is_hostile(c) && !kept(c);
-    if !text.contains(acts) {
+fn shown_where(text: &str, acts: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&acts) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
@@ -362,6 +367,18 @@ mod tests {
         assert_eq!(printable("a\u{202e}b\n"), "a\\u{202e}b\\u{a}");
         assert_eq!(printable("ada\u{200b}"), "ada\\u{200b}");
         assert_eq!(printable("Zoë 评审"), "Zoë 评审");
+        assert_eq!(printable("10\u{a0}%"), "10\u{a0}%");
+        let names = ["Anna B", "Anna  B", "Anna\u{a0}B", "Anna\u{2009}B", "Zoë\u{3000}评审"];
+        let shown = ["Anna B", "Anna  B", "Anna\\u{a0}B", "Anna\\u{2009}B", "Zoë\u{3000}评审"];
+        assert_eq!(names.map(printable_name), shown);
+    }
+
+    #[test]
+    fn a_note_that_asks_ends_with_its_question() {
+        let mut report = example();
+        report.warnings[0].message = "is that the right column?".into();
+        let text = written(&TextExporter { color: false, width: None }, &report);
+        assert!(text.ends_with("Note: is that the right column?\n"), "{text}");
         assert_eq!(printable_lines("a\n\tb\u{1b}[2J"), "a\n\tb\\u{1b}[2J");
     }
 

@@ -6,7 +6,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
 use minijinja::{Environment, UndefinedBehavior, context};
 
-use super::super::{Cell, Exporter, Report, printable, three_decimals};
+use super::super::{Cell, Exporter, Report, printable, printable_name, three_decimals};
 use super::embedded::{hash_of, json_for_script, policy_hash};
 use super::model::{Details, First, FirstPerson, Page, People, Section, SectionCell, ShownTable};
 use super::script::SCRIPT;
@@ -149,6 +149,11 @@ fn shown(text: &str) -> String {
     printable(text).into_owned()
 }
 
+/// A name as [`printable_name`] shows it.
+fn named(name: &str) -> String {
+    printable_name(name).into_owned()
+}
+
 fn all_shown(texts: &[String]) -> Vec<String> {
     texts.iter().map(|text| shown(text)).collect()
 }
@@ -187,7 +192,7 @@ fn first_values(first: &First, people: &People) -> Value {
             });
             let name = &people.names[person.person];
             context! {
-                name => shown(name), link => link_to(name), says => shown(&person.says), pair,
+                name => named(name), link => link_to(name), says => shown(&person.says), pair,
             }
         };
         all.iter().map(person).collect()
@@ -231,7 +236,7 @@ fn section_values(section: &Section, people: Option<&People>) -> Value {
         SectionCell::Person(person) => {
             let name = people.and_then(|people| people.names.get(*person));
             let name = name.map_or("", String::as_str);
-            context! { text => shown(name), link => link_to(name) }
+            context! { text => named(name), link => link_to(name) }
         }
         SectionCell::Text(text) => context! { text => shown(text), link => () },
     };
@@ -280,7 +285,7 @@ fn people_values(people: &People) -> Value {
             let number = |value: Option<f64>| value.map_or_else(|| "-".into(), three_decimals);
             let (low, high) = row.interval.unzip();
             Some(context! {
-                name => shown(&people.names[person]),
+                name => named(&people.names[person]),
                 score => number(row.score),
                 low => number(low),
                 high => number(high),

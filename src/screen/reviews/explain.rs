@@ -10,7 +10,7 @@ use crate::data::excerpt::excerpt;
 use crate::data::nouns::Nouns;
 use crate::data::reviews::{Review, ReviewSet};
 use crate::error::{ErrorKind, Kinded, Result};
-use crate::report::{Cell, Report, Table, printable, three_decimals};
+use crate::report::{Cell, Report, Table, printable, printable_name, three_decimals};
 use crate::text::explain::{PaperEvidence, SentenceEvidence};
 use crate::text::own::{Class, Closest, OtherPaper, OwnFlag, OwnReview, is_copied};
 use crate::text::score::ScoreName;
@@ -165,7 +165,7 @@ fn prose(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> String {
             }
         }
         None => {
-            let _ = writeln!(text, "{first} {}, embedder {}", printable(name), run.embedder());
+            let _ = writeln!(text, "{first} {}, embedder {}", printable_name(name), run.embedder());
         }
     }
     text.push('\n');
@@ -176,7 +176,7 @@ fn prose(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> String {
             text,
             "\n{} {}",
             if set.nouns == Nouns::Answers { "Task" } else { "Paper" },
-            printable(set.papers.name(paper.paper))
+            printable_name(set.papers.name(paper.paper))
         );
         own_of_review(&mut text, run, reviewer, paper.paper);
         if paper.peers.is_empty() {
@@ -188,7 +188,7 @@ fn prose(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> String {
             let _ = writeln!(
                 text,
                 "    {:<22} {:>6}   {:>6}",
-                printable(set.reviewers.name(peer.reviewer)),
+                printable_name(set.reviewers.name(peer.reviewer)),
                 number(peer.before),
                 number(peer.after)
             );
@@ -199,7 +199,7 @@ fn prose(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> String {
             let _ = writeln!(text, "  similarity with the LLM");
         }
         for z in &paper.z {
-            let source = printable(set.sources.name(z.source));
+            let source = printable_name(set.sources.name(z.source));
             let _ = writeln!(text, "    {source:<22} {:>6.3}", z.similarity);
         }
         sentences(
@@ -228,7 +228,7 @@ fn other_papers(text: &mut String, run: &ReviewsRun, reviewer: u32) {
         let Some(other) = found.other_paper.filter(OtherPaper::is_closer) else { continue };
         let (here, there) =
             (set.papers.name(set.reviews[place].paper), set.papers.name(other.paper));
-        let (here, there) = (printable(here), printable(there));
+        let (here, there) = (printable_name(here), printable_name(there));
         let of_z = set.z.iter().filter(|z| z.paper == other.paper).map(|z| &z.content);
         let of_others = set.reviews.iter().filter(|review| review.paper == other.paper);
         let its =
@@ -289,7 +289,7 @@ fn copied(text: &mut String, run: &ReviewsRun, reviewer: u32) {
     for (place, found) in own_reviews(run, reviewer) {
         let (Some(share), false) = (found.copied, found.passages.is_empty()) else { continue };
         let set = run.set();
-        let paper = printable(set.papers.name(set.reviews[place].paper));
+        let paper = printable_name(set.papers.name(set.reviews[place].paper));
         let _ = writeln!(
             text,
             "word for word in an LLM's, {:.0} % of the words on {paper}:",
@@ -297,7 +297,7 @@ fn copied(text: &mut String, run: &ReviewsRun, reviewer: u32) {
         );
         for (passage, source) in passages(run, place) {
             let passage = excerpt(passage, SHOWN_CHARACTERS);
-            let _ = writeln!(text, "    {}: \"{}\"", printable(&source), printable(&passage));
+            let _ = writeln!(text, "    {}: \"{}\"", printable_name(&source), printable(&passage));
         }
     }
 }
@@ -395,7 +395,7 @@ fn own_of_review(text: &mut String, run: &ReviewsRun, reviewer: u32, paper: u32)
         let _ = writeln!(text, "    not judged: {reason}");
     }
     if let Some(peer) = review.peer {
-        let name = printable(set.reviewers.name(set.reviews[peer.index].reviewer));
+        let name = printable_name(set.reviewers.name(set.reviews[peer.index].reviewer));
         let _ = writeln!(text, "    most similar peer: {name} ({:.3})", peer.cosine);
     }
     if let Some(z) = review.z {

@@ -260,6 +260,9 @@ fn the_flagged_stand_above_everything_with_a_link_by_name() {
         "{html}"
     );
     assert!(html.contains("3 more") && html.contains("(0.94)"));
+    // A name with another space is another name.
+    page.people.as_mut().unwrap().names[0] = "a\u{a0}b".into();
+    assert!(self::html(&report("a"), &page).contains("<bdi>a\\u{a0}b</bdi></a>"));
     page.first = Some(First { nobody: "Nobody stands out", ..First::default() });
     let html = self::html(&report("a"), &page);
     assert!(html.contains("Nobody stands out") && !html.contains("Look at these first"));

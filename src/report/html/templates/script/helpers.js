@@ -33,11 +33,15 @@ const count = (value) => (value === null ? "-" : String(value));
 
 // Characters that hide or reorder what is around them, as the program shows them on a terminal.
 const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
-const visible = (text) =>
-  text.replace(HOSTILE, (letter) => "\\u{" + letter.codePointAt(0).toString(16) + "}");
+const escaped = (text, letters) =>
+  text.replace(letters, (letter) => "\\u{" + letter.codePointAt(0).toString(16) + "}");
+const visible = (text) => escaped(text, HOSTILE);
+
+// Spaces that look like the usual one, and make another name.
+const ODD_SPACE = /[\u00a0\u1680\u2000-\u200a\u202f\u205f]/g;
 
 /** A name in a box of its own, so that its direction does not spill over. */
-const named = (text) => make("bdi", {}, visible(text));
+const named = (text) => make("bdi", {}, escaped(visible(text), ODD_SPACE));
 
 function table(attributes, head, rows) {
   const cells = head.map((text, i) => make("th", { scope: "col", class: i ? "number" : "" }, text));
