@@ -99,6 +99,10 @@ impl Nouns {
         for part in sentence.split_inclusive(|c: char| !c.is_alphabetic()) {
             let end = part.find(|c: char| !c.is_alphabetic()).unwrap_or(part.len());
             let (word, rest) = part.split_at(end);
+            let is_text = matches!(word, "review" | "reviewed");
+            if is_text && (said == "a " || said.ends_with(" a ")) {
+                said.insert(said.len() - 1, 'n');
+            }
             said.push_str(match word {
                 "reviewer" => "worker",
                 "reviewers" => "workers",
@@ -149,8 +153,8 @@ mod tests {
         assert_eq!(Nouns::of_format("mturk"), Some(Nouns::Answers));
         assert_eq!(Nouns::of_format("openreview"), Some(Nouns::Reviews));
         assert_eq!(Nouns::of_format("table"), None);
-        let said = "no LLM's review of papers, which reviewers' reviews need; reviewed";
-        let expected = "no LLM's answer of tasks, which workers' answers need; answered";
+        let said = "a review of papers, which a reviewer's reviews need; as a reviewed one";
+        let expected = "an answer of tasks, which a worker's answers need; as an answered one";
         assert_eq!(Nouns::Answers.said(said), expected);
         assert_eq!(Nouns::Reviews.said(said), said);
         assert_eq!(Nouns::Answers.people(1), "1 worker");

@@ -89,6 +89,16 @@ fn the_file_says_whether_they_are_reviewers_or_workers() {
     assert!(!shown.contains("reviewers") && !shown.contains("papers"), "{shown}");
     let explained = run(&folder, &["--explain", "finn"]).succeeded().stdout;
     assert!(explained.starts_with("Worker finn: look; "), "{explained}");
+    assert!(explained.contains("reads as a copy of the LLM's answer"), "{explained}");
+    for word in ["papers'", "LLM review", "LLM's review", "other paper"] {
+        assert!(!explained.contains(word), "{word} in {explained}");
+    }
+    run(&folder, &["--report", "page.html"]).succeeded();
+    let page = std::fs::read_to_string(folder.path("page.html")).unwrap();
+    assert!(page.contains("<title>What workers add beyond the LLM"), "{}", &page[..2000]);
+    assert!(page.contains("reads as an answer of another task"));
+    let (names, rest) = page.split_once("\"noun\":\"worker\"").expect("what people are called");
+    assert!(names.contains("\"counted\":\"tasks\"") || rest.contains("\"counted\":\"tasks\""));
     // Columns of files are the same for all.
     let columns = run(&folder, &["--format", "csv"]).succeeded().csv()[0].clone();
     assert_eq!(columns[..2], ["reviewer", "score_name"]);

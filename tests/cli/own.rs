@@ -260,7 +260,8 @@ fn explain_says_what_own_work_rests_on() {
     for part in [
         "own work: p_own 0.000, p_copy 1.000",
         "reads as copy; flag look; from 3 papers",
-        "own work: closer than to other papers' by",
+        "\n  look, reads as a copy of the LLM's review; chance of own work less than 0.1 %; 100 % of its words \
+         stand in an LLM's\n    closer than to other papers' by",
         "most similar peer: ",
         "most similar LLM review: ",
         "a form or a quote would stand there word for word, too (a table of the papers' texts would say what all may quote)",

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::verdict::Verdicts;
+use super::verdict::{Verdicts, in_an_llms, in_percent, kind_of};
 use super::{ReviewsRun, own};
 use crate::data::excerpt::excerpt;
 use crate::data::nouns::Nouns;
@@ -66,7 +66,7 @@ pub(super) fn report(run: &ReviewsRun, name: &str) -> Result<Report> {
         settings,
         table: table(run, reviewer, &papers),
         warnings: Vec::new(),
-        footer: footer(),
+        footer: footer().iter().map(|sentence| run.set().nouns.said(sentence)).collect(),
         prose: Some(prose(run, reviewer, &papers)),
     })
 }
@@ -180,7 +180,7 @@ fn prose(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> String {
         );
         own_of_review(&mut text, run, reviewer, paper.paper);
         if paper.peers.is_empty() {
-            let _ = writeln!(text, "  no peer reviewed it");
+            let _ = writeln!(text, "  {}", set.nouns.said("no peer reviewed it"));
         } else {
             let _ = writeln!(text, "  similarity with peers     as is   beyond the LLM");
         }
@@ -194,7 +194,7 @@ fn prose(run: &ReviewsRun, reviewer: u32, papers: &[PaperEvidence]) -> String {
             );
         }
         if paper.z.is_empty() {
-            let _ = writeln!(text, "  no LLM review of it");
+            let _ = writeln!(text, "  no LLM {} of it", set.nouns.text());
         } else {
             let _ = writeln!(text, "  similarity with the LLM");
         }
@@ -233,9 +233,11 @@ fn other_papers(text: &mut String, run: &ReviewsRun, reviewer: u32) {
         let of_others = set.reviews.iter().filter(|review| review.paper == other.paper);
         let its =
             of_others.map(|review| &review.content).chain(of_z).find_map(|c| c.text.as_deref());
-        let _ = writeln!(text, "the review of {here} is closest to what others wrote on {there}:");
+        let what = set.nouns.text();
+        let _ = writeln!(text, "the {what} of {here} is closest to what others wrote on {there}:");
         let own = set.reviews[place].content.text.as_deref();
         for (whose, said) in [("this review", own), ("on the other paper", its)] {
+            let whose = set.nouns.said(whose);
             let said = excerpt(said.unwrap_or_default(), SHOWN_CHARACTERS);
             let _ = writeln!(text, "    {whose}: \"{}\"", printable(&said));
         }
@@ -384,34 +386,43 @@ fn own_review(run: &ReviewsRun, reviewer: u32, paper: u32) -> Option<&OwnReview>
 /// Where the review of one paper stands for the score own.
 fn own_of_review(text: &mut String, run: &ReviewsRun, reviewer: u32, paper: u32) {
     let Some(review) = own_review(run, reviewer, paper) else { return };
-    let set = run.set();
+    let (set, nouns) = (run.set(), run.set().nouns);
+    let mut said = vec![match (review.flag, review.reads_as, review.reason) {
+        (OwnFlag::NotJudged, _, reason) => format!("not judged: {}", own::reason(reason)),
+        (flag, Some(class), _) => {
+            format!("{}, reads as {}", flag.as_str(), nouns.said(kind_of(class)))
+        }
+        (flag, None, _) => flag.as_str().to_owned(),
+    }];
+    said.extend(review.p_own.map(|own| format!("chance of own work {}", in_percent(own))));
+    said.extend(in_an_llms(review.copied));
+    let _ = writeln!(text, "  {}", said.join("; "));
+    let closer = nouns.said("closer than to other papers'");
     let _ = writeln!(
         text,
-        "  own work: closer than to other papers' by {} to peers, by {} to the LLM",
+        "    {closer} by {} to peers, by {} to the LLM",
         number(review.features.peers),
         number(review.features.z)
     );
-    if let Some(reason) = review.reason {
-        let _ = writeln!(text, "    not judged: {reason}");
-    }
     if let Some(peer) = review.peer {
         let name = printable_name(set.reviewers.name(set.reviews[peer.index].reviewer));
         let _ = writeln!(text, "    most similar peer: {name} ({:.3})", peer.cosine);
     }
     if let Some(z) = review.z {
-        let name = printable(set.sources.name(set.z[z.index].source));
-        let _ = writeln!(text, "    most similar LLM review: {name} ({:.3})", z.cosine);
+        let name = printable_name(set.sources.name(set.z[z.index].source));
+        let what = nouns.text();
+        let _ = writeln!(text, "    most similar LLM {what}: {name} ({:.3})", z.cosine);
     }
     if let Some(other) = review.other_paper {
         let far = match other.is_close {
-            Some(false) => "; people are closer to the papers that they review",
+            Some(false) => "; people are closer to what they write about",
             Some(true) | None => "",
         };
         let _ = writeln!(
             text,
-            "    closest other paper: {} (closer than to other papers' by {} to what others wrote, \
-             here by {}{far})",
-            printable(set.papers.name(other.paper)),
+            "    closest other {}: {} ({closer} by {} to what others wrote, here by {}{far})",
+            nouns.thing(),
+            printable_name(set.papers.name(other.paper)),
             three_decimals(other.closeness),
             three_decimals(other.closeness_here),
         );

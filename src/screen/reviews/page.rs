@@ -16,6 +16,7 @@ use super::own;
 use super::rows::{ReviewerRow, RowDetail};
 use super::verdict::{Verdicts, kind_of};
 use super::words::{meaning, scope};
+use crate::data::nouns::Nouns;
 use crate::report::html::{Details, Measure, Page, People, PersonRow, ReviewText, Values, View};
 use crate::screen::NOT_A_VERDICT;
 use crate::text::own::OwnFlag;
@@ -29,8 +30,11 @@ pub(super) fn page(run: &ReviewsRun, text: ReviewText) -> Page {
     names.sort_by_key(|name| Some(*name) != leading);
     let nouns = run.set().nouns;
     let people = People {
-        noun: "reviewer",
-        counted: "papers",
+        noun: nouns.person(),
+        counted: match nouns {
+            Nouns::Reviews => "papers",
+            Nouns::Answers => "tasks",
+        },
         names: run.set().reviewers.names().to_vec(),
         views: names.iter().map(|&name| view(run, name)).collect(),
         measures: measures(run, names.contains(&ScoreName::Projected)),
@@ -39,10 +43,13 @@ pub(super) fn page(run: &ReviewsRun, text: ReviewText) -> Page {
         details: Details::Reviews(details(run, text)),
     };
     Page {
-        title: "What reviewers add beyond the LLM".into(),
+        title: nouns.said("What reviewers add beyond the LLM"),
         first: Some(first(run, text)),
         lead: vec![scope(run)],
-        reading: reading(run, names.contains(&ScoreName::Own)),
+        reading: reading(run, names.contains(&ScoreName::Own))
+            .iter()
+            .map(|sentence| nouns.said(sentence))
+            .collect(),
         people: Some(people),
         sections: sections(run),
         ..Page::default()
@@ -57,7 +64,7 @@ fn view(run: &ReviewsRun, name: ScoreName) -> View {
     }
     View {
         name: name.as_str().into(),
-        meaning: meaning(name, run.centered()).into(),
+        meaning: run.set().nouns.said(meaning(name, run.centered())),
         // Log odds tell a chair less than what stands beside them.
         is_listed: name != ScoreName::Own,
         rows,
@@ -127,7 +134,7 @@ fn measures(run: &ReviewsRun, has_projected: bool) -> Vec<Measure> {
     let has_own = run.own().is_some();
     let measure = |name: &str, meaning: &str, values| Measure {
         name: name.into(),
-        meaning: meaning.into(),
+        meaning: run.set().nouns.said(meaning),
         values: Values::Numbers(values),
         is_listed: !has_own,
     };

@@ -127,13 +127,10 @@ impl<'a> Verdicts<'a> {
             let review = &self.own.reviews[place];
             let like = review.reads_as.filter(|class| *class != Class::Own);
             let like = like.map(|class| set.nouns.said(kind_of(class)));
-            let copied = review
-                .copied
-                .filter(|share| *share >= 0.005)
-                .map(|share| format!("{:.0} % of its words stand in an LLM's", 100.0 * share));
             let is_hit = self.run.canaries().is_some_and(|canaries| canaries.is_hit(place));
             let hidden = is_hit.then(|| "the hidden phrases".to_owned());
-            let why: Vec<String> = like.into_iter().chain(copied).chain(hidden).collect();
+            let why: Vec<String> =
+                like.into_iter().chain(in_an_llms(review.copied)).chain(hidden).collect();
             format!("{} ({})", set.papers.name(set.reviews[place].paper), why.join(", "))
         };
         let mut named: Vec<String> = places.iter().take(NAMED).map(phrase).collect();
@@ -272,6 +269,12 @@ pub(super) fn kind_of(class: Class) -> &'static str {
         Class::OffTopic => "a review of another paper",
         Class::OffTopicLlm => "a review of another paper, by an LLM or a person",
     }
+}
+
+/// How many of its words are an LLM's, if that is worth a word.
+pub(super) fn in_an_llms(copied: Option<f64>) -> Option<String> {
+    let share = copied.filter(|share| *share >= 0.005)?;
+    Some(format!("{:.0} % of its words stand in an LLM's", 100.0 * share))
 }
 
 /// A probability for people.

@@ -127,7 +127,8 @@ fn of_another_paper(run: &ReviewsRun, row: &ReviewerRow) -> Option<String> {
         .reduce(|best, next| if next.1.lead() > best.1.lead() { next } else { best })?;
     let paper = set.papers.name(review.paper);
     let there = set.papers.name(other.paper);
-    Some(format!("the review of {paper} is closest to what others wrote on {there}"))
+    let what = set.nouns.text();
+    Some(format!("the {what} of {paper} is closest to what others wrote on {there}"))
 }
 
 /// The sentence that is closest to one of an LLM, of all that the reviewer wrote.

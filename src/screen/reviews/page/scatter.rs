@@ -25,11 +25,12 @@ fn of_own(run: &ReviewsRun, own: &OwnScores) -> Option<(String, String)> {
     if people.is_empty() {
         return None;
     }
+    let said = |sentence: &str| run.set().nouns.said(sentence);
     let cloud = |class: Class, name: &str| {
         let ghosts = own.ghosts.iter().filter(|ghost| ghost.class == class);
         let points = means(run, ghosts.map(|ghost| (ghost.review, &ghost.features)));
         let step = points.len().div_ceil(MOST_GHOSTS).max(1);
-        ScatterCloud { name: name.into(), points: points.into_values().step_by(step).collect() }
+        ScatterCloud { name: said(name), points: points.into_values().step_by(step).collect() }
     };
     let flagged = run.scores(ScoreName::Own);
     let flagged = flagged.iter().filter(|row| row.flag_word() == Some("look"));
@@ -37,10 +38,10 @@ fn of_own(run: &ReviewsRun, own: &OwnScores) -> Option<(String, String)> {
         people.into_iter().map(|(person, (x, y))| ScatterPoint { person, x, y }).collect();
     let shown = points.len();
     let chart = ScatterChart {
-        title: "Where reviewers stand, and where planted texts would".into(),
-        x_name: "closer to the LLM's reviews of the paper than of others".into(),
-        y_name: "closer to peers on the paper than elsewhere".into(),
-        corners: ["another paper?".into(), "what the LLM says?".into()],
+        title: said("Where reviewers stand, and where planted texts would"),
+        x_name: said("closer to the LLM's reviews of the paper than of others"),
+        y_name: said("closer to peers on the paper than elsewhere"),
+        corners: ["another paper?", "what the LLM says?"].map(said),
         points,
         clouds: vec![
             cloud(Class::Copy, "copies"),
@@ -50,11 +51,11 @@ fn of_own(run: &ReviewsRun, own: &OwnScores) -> Option<(String, String)> {
         ],
         named: flagged.take(NAMED).map(|row| (row.number, row.reviewer.clone())).collect(),
     };
-    let caption = format!(
+    let caption = said(&format!(
         "One dot per reviewer ({shown}), those flagged named; point at it for the name, click it for \
          the evidence, or move with the arrow keys. Faint dots show where a reviewer of this venue \
          would stand who hands in such texts. Copiers lie on the right, at any height."
-    );
+    ));
     Some((chart.svg(), caption))
 }
 
@@ -86,18 +87,19 @@ fn of_projected(run: &ReviewsRun) -> Option<(String, String)> {
     if points.is_empty() {
         return None;
     }
+    let said = |sentence: &str| run.set().nouns.said(sentence);
     let shown = points.len();
     let chart = ScatterChart {
         title: "Close to the LLM, and supported by peers beyond it".into(),
-        x_name: "similarity with the LLM's reviews".into(),
+        x_name: said("similarity with the LLM's reviews"),
         y_name: "similarity with peers beyond the LLM".into(),
         corners: ["off topic?".into(), "says what the LLM says?".into()],
         points,
         ..ScatterChart::default()
     };
-    let caption = format!(
+    let caption = said(&format!(
         "One dot per reviewer ({shown}); point at it for the name, click it for the evidence, or move \
          with the arrow keys. Low means: nothing that peers say too was found beyond the LLM."
-    );
+    ));
     Some((chart.svg(), caption))
 }

@@ -2,6 +2,7 @@
 //! tables of their own.
 
 use super::super::{ReviewsRun, own};
+use crate::data::nouns::Nouns;
 use crate::data::reviews::Review;
 use crate::report::html::{Section, SectionCell};
 use crate::report::three_decimals;
@@ -12,7 +13,25 @@ const MOST_ROWS: usize = 500;
 
 pub(super) fn sections(run: &ReviewsRun) -> Vec<Section> {
     let sections = [near_duplicates(run), other_papers(run), not_judged(run)];
-    sections.into_iter().flatten().filter(|section| !section.rows.is_empty()).collect()
+    let nouns = run.set().nouns;
+    let said = |section: Section| Section {
+        title: nouns.said(&section.title),
+        lead: nouns.said(&section.lead),
+        columns: section.columns.iter().map(|column| in_its_words(nouns, column)).collect(),
+        ..section
+    };
+    sections.into_iter().flatten().filter(|section| !section.rows.is_empty()).map(said).collect()
+}
+
+/// The name of a column in the words of the file.
+fn in_its_words(nouns: Nouns, column: &'static str) -> &'static str {
+    match column {
+        "reviewer" => nouns.person(),
+        "paper" => nouns.thing(),
+        "and reviewer" if nouns == Nouns::Answers => "and worker",
+        "closest other paper" if nouns == Nouns::Answers => "closest other task",
+        column => column,
+    }
 }
 
 fn near_duplicates(run: &ReviewsRun) -> Option<Section> {
@@ -55,18 +74,18 @@ fn other_papers(run: &ReviewsRun) -> Option<Section> {
     found.sort_by(|(_, a), (_, b)| b.lead().total_cmp(&a.lead()));
     let left_out = found.len().saturating_sub(MOST_ROWS);
     let row = |(review, other): (&Review, OtherPaper)| {
-        let is_close = match other.is_close {
+        let is_close = set.nouns.said(match other.is_close {
             Some(true) => "as close as a review is",
             Some(false) => "less close than a review is",
             None => "",
-        };
+        });
         vec![
             SectionCell::Person(review.reviewer as usize),
             paper(review.paper),
             number(other.closeness_here),
             paper(other.paper),
             number(other.closeness),
-            SectionCell::Text(is_close.into()),
+            SectionCell::Text(is_close),
         ]
     };
     Some(Section {
