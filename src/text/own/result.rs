@@ -32,7 +32,7 @@ pub enum NotJudged {
         /// How many different words.
         different: usize,
     },
-    /// Its paper has neither a Z nor a review by somebody else to compare with.
+    /// Nobody else's reviews, and no Z of one source, are there both of its paper and of others.
     NothingToCompare,
     /// None of the reviewer's papers has a Z that can be used: a copy of an LLM's review would not be
     /// seen.
@@ -62,7 +62,10 @@ impl std::fmt::Display for NotJudged {
                     "no more than {different} different words besides a form that most fill in"
                 )
             }
-            Self::NothingToCompare => f.write_str("no Z and no other review on any paper"),
+            Self::NothingToCompare => f.write_str(
+                "too little to compare with, as it takes other reviews, or LLM reviews of one source, of \
+                 the paper and of other papers",
+            ),
             Self::NoZ => f.write_str("no usable LLM review of any of their papers"),
             Self::SmallVenue => f.write_str("too few reviews in all for a scale"),
         }

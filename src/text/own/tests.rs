@@ -277,6 +277,20 @@ fn who_cannot_be_judged_has_no_score_and_a_reason() {
 }
 
 #[test]
+fn one_paper_has_others_and_nothing_to_hold_them_against() {
+    let mut set = venue(20);
+    set.reviews.retain(|review| review.paper == 0);
+    set.z.retain(|z| z.paper == 0);
+    assert_eq!((set.reviews.len(), set.z.len()), (3, 2));
+    let scores = scores(&set);
+    for review in &set.reviews {
+        let reason = scores.reviewers[review.reviewer as usize].reason.unwrap();
+        assert_eq!(reason, NotJudged::NothingToCompare);
+        assert!(reason.to_string().ends_with("of the paper and of other papers"), "{reason}");
+    }
+}
+
+#[test]
 fn too_little_has_no_scale() {
     let mut set = venue(20);
     set.reviews.truncate(2);
