@@ -374,10 +374,12 @@ fn a_dry_run_says_what_could_be_found_and_flags_nobody() {
     let shown = run(&folder, &["--dry-run"]).succeeded().stdout;
     assert!(
         shown.starts_with(
-            "An LLM's text that you hold is found always; of others, put in people's places"
+            "An LLM's text that you hold is always found word for word, without the model; of others, put \
+             in people's places"
         ),
         "{shown}"
     );
+    assert!(shown.contains("Copies word for word are found without it."), "{shown}");
     assert!(!shown.contains("finn") && !shown.contains("gwen"), "{shown}");
     let small = [sample("reviews.jsonl"), sample("llm-reviews.jsonl")];
     let command = ["reviews", &small[0], "--z", &small[1], "--score", "projected", "--dry-run"];

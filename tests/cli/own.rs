@@ -96,7 +96,7 @@ fn the_table_says_what_was_chosen_and_shows_the_worst() {
         "4 of 28 reviewers to look at",
         "did not hand in their own work",
         "Planted here, found: Z always, another LLM's",
-        "about 5 % of flags are false alarms",
+        "asked for: 5 % false alarms at most",
         "24 of 28 reviewers not shown",
     ] {
         assert!(shown.contains(part), "no `{part}` in {shown}");

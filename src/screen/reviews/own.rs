@@ -288,7 +288,7 @@ pub(super) fn planted(own: &OwnScores) -> Option<String> {
     let people = own.planted.people.map_or(String::new(), |people| {
         format!("; of people's own texts {:.1} % would be flagged", 100.0 * people)
     });
-    let always = "An LLM's text that you hold is found always";
+    let always = "An LLM's text that you hold is always found word for word, without the model";
     if kinds.is_empty() {
         return Some(format!("{always}{people}."));
     }
@@ -338,7 +338,7 @@ pub(super) fn found_if_planted(own: &OwnScores, settings: &OwnSettings) -> Optio
         said.push_str(&format!(", people {:.1} %", 100.0 * people));
     }
     let fdr = 100.0 * settings.fdr;
-    Some(format!("{said}; about {fdr:.0} % of flags are false alarms."))
+    Some(format!("{said}; asked for: {fdr:.0} % false alarms at most."))
 }
 
 /// Columns of the table of reviews, a contract with scripts.

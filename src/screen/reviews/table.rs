@@ -113,8 +113,8 @@ pub(super) fn of_ghosts(run: &ReviewsRun) -> Result<Report> {
     let mut footer = vec![scope(run)];
     footer.push(set.nouns.said(&format!(
         "Of {} people nothing could be seen: they would be unsure whatever they handed in. found_on_all: \
-         share that would be flagged look who hand such a text in on all of their papers; found_on_one: \
-         on one. Nobody is flagged here.",
+         share that the model would flag look who hand such a text in on all of their papers; \
+         found_on_one: on one. Copies word for word are found without it. Nobody is flagged here.",
         own.unseen
     )));
     let named = |warning: &Warning| NAMING.contains(&warning.code);
