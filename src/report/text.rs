@@ -48,7 +48,10 @@ impl Exporter for TextExporter {
             .then(|| format!("Not shown for want of room: {}.", left_out.join(", ")));
         let empty =
             (!empty.is_empty()).then(|| format!("Empty, and not shown: {}.", empty.join(", ")));
-        let warnings = report.warnings.iter().map(|warning| format!("Note: {}.", warning.message));
+        let note = |message: &str| {
+            format!("Note: {message}{}", if message.ends_with('?') { "" } else { "." })
+        };
+        let warnings = report.warnings.iter().map(|warning| note(&warning.message));
         let notes = report.footer.iter().cloned().chain(empty).chain(narrow).chain(warnings);
         for (index, note) in notes.enumerate() {
             if index == 0 {
