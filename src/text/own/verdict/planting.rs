@@ -1,5 +1,6 @@
 //! How much of an LLM's texts would be seen in one person's place.
 
+use rand::RngExt;
 use rand::seq::SliceRandom;
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -24,28 +25,47 @@ pub(super) struct Planting {
     pub(super) suspected: f64,
 }
 
-/// A closeness, and how far a text of that lies from its middle on each of somebody's papers, in deviations.
-type Draw = (f64, Vec<Point>);
+/// Texts of an LLM of one closeness, one on each of somebody's papers, by how far they lie from their middles in
+/// deviations.
+pub(super) struct Draw {
+    /// See [`CLOSENESS`].
+    node: f64,
+    /// Of their mean, which decides most.
+    mean: Point,
+    /// Of each, but for what their mean lies apart.
+    each: Vec<Point>,
+}
+
+impl Draw {
+    /// Of texts on so many papers.
+    fn away(&self, papers: usize) -> impl Iterator<Item = Point> {
+        let n = papers as f64;
+        let each = &self.each[..papers];
+        let apart = [0, 1].map(|at| {
+            let mean = each.iter().map(|text| text[at]).sum::<f64>() / n;
+            self.mean[at] / n.sqrt() - mean
+        });
+        each.iter().map(move |text| [text[0] + apart[0], text[1] + apart[1]])
+    }
+}
 
 /// What is planted for all people: so that what is said of somebody depends neither on what they are called nor on
-/// chance. By closeness, [`DRAWS`] of each; both coordinates of the texts on a paper are spread evenly.
+/// chance. By closeness, [`DRAWS`] of each, whose means are spread evenly.
 pub(super) fn standard_draws(papers: usize) -> Vec<Draw> {
     let mut random = stream(0, "own planting", 0);
     let middle = |draw: usize| (draw as f64 + 0.5) / DRAWS as f64;
-    let even = (0..DRAWS).map(|draw| Normal::standard().inverse_cdf(middle(draw)));
-    let mut even: Vec<f64> = even.collect();
+    let quantile = |share: f64| Normal::standard().inverse_cdf(share);
+    let even: Vec<f64> = (0..DRAWS).map(|draw| quantile(middle(draw))).collect();
     let mut all = Vec::with_capacity(CLOSENESS.len() * DRAWS);
     for (node, _) in CLOSENESS {
-        let mut of_node = vec![(node, vec![[0.0; 2]; papers]); DRAWS];
-        for paper in 0..papers {
-            for at in 0..2 {
-                even.shuffle(&mut random);
-                for ((_, texts), value) in of_node.iter_mut().zip(&even) {
-                    texts[paper][at] = *value;
-                }
-            }
+        let mut peers = even.clone();
+        peers.shuffle(&mut random);
+        for (&peers, &z) in peers.iter().zip(&even) {
+            // Away from 0 and 1, where the quantile is infinite.
+            let mut draw = || quantile(random.random_range(1e-12..1.0 - 1e-12));
+            let each = (0..papers).map(|_| [draw(), draw()]).collect();
+            all.push(Draw { node, mean: [peers, z], each });
         }
-        all.extend(of_node);
     }
     all
 }
@@ -144,20 +164,20 @@ impl<'a> Place<'a> {
     }
 
     /// An LLM's texts on all papers.
-    fn llm(&self, (node, away): &Draw) -> Replaced {
+    fn llm(&self, draw: &Draw) -> Replaced {
         let kinds = &self.model.kinds;
-        let of = |(&review, away): (&usize, &Point)| {
-            let point = kinds.llm_at(&self.scene.slots[review], *node);
-            Some(scatter(point, kinds.llm_covariance, *away))
+        let of = |(&review, away): (&usize, Point)| {
+            let point = kinds.llm_at(&self.scene.slots[review], draw.node);
+            Some(scatter(point, kinds.llm_covariance, away))
         };
-        self.reviews.iter().zip(away).map(of).collect()
+        self.reviews.iter().zip(draw.away(self.reviews.len())).map(of).collect()
     }
 
     /// The same of an LLM of another company.
     fn of_other_llm(&self, draw: &Draw) -> Replaced {
         let kinds = &self.model.kinds;
         let of = |(&review, point): (&usize, Option<Point>)| {
-            let z = kinds.llm_at(&self.scene.slots[review], draw.0)[1];
+            let z = kinds.llm_at(&self.scene.slots[review], draw.node)[1];
             point.map(|[peers, near]| [peers, near - (1.0 - kinds.of_other_llm) * z])
         };
         self.reviews.iter().zip(self.llm(draw)).map(of).collect()
@@ -209,14 +229,15 @@ mod tests {
     fn what_is_planted_is_spread_evenly_and_scatters_as_the_covariance_says() {
         let draws = standard_draws(3);
         assert_eq!(draws.len(), CLOSENESS.len() * DRAWS);
-        for (of_node, (node, _)) in draws.chunks(DRAWS).zip(CLOSENESS) {
-            assert!(of_node.iter().all(|draw| draw.0.to_bits() == node.to_bits()));
-            for (paper, at) in [(0, 0), (0, 1), (2, 1)] {
-                let mut values: Vec<f64> = of_node.iter().map(|draw| draw.1[paper][at]).collect();
-                values.sort_by(f64::total_cmp);
-                // Every eighth has one, from the middle of the first, at the normal quantile of 1/16.
-                assert!((values[0] + 1.534_120_5).abs() < 1e-6, "{values:?}");
-                assert!((values[0] + values[7]).abs() < 1e-9);
+        for of_node in draws.chunks(DRAWS) {
+            for (papers, at) in [(1, 0), (1, 1), (3, 1)] {
+                let sums = of_node.iter().map(|draw| draw.away(papers).map(|text| text[at]).sum());
+                let mut sums: Vec<f64> = sums.collect();
+                sums.sort_by(f64::total_cmp);
+                // An eighth of the normal sums has one, the first at the quantile of 1/16.
+                let deviation = (papers as f64).sqrt();
+                assert!((sums[0] + 1.534_120_5 * deviation).abs() < 1e-6, "{sums:?}");
+                assert!((sums[0] + sums[7]).abs() < 1e-9);
             }
         }
         // By hand: deviations 2 and 3 with a correlation of .5, so that the second is 3 (.5 + sqrt(.75)) away.
