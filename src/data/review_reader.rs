@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::content::{CONTENT_COLUMNS, Content, ContentReader};
 use super::duplicates::{Duplicates, second};
+use super::ids::Ids;
 use super::label_reader::{SAMPLE, SOURCE};
 use super::near::quotable;
 use super::nouns::Nouns;
@@ -101,6 +102,9 @@ pub(crate) fn read_review_sources(
         replaced: 0,
         joined: 0,
         unknown_papers: Vec::new(),
+        origins: BTreeMap::new(),
+        lone_samples: Vec::new(),
+        renumbered: 0,
         unknown_people: BTreeSet::new(),
         torn: BTreeSet::new(),
     };
@@ -110,6 +114,7 @@ pub(crate) fn read_review_sources(
         rows.push(loader.read_z(source, reading.duplicates, &mut problems));
         loader.set.sort_sources(known);
     }
+    loader.number_samples();
     loader.check_papers(z, &mut problems);
     let mut warnings = Vec::new();
     if let Some((source, asked)) =
@@ -162,6 +167,12 @@ struct Loader<'a> {
     replaced: usize,
     joined: usize,
     unknown_papers: Vec<String>,
+    /// The sources of Z with a sample, by source and sample.
+    origins: BTreeMap<String, String>,
+    /// Samples that stand on one paper only, where others of their source stand on several.
+    lone_samples: Vec<String>,
+    /// Z whose samples were numbered anew.
+    renumbered: usize,
     /// Reviewers whom a file of people does not know.
     unknown_people: BTreeSet<String>,
     /// Papers of two area chairs.
@@ -300,7 +311,11 @@ impl Loader<'_> {
             };
             let origin = row.fields[1].as_name().map_or_else(|| stem.clone(), Into::into);
             let origin = match row.fields[2].as_name() {
-                Some(sample) => format!("{origin}/{sample}"),
+                Some(sample) => {
+                    let sampled = format!("{origin}/{sample}");
+                    self.origins.insert(sampled.clone(), origin);
+                    sampled
+                }
                 None => origin,
             };
             let key = (paper_id, self.set.sources.intern(&origin));
@@ -327,6 +342,66 @@ impl Loader<'_> {
             let was = place(z, (key, row.line), review, duplicates, refuse);
             self.count(was);
         })
+    }
+
+    /// Numbers samples anew on each paper where a source has Z of several papers and no sample of two:
+    /// with samples numbered through its file, nothing would show what it writes on other papers.
+    fn number_samples(&mut self) {
+        let mut papers_of = vec![BTreeSet::new(); self.set.sources.len()];
+        self.set.z.iter().for_each(|z| {
+            papers_of[z.source as usize].insert(z.paper);
+        });
+        let mut samples_of: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (number, name) in (0..).zip(self.set.sources.names()) {
+            if let Some(origin) = self.origins.get(name) {
+                samples_of.entry(origin).or_default().push(number);
+            }
+        }
+        let mut names = self.set.sources.names().to_vec();
+        for (origin, samples) in samples_of {
+            let on: Vec<u32> =
+                samples.iter().flat_map(|&sample| &papers_of[sample as usize]).copied().collect();
+            let is_spread = on.iter().any(|paper| *paper != on[0]);
+            if !is_spread {
+                continue;
+            }
+            if on.len() > samples.len() {
+                let is_lone = |sample: &&u32| papers_of[**sample as usize].len() == 1;
+                let lone = samples.iter().filter(is_lone).map(|&sample| &names[sample as usize]);
+                self.lone_samples.extend(lone.cloned());
+                continue;
+            }
+            let mut counts = BTreeMap::new();
+            let anew: Vec<String> = on
+                .iter()
+                .map(|paper| {
+                    let count = counts.entry(paper).or_insert(0);
+                    *count += 1;
+                    format!("{origin}/{count}")
+                })
+                .collect();
+            let is_taken = |name: &String| {
+                self.set
+                    .sources
+                    .get(name)
+                    .is_some_and(|number| samples.binary_search(&number).is_err())
+            };
+            if anew.iter().any(is_taken) {
+                continue;
+            }
+            self.renumbered += samples.len();
+            for (sample, name) in samples.into_iter().zip(anew) {
+                names[sample as usize] = name;
+            }
+        }
+        if self.renumbered == 0 {
+            return;
+        }
+        let sources: Ids = names.iter().collect();
+        for z in &mut self.set.z {
+            z.source = sources.get(&names[z.source as usize]).expect("named above");
+        }
+        self.set.sources = sources;
     }
 
     /// Refuses Z of which none is of a paper that was reviewed: the files name papers differently.

@@ -41,6 +41,46 @@ fn synonyms_sources_and_samples_are_read_from_csv() {
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
 }
 
+/// Z of papers `p` and `q` by paper, source and sample.
+fn sampled(rows: &[(&str, &str, &str)]) -> (Vec<String>, Vec<(String, String)>, Vec<Warning>) {
+    let reviews = source("r.csv", "paper,reviewer,text\np,a,x\np,b,y\nq,a,x\nq,b,y\n");
+    let line = |&(paper, of, sample): &(&str, &str, &str)| format!("{paper},{of},{sample},z\n");
+    let lines: String = rows.iter().map(line).collect();
+    let z = source("z.csv", &format!("paper,source,sample,text\n{lines}"));
+    let loaded = read_reviews(&reviews, &[z], Duplicates::Error).unwrap();
+    let set = loaded.set;
+    let names = |z: &ZReview| (set.papers.name(z.paper).into(), set.sources.name(z.source).into());
+    (set.sources.names().to_vec(), set.z.iter().map(names).collect(), loaded.warnings)
+}
+
+#[test]
+fn samples_numbered_through_the_file_are_numbered_on_each_paper() {
+    let through = [("q", "gpt", "10"), ("p", "gpt", "1"), ("p", "gpt", "2"), ("q", "gpt", "9")];
+    let (sources, z, warnings) = sampled(&through);
+    assert_eq!(sources, ["gpt/1", "gpt/2"]);
+    let expected = [("p", "gpt/1"), ("p", "gpt/2"), ("q", "gpt/1"), ("q", "gpt/2")];
+    assert_eq!(z, expected.map(|(paper, source)| (paper.to_owned(), source.to_owned())));
+    assert_eq!((warnings[0].code, warnings[0].count), ("samples_renumbered", 4));
+    assert!(warnings[0].message.contains("`sample`"), "{}", warnings[0].message);
+    // What has a name that a new number would take keeps its own.
+    let taken = [("p", "gpt", "7"), ("q", "gpt", "8"), ("p", "gpt/1", "")];
+    assert_eq!(sampled(&taken).0, ["gpt/1", "gpt/7", "gpt/8"]);
+}
+
+#[test]
+fn samples_of_several_papers_keep_their_numbers_and_those_of_one_are_named() {
+    let of_both = [("p", "gpt", "3"), ("q", "gpt", "3")];
+    assert_eq!(sampled(&of_both).0, ["gpt/3"]);
+    assert!(sampled(&of_both).2.is_empty());
+    // One paper says nothing of how samples are numbered.
+    assert_eq!(sampled(&[("p", "gpt", "a"), ("p", "gpt", "b")]).0, ["gpt/a", "gpt/b"]);
+    let ragged = [of_both[0], of_both[1], ("p", "gpt", "4")];
+    let (sources, _, warnings) = sampled(&ragged);
+    assert_eq!(sources, ["gpt/3", "gpt/4"]);
+    assert_eq!((warnings[0].code, warnings[0].count), ("lone_samples", 1));
+    assert!(warnings[0].message.ends_with(": gpt/4"), "{}", warnings[0].message);
+}
+
 #[test]
 fn a_source_is_named_after_its_file_and_may_not_come_from_two() {
     assert_eq!(load(REVIEW, Z).unwrap().set.sources.names(), ["gpt"]);
