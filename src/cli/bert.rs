@@ -48,7 +48,8 @@ pub(super) fn pulled(model: &str, kind: Option<ModelKind>, common: &Common) -> R
         let licence = planned.licence.unwrap_or("not said by the repository");
         let line = format!(
             "downloading {} from {}: {size}, licence: {licence}",
-            planned.name, settings.endpoint
+            planned.name,
+            settings.shown_endpoint()
         );
         super::output::say(common, &line);
         Box::new(Bar::new(common, DOWNLOADING, planned.bytes))

@@ -154,7 +154,7 @@ pub(super) fn places(common: &Common) -> Vec<(String, String)> {
     };
     let mut places = vec![
         ("model cache".into(), path_and_state(&settings.cache)),
-        ("model hub".into(), settings.endpoint.clone()),
+        ("model hub".into(), settings.shown_endpoint()),
         ("hub token".into(), if settings.token.is_some() { "set" } else { "not set" }.into()),
         ("offline".into(), if settings.offline { "yes" } else { "no" }.into()),
     ];
