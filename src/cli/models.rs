@@ -9,7 +9,7 @@ use serde_json::Map;
 
 use super::bert::{hub_settings, pulled};
 use super::common::Common;
-use super::exit::ExitStatus;
+use super::exit::{ExitStatus, UsageError};
 use super::output::emit;
 use crate::embed::hub::{
     HubSettings, ModelKind, cached_gguf, cached_language_models, cached_models, locate, locate_gguf,
@@ -51,10 +51,12 @@ pub(super) fn run(args: &ModelsArgs, common: &Common) -> Result<ExitStatus> {
     match &args.command {
         ModelsCommand::List => list(common),
         ModelsCommand::Pull { model } => {
+            refuse_bundled(model)?;
             let (kind, name) = kind_and_name(model);
             print_path(&pulled(name, kind, common)?)
         }
         ModelsCommand::Path { model } => {
+            refuse_bundled(model)?;
             let settings = hub_settings(common)?;
             print_path(&match kind_and_name(model) {
                 (Some(ModelKind::Language), name) => locate_gguf(name, &settings)?,
@@ -62,6 +64,15 @@ pub(super) fn run(args: &ModelsArgs, common: &Common) -> Result<ExitStatus> {
             })
         }
     }
+}
+
+/// Refuses the name of the bundled model, unless a folder has it.
+fn refuse_bundled(model: &str) -> Result<()> {
+    if model == "static" && !Path::new(model).is_dir() {
+        let message = "`static` is part of this program: it has no folder, and nothing to download";
+        return Err(UsageError(message.into()).into());
+    }
+    Ok(())
 }
 
 /// What kind of model is meant, if that is said, and its name.

@@ -123,6 +123,15 @@ fn ctrl_c_ends_a_download_at_once_and_leaves_no_broken_file() {
     assert!(!listed.contains(MODEL), "half a model is no model: {listed}");
     let path = command(&["models", "path", MODEL]).output().unwrap();
     assert_eq!(path.status.code(), Some(4));
+    let said = String::from_utf8(path.stderr).unwrap();
+    assert!(said.contains("`caz models pull` with this name downloads it"), "{said}");
+    let bundled = command(&["models", "path", "static"]).output().unwrap();
+    assert_eq!(bundled.status.code(), Some(2));
+    assert!(String::from_utf8(bundled.stderr).unwrap().contains("part of this program"));
+    let secret = hub.endpoint.replace("://", "://user:s3cret@");
+    let doctor = command(&["doctor"]).env("HF_ENDPOINT", secret).output().unwrap();
+    let told = String::from_utf8(doctor.stdout).unwrap();
+    assert!(told.contains(&hub.endpoint) && !told.contains("s3cret"), "{told}");
 
     // The same command fetches the rest.
     hub.silent.store(false, Ordering::Relaxed);

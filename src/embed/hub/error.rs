@@ -24,7 +24,8 @@ pub(crate) enum HubError {
         list(looked_at)
     )]
     NotCached { model: String, revision: String, looked_at: Vec<PathBuf> },
-    /// A language model is not on this machine, and only a user's own command fetches one.
+    /// The same of what is only looked for, and of a language model, which only a user's own command
+    /// fetches.
     #[error(
         "`{model}` at revision `{revision}` is not on this machine; looked at {}",
         list(looked_at)

@@ -118,6 +118,14 @@ impl HubModel {
         }
     }
 
+    fn not_pulled(&self, settings: &HubSettings) -> HubError {
+        HubError::NotPulled {
+            model: self.name.clone(),
+            revision: self.revision.clone(),
+            looked_at: ModelCache::new(settings, &self.name).looked_at(&self.revision),
+        }
+    }
+
     /// The model's folder in the cache, if it is complete.
     fn find(&self, settings: &HubSettings) -> Option<ModelFolder> {
         let folder = ModelCache::new(settings, &self.name).find(&self.revision)?;
@@ -130,12 +138,12 @@ impl HubModel {
 ///
 /// # Errors
 ///
-/// [`HubError::NotCached`] with the paths looked at, or the errors of [`ModelReference::parse`].
+/// [`HubError::NotPulled`] with the paths looked at, or the errors of [`ModelReference::parse`].
 pub(crate) fn locate(reference: &str, settings: &HubSettings) -> Result<ModelFolder, HubError> {
     match ModelReference::parse(reference)? {
         ModelReference::Folder(folder) => Ok(ModelFolder { folder, commit: None }),
         ModelReference::Hub(model) => {
-            model.find(settings).ok_or_else(|| model.not_cached(settings))
+            model.find(settings).ok_or_else(|| model.not_pulled(settings))
         }
     }
 }

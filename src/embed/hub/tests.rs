@@ -140,7 +140,7 @@ fn a_named_revision_is_asked_for_and_remembered() {
     let found = resolve(&reference, &settings, &silent).unwrap();
     assert!(hub.requests.lock().unwrap()[0].0.contains("/revision/v1"));
     assert_eq!(locate(&reference, &settings).unwrap(), found);
-    assert!(matches!(locate(MODEL, &settings), Err(HubError::NotCached { .. })));
+    assert!(matches!(locate(MODEL, &settings), Err(HubError::NotPulled { .. })));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn an_interrupted_download_is_not_taken_for_a_model_and_is_completed() {
             std::fs::remove_file(shard.canonicalize().unwrap()).unwrap();
         }
         std::fs::remove_file(&shard).unwrap();
-        assert!(matches!(locate(MODEL, &settings), Err(HubError::NotCached { .. })));
+        assert!(matches!(locate(MODEL, &settings), Err(HubError::NotPulled { .. })));
         assert!(cached_models(&settings).unwrap().is_empty());
         let before = hub.asked();
         assert_eq!(resolve(MODEL, &settings, &silent).unwrap(), found);
@@ -197,7 +197,7 @@ fn a_download_stops_when_asked_and_the_rest_is_fetched_later() {
     let error = resolve(MODEL, &settings, &begin(config)).unwrap_err();
     assert!(matches!(error, HubError::Interrupted { .. }), "{error}");
     assert_eq!(error.kind(), ErrorKind::Interrupted);
-    assert!(matches!(locate(MODEL, &settings), Err(HubError::NotCached { .. })));
+    assert!(matches!(locate(MODEL, &settings), Err(HubError::NotPulled { .. })));
     assert!(cached_models(&settings).unwrap().is_empty());
     let found = resolve(MODEL, &settings, &begin(u64::MAX)).unwrap();
     for entry in std::fs::read_dir(&found.folder).unwrap() {
