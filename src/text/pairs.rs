@@ -198,10 +198,26 @@ fn projected_units(
         paper.reviews.iter().copied().chain(z.iter().map(|z| space.first_z() + z)).collect();
     let block = space.block(&rows);
     let (reviews, z) = block.split_at(paper.reviews.len());
+    let complement = complement(space, &rows[reviews.len()..], z, mean_of_z);
+    if complement.rank() == 0 {
+        return None;
+    }
+    Some(reviews.iter().map(|review| complement.unit_residual(review)).collect())
+}
+
+/// Whether the Z of `paper` have a direction to remove.
+pub(crate) fn has_direction(space: &Space, paper: &Paper, mean_of_z: bool) -> bool {
+    let rows: Vec<usize> = paper.z.iter().map(|z| space.first_z() + z).collect();
+    complement(space, &rows, &space.block(&rows), mean_of_z).rank() > 0
+}
+
+/// What is left of the space without the Z of a paper, whose vectors stand in `rows`.
+fn complement(space: &Space, rows: &[usize], z: &[Vec<f64>], mean_of_z: bool) -> Complement {
+    let dims = z.first().map_or(0, Vec::len);
     // A Z that is zero, or the center itself but for rounding, carries no direction.
     let z: Vec<&[f64]> = z
         .iter()
-        .zip(&rows[reviews.len()..])
+        .zip(rows)
         .filter(|(vector, row)| norm(vector) > ZERO_RESIDUAL * space.plain_norm(**row))
         .map(|(vector, _)| vector.as_slice())
         .collect();
@@ -212,12 +228,7 @@ fn projected_units(
     } else {
         z
     };
-    let dims = block.first().map_or(0, Vec::len);
-    let complement = Complement::new(dims, &removed);
-    if complement.rank() == 0 {
-        return None;
-    }
-    Some(reviews.iter().map(|review| complement.unit_residual(review)).collect())
+    Complement::new(dims, &removed)
 }
 
 fn mean_of_units(z: &[&[f64]]) -> Vec<f64> {

@@ -16,7 +16,9 @@
 
 use rayon::prelude::*;
 
-use super::pairs::{Paper, PeerSums, ZCombine, plain_sums, projected_sums, z_similarities};
+use super::pairs::{
+    Paper, PeerSums, ZCombine, has_direction, plain_sums, projected_sums, z_similarities,
+};
 use super::space::Space;
 use crate::data::reviews::ReviewSet;
 use crate::stats::interval::{Estimate, sample_variance};
@@ -194,6 +196,20 @@ fn scores_of_sums(
         }
     }
     evidence.iter().map(PaperSums::score).collect()
+}
+
+/// How many papers have Z and are still left out of [`projected_scores`], since their Z have no
+/// direction: each is zero, or equals the center, or their mean does.
+pub(crate) fn papers_without_direction(
+    papers: &[Paper],
+    space: &Space,
+    combine: ZCombine,
+) -> usize {
+    let mean = combine == ZCombine::Mean;
+    papers
+        .par_iter()
+        .filter(|paper| !paper.z.is_empty() && !has_direction(space, paper, mean))
+        .count()
 }
 
 /// How many Z vectors have no direction, and how many reviews.

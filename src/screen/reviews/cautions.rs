@@ -1,13 +1,15 @@
 //! What to know about scores of reviewers before trusting them.
 
+use std::ops::Deref;
+
 use crate::data::near::quotable;
 use crate::data::reviews::ReviewSet;
 use crate::data::warning::{Warning, first_names};
 use crate::error::Remedy;
 use crate::stats::rank::median;
 use crate::text::combined::Basis;
-use crate::text::score::{ScoreName, zero_counts};
-use crate::text::scorer::{ScoreDetail, Scored};
+use crate::text::score::{ScoreName, papers_without_direction, zero_counts};
+use crate::text::scorer::{Projection, ScoreDetail, Scored, Scorer};
 use crate::text::space::Space;
 
 /// Fewer reviewers than this make medians and deviations of the parts a matter of chance.
@@ -41,6 +43,24 @@ pub(super) fn directions(set: &ReviewSet, space: &Space, of_texts: bool) -> Vec<
     }
     warnings
 }
+/// Papers whose Z have nothing to remove, though they are there.
+pub(super) fn without_direction<S: Deref<Target = ReviewSet>>(
+    scorer: &Scorer<S>,
+    projection: Projection,
+) -> Option<Warning> {
+    let papers = scorer.papers();
+    let space = scorer.projected(projection);
+    let count = papers_without_direction(papers, space, projection.combine);
+    (count > 0).then(|| {
+        let message = format!(
+            "{count} of {} papers are left out of projected: their Z, or the mean of several, is zero or \
+             equals the center, and so has no direction to remove",
+            papers.len()
+        );
+        Warning::new("z_without_direction", count, message)
+    })
+}
+
 
 /// Says that ids may be given anew for every paper, where nobody seems to have reviewed two.
 pub(super) fn one_paper_each(set: &ReviewSet) -> Option<Warning> {

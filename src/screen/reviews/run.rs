@@ -270,6 +270,9 @@ impl ReviewsRun {
         }
         warnings.extend(self.own().into_iter().flat_map(|own| own::warnings(self.set(), own)));
         for name in names {
+            if name == ScoreName::Projected {
+                warnings.extend(cautions::without_direction(&self.scorers.scorer, self.projection));
+            }
             warnings.extend(cautions::of_score(self.scored(name), self.set().reviews.len()));
         }
         warnings

@@ -1,7 +1,8 @@
 use super::*;
 use crate::data::observer::Silent;
 use crate::data::review_rows::{ReviewRow, ZRow};
-use crate::embed::settings::EmbedderSettings;
+use crate::embed::settings::{EmbedderSettings, EmbedderSpec};
+use crate::text::pairs::ZCombine;
 use crate::text::score::ScoreName;
 
 fn vectors() -> Reviews {
@@ -64,6 +65,44 @@ fn settings_that_make_no_sense_are_refused() {
 fn settings_are_read_back_and_every_one_of_them_is_in_the_report() {
     let settings = ReviewsSettings {
         score: Some(vec![ScoreName::Cosine, ScoreName::Combined, ScoreName::Cosine]),
+#[test]
+fn unknown_settings_are_named_with_those_there_are() {
+    let read = |text: &str| serde_json::from_str::<ReviewsSettings>(text);
+    let error = read("{\"z_combin\":\"min\"}").unwrap_err().to_string();
+    assert!(error.starts_with("unknown field `z_combin`, expected one of `"), "{error}");
+    assert!(error.contains("`z_combine`") && error.contains("`prompt_name`"), "{error}");
+    let all = "{\"z_combine\":\"min\",\"prompt_name\":\"q\",\"precision\":\"bf16\",\"normalize\":true,\
+               \"beside\":[\"tfidf\"],\"pooling\":\"cls\",\"seed\":7}";
+    let settings = read(all).unwrap();
+    assert_eq!((settings.z_combine, settings.seed), (ZCombine::Min, 7));
+    assert!(settings.embedding.normalize && settings.beside == [EmbedderSpec::Tfidf]);
+}
+
+#[test]
+fn a_paper_whose_z_cancel_is_counted() {
+    let z = |source: &str, vector: [f64; 3]| ZRow {
+        paper: "p".into(),
+        source: Some(source.into()),
+        vector: Some(vector.to_vec()),
+        ..ZRow::default()
+    };
+    let review = |reviewer: &str| ReviewRow {
+        vector: Some(vec![1.0, 2.0, 2.0]),
+        ..ReviewRow::new("p", reviewer)
+    };
+    let warnings = |z_combine| {
+        let z = [z("s", [0.0, 1.0, 3.0]), z("t", [0.0, -1.0, -3.0])];
+        let rows = Reviews::from_rows([review("a"), review("b")], z).unwrap();
+        let score = Some(vec![ScoreName::Projected]);
+        let settings = ReviewsSettings { z_combine, score, ..uncentered() };
+        let warnings = reviews(rows, &settings, &Silent).unwrap().warnings();
+        warnings.into_iter().find(|warning| warning.code == "z_without_direction")
+    };
+    assert_eq!(warnings(ZCombine::Mean).unwrap().count, 1);
+    assert_eq!(warnings(ZCombine::Span), None);
+    assert_eq!(warnings(ZCombine::Min), None);
+}
+
         min_papers: 3,
         embedding: EmbedderSettings {
             embedder: Some("given".parse().unwrap()),

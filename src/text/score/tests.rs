@@ -192,6 +192,7 @@ fn papers_without_z_count_for_cosine_only_and_a_zero_z_is_no_z() {
     let cosine = cosine_scores(&set, &papers, &space)[0].estimate.unwrap().value;
     assert!((cosine - 3.0 / 10.0_f64.sqrt()).abs() < 1e-12);
     assert_eq!(zero_counts(&set, &space), (1, 0));
+    assert_eq!(papers_without_direction(&papers, &space, ZCombine::Span), 1);
 }
 
 #[test]
