@@ -66,6 +66,8 @@ pub(crate) struct Basis {
     pub papers: usize,
     /// Reviews on papers without a usable Z.
     pub reviews_without_z: usize,
+    /// Reviews on papers that have one, but of sources without Z of another paper.
+    pub reviews_of_lone_z: usize,
     /// Median over reviews of the contrast with peers: at most 0 where vectors do not tell
     /// papers apart.
     pub median_peers: Option<f64>,
@@ -83,6 +85,8 @@ struct ReviewParts {
     peers: Option<f64>,
     topic: Option<f64>,
     away: Option<f64>,
+    /// Whether the paper has a Z with a direction.
+    has_z: bool,
     pairs: usize,
     zero: usize,
 }
@@ -175,6 +179,7 @@ fn parts_of_paper(
     let count = peers.size().saturating_sub(1);
     let z = z_similarities(space, paper);
     let elsewhere = set.reviews.len() - paper.reviews.len();
+    let has_z = paper.z.iter().any(|z| background.lengths[space.first_z() + z] > 0.0);
     (0..paper.reviews.len())
         .map(|index| {
             let row = paper.reviews[index];
@@ -190,6 +195,7 @@ fn parts_of_paper(
                 peers: peer_contrast,
                 topic: peer_contrast.map(|peers| mean_z.map_or(peers, |z| f64::midpoint(peers, z))),
                 away: z.iter().copied().reduce(f64::max).map(|closest| -closest),
+                has_z,
                 pairs: count,
                 zero: peers.zero(index),
             }
@@ -307,10 +313,14 @@ fn basis(
             .iter()
             .zip(by_paper)
             .filter(|(paper, parts)| {
-                paper.reviews.len() > 1 && parts.iter().any(|parts| parts.away.is_some())
+                paper.reviews.len() > 1 && parts.iter().any(|parts| parts.has_z)
             })
             .count(),
-        reviews_without_z: reviews.iter().filter(|review| review.away.is_none()).count(),
+        reviews_without_z: reviews.iter().filter(|review| !review.has_z).count(),
+        reviews_of_lone_z: reviews
+            .iter()
+            .filter(|review| review.has_z && review.away.is_none())
+            .count(),
         median_peers: median(&values(|review| review.peers)),
         median_z: median(&values(|review| review.away.map(|away| -away))),
         no_spread: false,

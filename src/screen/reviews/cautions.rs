@@ -122,7 +122,8 @@ pub(super) fn of_score(scored: &Scored, reviews: usize) -> Vec<Warning> {
 fn of_combined(basis: &Basis, reviews: usize) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |code, count, message: String| warnings.push(Warning::new(code, count, message));
-    let &Basis { scored, single_paper, two_papers, sources, papers, reviews_without_z, .. } = basis;
+    let &Basis { scored, single_paper, two_papers, sources, papers, .. } = basis;
+    let &Basis { reviews_without_z, reviews_of_lone_z, .. } = basis;
     if basis.no_spread {
         let message = "half of the reviewers agree in a part of the combined score to the last \
                        digit, so nobody has one"
@@ -163,7 +164,16 @@ fn of_combined(basis: &Basis, reviews: usize) -> Vec<Warning> {
             .to_owned();
         warn("combined_one_source", 1, message);
     }
-    if MOST_WITHOUT_Z * (reviews as f64) < reviews_without_z as f64 {
+    let many = MOST_WITHOUT_Z * (reviews as f64) < (reviews_without_z + reviews_of_lone_z) as f64;
+    if many && reviews_of_lone_z > 0 {
+        let message = format!(
+            "{reviews_of_lone_z} of {reviews} reviews are on papers whose LLM reviews are the only ones of \
+             their sources: the combined score compares them with those of other papers, so they have no \
+             part in it"
+        );
+        warn("combined_lone_z", reviews_of_lone_z, message);
+    }
+    if many && reviews_without_z > 0 {
         let message = format!(
             "{reviews_without_z} of {reviews} reviews are on papers without a usable LLM review; \
              copies among them go unseen by the combined score"
@@ -244,6 +254,7 @@ mod tests {
         two_papers: 0,
         sources: 2,
         papers: 60,
+        reviews_of_lone_z: 0,
         reviews_without_z: 0,
         median_peers: Some(0.2),
         median_z: Some(0.2),
@@ -263,6 +274,8 @@ mod tests {
         assert_eq!(codes(Basis { two_papers: 3, ..GOOD }), ["combined_two_papers"]);
         assert_eq!(codes(Basis { sources: 1, ..GOOD }), ["combined_one_source"]);
         assert_eq!(codes(Basis { reviews_without_z: 31, ..GOOD }), ["combined_without_z"]);
+        assert_eq!(codes(Basis { reviews_of_lone_z: 31, ..GOOD }), ["combined_lone_z"]);
+        assert!(codes(Basis { reviews_of_lone_z: 30, ..GOOD }).is_empty());
         assert!(codes(Basis { reviews_without_z: 30, ..GOOD }).is_empty());
         let median = Some(0.0);
         assert_eq!(codes(Basis { median_peers: median, ..GOOD }), ["combined_peers_off_topic"]);

@@ -262,6 +262,9 @@ fn what_cannot_be_known_is_missing() {
     one_paper.reviews.retain(|row| row.0 == 0);
     let combined = one_paper.combined();
     assert!(combined.topic.iter().all(Option::is_none), "no other paper to compare with");
+    one_paper.z.retain(|row| row.0 == 0);
+    let Basis { papers, reviews_without_z, reviews_of_lone_z, .. } = one_paper.combined().basis;
+    assert_eq!((papers, reviews_without_z, reviews_of_lone_z), (1, 0, 4));
 
     let mut two_reviewers = honest();
     two_reviewers.reviews.retain(|row| row.1 < 2);
