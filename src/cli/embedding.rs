@@ -108,8 +108,9 @@ impl EmbeddingArgs {
             normalize: self.vectors.normalize,
             aspects_from: self.vectors.aspects_from.clone(),
             #[cfg(feature = "llm")]
-            judge: matches!(self.embedder.first(), Some(EmbedderSpec::Judge(_)))
-                .then(|| self.judge.settings(&self.llm, common)),
+            judge: (matches!(self.embedder.first(), Some(EmbedderSpec::Judge(_)))
+                || self.judge.is_asked())
+            .then(|| self.judge.settings(&self.llm, common)),
         }
     }
 
@@ -154,6 +155,7 @@ impl EmbeddingArgs {
             TextUnit::Whole => Granularity::Text,
         };
         let (settings, models) = (self.settings(common), self.models(common));
+        settings.check_for(&[settings.embedder.as_ref().unwrap_or(&EmbedderSpec::Static(None))])?;
         self.waiting(common, || {
             embed_contents(contents, &settings, default, &models, &Terminal::new(common), None)
         })

@@ -64,6 +64,18 @@ impl Judging {
         }
     }
 
+    /// Whether anything is said of the judge.
+    pub(super) fn is_asked(&self) -> bool {
+        let JudgeSettings { turns, proposals, .. } = JudgeSettings::default();
+        self.judge != JudgeKind::default()
+            || self.calibrate != Debiasing::default()
+            || self.judge_prompt.is_some()
+            || (self.turns, self.proposals) != (turns, proposals)
+            || self.feedback.is_some()
+            || self.feedback_when != FeedbackTime::default()
+            || self.feedback_model.is_some()
+    }
+
     /// The feedback model: the judge's own, or another one on the same server under the same
     /// budget; `None` where none is asked.
     pub(super) fn commenter(

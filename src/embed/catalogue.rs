@@ -155,7 +155,7 @@ impl EmbedderSettings {
         }
     }
 
-    /// Refuses `given` where there are texts to embed.
+    /// Refuses `given` where there are texts to embed, and what the embedder does not read.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl EmbedderSettings {
         if self.embedder == Some(EmbedderSpec::Given) {
             return Err(Error::usage("`given` embeds nothing; choose another embedder"));
         }
-        Ok(())
+        self.check_for(&[self.embedder.as_ref().unwrap_or(&EmbedderSpec::Static(None))])
     }
 
     /// The embedder that `spec` names; word weights are those of `texts`.
@@ -365,6 +365,9 @@ pub(crate) fn embed_contents(
     // A judge would be asked about every sentence.
     let hearing = hearing.filter(|_| !matches!(spec, EmbedderSpec::Judge(_)));
     if matches!(spec, EmbedderSpec::Judge(_) | EmbedderSpec::OpenAi(_)) {
+        if settings.embedder.is_none() {
+            settings.check_for(&[&spec])?;
+        }
         models.sending(&spec, count_units(&texts, granularity, hearing.as_ref()));
     }
     let mut embedded = embed(embedder.as_ref(), &texts, granularity, observer, hearing)?;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::pooling::TextUnit;
-use crate::error::{ErrorKind, Kinded};
+use crate::error::{Error, ErrorKind, Kinded, Result};
 #[cfg(feature = "llm")]
 use crate::judge::JudgeSettings;
 
@@ -221,9 +221,80 @@ pub struct EmbedderSettings {
     pub judge: Option<JudgeSettings>,
 }
 
+impl EmbedderSettings {
+    /// Refuses settings that none of these embedders reads, which would be written down as what decided
+    /// the vectors.
+    ///
+    /// # Errors
+    ///
+    /// A usage error that names them.
+    pub(crate) fn check_for(&self, specs: &[&EmbedderSpec]) -> Result<()> {
+        use EmbedderSpec as E;
+        let reads_sentences = |spec: &E| matches!(spec, E::Aspects(_));
+        let is_encoder = |spec: &E| match spec {
+            E::Bert(_) => true,
+            E::Aspects(_) => matches!(self.aspects_from, Some(E::Bert(_))),
+            _ => false,
+        };
+        let pools = |spec: &E| is_encoder(spec) || matches!(spec, E::OpenAi(_));
+        let embeds = |spec: &E| *spec != E::Given;
+        let any = |reads: &dyn Fn(&E) -> bool| specs.iter().any(|spec| reads(spec));
+        let unread = [
+            ("granularity", self.granularity.is_some() && !any(&embeds)),
+            ("long_text", self.long_text != LongText::default() && !any(&is_encoder)),
+            ("pooling", self.pooling.is_some() && !any(&pools)),
+            ("prompt_name", self.prompt_name.is_some() && !any(&is_encoder)),
+            ("precision", !self.precision.is_f32() && !any(&is_encoder)),
+            ("normalize", self.normalize && !any(&embeds)),
+            ("aspects_from", self.aspects_from.is_some() && !any(&reads_sentences)),
+            #[cfg(feature = "llm")]
+            ("judge", self.judge.is_some() && !any(&|spec| matches!(spec, E::Judge(_)))),
+        ];
+        let unread: Vec<&str> =
+            unread.into_iter().filter_map(|(name, is_unread)| is_unread.then_some(name)).collect();
+        if unread.is_empty() {
+            return Ok(());
+        }
+        let specs: Vec<String> = specs.iter().map(ToString::to_string).collect();
+        let message = format!(
+            "what is set of {} has no effect on the embedder {}: leave it out or choose another embedder",
+            unread.join(", "),
+            specs.join(", ")
+        );
+        Err(Error::usage(message))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_that_no_embedder_reads_are_refused_by_name() {
+        let [tfidf, bert, openai, aspects, given] =
+            ["tfidf", "bert:m", "openai:m", "aspects", "given"]
+                .map(|name| name.parse::<EmbedderSpec>().unwrap());
+        let settings = EmbedderSettings {
+            granularity: Some(Granularity::Text),
+            pooling: Some(Pooling::Cls),
+            prompt_name: Some("query".into()),
+            ..EmbedderSettings::default()
+        };
+        let said = |specs: &[&EmbedderSpec]| settings.check_for(specs).unwrap_err().to_string();
+        assert!(
+            said(&[&tfidf]).contains("of pooling, prompt_name has no effect on the embedder tfidf")
+        );
+        assert!(said(&[&openai]).contains("of prompt_name has"), "{}", said(&[&openai]));
+        assert!(said(&[&given]).contains("of granularity, pooling, prompt_name has"));
+        assert!(settings.check_for(&[&tfidf, &bert]).is_ok());
+        let from = |base: &EmbedderSpec| EmbedderSettings {
+            aspects_from: Some(base.clone()),
+            precision: Precision::Bf16,
+            ..EmbedderSettings::default()
+        };
+        assert!(from(&bert).check_for(&[&aspects]).is_ok());
+        assert!(from(&tfidf).check_for(&[&aspects]).unwrap_err().to_string().contains("precision"));
+    }
 
     #[test]
     fn every_name_is_read_and_written_alike() {

@@ -160,6 +160,7 @@ pub(crate) fn embeddings(
     } else {
         None
     };
+    settings.embedding.check_for(&settings.embedders.iter().collect::<Vec<_>>())?;
     let points = u32::try_from(settings.embedders.len()).unwrap_or(u32::MAX);
     let grid = TrialGrid { points, repetitions: 1 };
     // Every finished embedder stays, whoever is compared with it later.

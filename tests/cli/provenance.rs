@@ -290,10 +290,20 @@ impl Desk {
     }
 }
 
+/// A flag that some processors refuse.
+const PRECISION: &str = "vectors precision";
+
+/// Whether the processor multiplies 16-bit numbers.
+fn has_bf16() -> bool {
+    let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    processor.contains("amx_bf16") || processor.contains("avx512_bf16")
+}
+
 fn settings_of(commands: &[&str]) {
     let desk = Desk::new();
     for command in commands {
         let of_command = SETTINGS.iter().filter(|setting| setting.command == *command);
+        let of_command = of_command.filter(|setting| setting.flag != PRECISION || has_bf16());
         let (alone, together): (Vec<&Setting>, Vec<&Setting>) =
             of_command.partition(|setting| setting.alone);
         let mut runs: BTreeMap<&str, Vec<&Setting>> = BTreeMap::new();

@@ -242,6 +242,11 @@ fn every_setting_of_the_embedder_is_in_the_output() {
         value["settings"].clone()
     };
     assert_eq!(settings(&["--embedder", "tfidf"])["granularity"], "text");
-    let found = settings(&["--vectors", "long-text=truncate", "--vectors", "pooling=cls"]);
+    let encoder = concat!("bert:", env!("CARGO_MANIFEST_DIR"), "/tests/golden/tiny/bert");
+    let vectors = ["--vectors", "long-text=truncate", "--vectors", "pooling=cls"];
+    let found = settings(&[&["--embedder", encoder][..], &vectors].concat());
     assert_eq!((&found["long_text"], &found["pooling"]), (&"truncate".into(), &"cls".into()));
+    let unread = "long_text, pooling has no effect on the embedder static";
+    scores(&vectors).failed(2, &[unread]);
+    scores(&["--judge", "turns=3"]).failed(2, &["what is set of judge has no effect"]);
 }

@@ -151,3 +151,10 @@ impl ReviewsSettings {
         }
     }
 }
+        let first = self.embedding.embedder.as_ref().unwrap_or(&EmbedderSpec::Static(None));
+        let all: Vec<&EmbedderSpec> = std::iter::once(first).chain(&self.beside).collect();
+        self.embedding.check_for(&all)?;
+        let mut places = all.iter().enumerate();
+        if let Some((_, twice)) = places.find(|(place, spec)| all[..*place].contains(spec)) {
+            return Err(Error::usage(format!("the embedder {twice} is named twice")));
+        }

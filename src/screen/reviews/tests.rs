@@ -54,6 +54,10 @@ fn settings_that_make_no_sense_are_refused() {
         (ReviewsSettings { fdr: f64::NAN, ..uncentered() }, "fdr is NaN"),
         (ReviewsSettings { fdr: 1.5, ..uncentered() }, "fdr is 1.5"),
         (ReviewsSettings { score: Some(vec![]), ..uncentered() }, "no score"),
+        (
+            ReviewsSettings { beside: vec![EmbedderSpec::Static(None)], ..uncentered() },
+            "the embedder static is named twice",
+        ),
     ] {
         let Err(error) = reviews(vectors(), &settings, &Silent) else { panic!("{word}") };
         assert_eq!(error.kind(), ErrorKind::Usage);

@@ -54,6 +54,13 @@ const fn setting(
     Setting { command, flag, value, with: "", alone: false, key, expected }
 }
 
+/// A table that aspects are read from.
+const TABLE: &str = concat!("static:", env!("CARGO_MANIFEST_DIR"), "/models/static-minilm-128");
+
+/// What chooses an encoder.
+const ENCODER: &str =
+    concat!("--embedder bert:", env!("CARGO_MANIFEST_DIR"), "/tests/golden/tiny/bert");
+
 pub(super) static SETTINGS: &[Setting] = &[
     setting("labels", ("mechanism", "ds,ca"), "mechanism", || json!(["ds", "ca"])),
     setting("labels", ("scale", "a,b,c"), "scale", || json!("a,b,c")).alone(),
@@ -140,13 +147,16 @@ pub(super) static SETTINGS: &[Setting] = &[
     setting("reviews", ("min-words", "7"), "min_words", || json!(7)),
     setting("reviews", ("duplicates", "last"), "duplicates", || json!("last")),
     setting("reviews", ("embedder", "tfidf"), "embedder", || json!("tfidf")),
-    setting("reviews", ("vectors prompt-name", "query"), "prompt_name", || json!("query")),
-    setting("reviews", ("vectors precision", "bf16"), "precision", || json!("bf16")),
+    setting("reviews", ("vectors prompt-name", "query"), "prompt_name", || json!("query"))
+        .with(ENCODER),
+    setting("reviews", ("vectors precision", "bf16"), "precision", || json!("bf16")).with(ENCODER),
     setting("reviews", ("vectors normalize", ""), "normalize", || json!(true)),
     setting("reviews", ("vectors granularity", "text"), "granularity", || json!("text")),
-    setting("reviews", ("vectors long-text", "truncate"), "long_text", || json!("truncate")),
-    setting("reviews", ("vectors pooling", "cls"), "pooling", || json!("cls")),
-    setting("reviews", ("vectors aspects-from", "bert:x"), "aspects_from", || json!("bert:x")),
+    setting("reviews", ("vectors long-text", "truncate"), "long_text", || json!("truncate"))
+        .with(ENCODER),
+    setting("reviews", ("vectors pooling", "cls"), "pooling", || json!("cls")).with(ENCODER),
+    setting("reviews", ("vectors aspects-from", TABLE), "aspects_from", || json!(TABLE))
+        .with("--embedder aspects"),
     setting("reviews --judge", ("judge", "choice"), "judge/judge", || json!("choice")).alone(),
     setting("reviews --judge", ("judge calibrate", "content-free"), "judge/calibrate", || {
         json!("content-free")
@@ -174,12 +184,15 @@ pub(super) static SETTINGS: &[Setting] = &[
     setting("reviews --judge", ("seed", "9"), "judge/seed", || json!(9)),
     setting("embed", ("embedder", "tfidf"), "embedder", || json!("tfidf")),
     setting("embed", ("vectors granularity", "sentence"), "granularity", || json!("sentence")),
-    setting("embed", ("vectors long-text", "truncate"), "long_text", || json!("truncate")),
-    setting("embed", ("vectors pooling", "cls"), "pooling", || json!("cls")),
-    setting("embed", ("vectors prompt-name", "query"), "prompt_name", || json!("query")),
-    setting("embed", ("vectors precision", "bf16"), "precision", || json!("bf16")),
+    setting("embed", ("vectors long-text", "truncate"), "long_text", || json!("truncate"))
+        .with(ENCODER),
+    setting("embed", ("vectors pooling", "cls"), "pooling", || json!("cls")).with(ENCODER),
+    setting("embed", ("vectors prompt-name", "query"), "prompt_name", || json!("query"))
+        .with(ENCODER),
+    setting("embed", ("vectors precision", "bf16"), "precision", || json!("bf16")).with(ENCODER),
     setting("embed", ("vectors normalize", ""), "normalize", || json!(true)),
-    setting("embed", ("vectors aspects-from", "bert:x"), "aspects_from", || json!("bert:x")),
+    setting("embed", ("vectors aspects-from", TABLE), "aspects_from", || json!(TABLE))
+        .with("--embedder aspects"),
     setting("embed --judge", ("judge", "choice"), "judge/judge", || json!("choice")).alone(),
     setting("embed --judge", ("judge calibrate", "content-free"), "judge/calibrate", || {
         json!("content-free")
@@ -315,24 +328,29 @@ pub(super) static SETTINGS: &[Setting] = &[
         ("vectors prompt-name", "query"),
         "embedding/prompt_name",
         || json!("query"),
-    ),
+    )
+    .with(ENCODER),
     setting("experiment reviews", ("vectors precision", "bf16"), "embedding/precision", || {
         json!("bf16")
-    }),
+    })
+    .with(ENCODER),
     setting("experiment reviews", ("vectors normalize", ""), "embedding/normalize", || json!(true)),
     setting("experiment reviews", ("vectors granularity", "text"), "embedding/granularity", || {
         json!("text")
     }),
     setting("experiment reviews", ("vectors long-text", "truncate"), "embedding/long_text", || {
         json!("truncate")
-    }),
-    setting("experiment reviews", ("vectors pooling", "cls"), "embedding/pooling", || json!("cls")),
+    })
+    .with(ENCODER),
+    setting("experiment reviews", ("vectors pooling", "cls"), "embedding/pooling", || json!("cls"))
+        .with(ENCODER),
     setting(
         "experiment reviews",
-        ("vectors aspects-from", "bert:x"),
+        ("vectors aspects-from", TABLE),
         "embedding/aspects_from",
-        || json!("bert:x"),
-    ),
+        || json!(TABLE),
+    )
+    .with("--embedder aspects"),
     setting("experiment reviews --judge", ("judge", "choice"), "embedding/judge/judge", || {
         json!("choice")
     })
@@ -428,10 +446,12 @@ pub(super) static SETTINGS: &[Setting] = &[
         ("vectors prompt-name", "query"),
         "embedding/prompt_name",
         || json!("query"),
-    ),
+    )
+    .with(ENCODER),
     setting("experiment embeddings", ("vectors precision", "bf16"), "embedding/precision", || {
         json!("bf16")
-    }),
+    })
+    .with(ENCODER),
     setting("experiment embeddings", ("vectors normalize", ""), "embedding/normalize", || {
         json!(true)
     }),
@@ -446,16 +466,19 @@ pub(super) static SETTINGS: &[Setting] = &[
         ("vectors long-text", "truncate"),
         "embedding/long_text",
         || json!("truncate"),
-    ),
+    )
+    .with(ENCODER),
     setting("experiment embeddings", ("vectors pooling", "cls"), "embedding/pooling", || {
         json!("cls")
-    }),
+    })
+    .with(ENCODER),
     setting(
         "experiment embeddings",
-        ("vectors aspects-from", "bert:x"),
+        ("vectors aspects-from", TABLE),
         "embedding/aspects_from",
-        || json!("bert:x"),
-    ),
+        || json!(TABLE),
+    )
+    .with("--embedder aspects"),
     setting(
         "experiment embeddings --judge",
         ("judge", "choice"),
