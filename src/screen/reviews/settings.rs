@@ -1,10 +1,13 @@
 //! What decides the scores of reviewers.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use crate::embed::VectorKind;
-use crate::embed::settings::{EmbedderSettings, EmbedderSpec};
+use crate::embed::settings::{EmbedderSettings, EmbedderSpec, Precision};
 use crate::error::{Error, Result};
+use crate::report::settings_map;
 use crate::stats::flag::{FALSE_DISCOVERY_RATE, FlagSettings};
 use crate::text::own::OwnSettings;
 use crate::text::pairs::ZCombine;
@@ -49,7 +52,7 @@ pub enum By {
 
 /// Everything that decides the scores and flags of given reviews.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, remote = "Self")]
 #[non_exhaustive]
 pub struct ReviewsSettings {
     /// Which scores, in the order of the table; one named twice counts once. `None` for the one
@@ -98,7 +101,40 @@ impl Default for ReviewsSettings {
     }
 }
 
+impl Serialize for ReviewsSettings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+/// Refuses unknown keys, which serde cannot where a struct is flattened.
+impl<'de> Deserialize<'de> for ReviewsSettings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let given = Map::deserialize(deserializer)?;
+        let known = Self::keys();
+        if let Some(key) = given.keys().find(|key| !known.contains_key(*key)) {
+            let known: Vec<String> = known.keys().map(|key| format!("`{key}`")).collect();
+            let known = known.join(", ");
+            return Err(D::Error::custom(format!(
+                "unknown field `{key}`, expected one of {known}"
+            )));
+        }
+        Self::deserialize(Value::Object(given)).map_err(D::Error::custom)
+    }
+}
+
 impl ReviewsSettings {
+    /// Every key, those too that are not written where nothing is asked for.
+    fn keys() -> Map<String, Value> {
+        let embedding = EmbedderSettings {
+            prompt_name: Some(String::new()),
+            precision: Precision::Bf16,
+            normalize: true,
+            ..EmbedderSettings::default()
+        };
+        settings_map(&Self { embedding, beside: vec![EmbedderSpec::Given], ..Self::default() })
+    }
+
     /// Refuses settings that make no sense.
     ///
     /// # Errors
@@ -117,6 +153,13 @@ impl ReviewsSettings {
             let message = "several embedders stand side by side only if each is on this machine: \
                            tfidf, static or bert";
             return Err(Error::usage(message));
+        }
+        let first = self.embedding.embedder.as_ref().unwrap_or(&EmbedderSpec::Static(None));
+        let all: Vec<&EmbedderSpec> = std::iter::once(first).chain(&self.beside).collect();
+        self.embedding.check_for(&all)?;
+        let mut places = all.iter().enumerate();
+        if let Some((_, twice)) = places.find(|(place, spec)| all[..*place].contains(spec)) {
+            return Err(Error::usage(format!("the embedder {twice} is named twice")));
         }
         if let Some(margin) = self.margin.filter(|margin| !margin.is_finite()) {
             let message = format!("the setting margin is {margin}, it must be a finite number");
@@ -151,10 +194,3 @@ impl ReviewsSettings {
         }
     }
 }
-        let first = self.embedding.embedder.as_ref().unwrap_or(&EmbedderSpec::Static(None));
-        let all: Vec<&EmbedderSpec> = std::iter::once(first).chain(&self.beside).collect();
-        self.embedding.check_for(&all)?;
-        let mut places = all.iter().enumerate();
-        if let Some((_, twice)) = places.find(|(place, spec)| all[..*place].contains(spec)) {
-            return Err(Error::usage(format!("the embedder {twice} is named twice")));
-        }
