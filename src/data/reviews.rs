@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::content::{Content, ContentShape};
 use super::ids::Ids;
+use super::near::quotable;
 use super::nouns::Nouns;
 use super::times::Times;
 use super::z::by_name;
@@ -63,6 +64,18 @@ impl ReviewSet {
     pub(crate) fn contents(&self) -> impl Iterator<Item = &Content> {
         let reviews = self.reviews.iter().map(|review| &review.content);
         reviews.chain(self.z.iter().map(|z| &z.content))
+    }
+
+    /// What the text at this place of [`Self::contents`] is, in words.
+    pub(crate) fn content_name(&self, place: usize) -> Option<String> {
+        let of =
+            |what: &str, paper: u32| format!("{what} on `{}`", quotable(self.papers.name(paper)));
+        if let Some(review) = self.reviews.get(place) {
+            let who = quotable(self.reviewers.name(review.reviewer));
+            return Some(of(&format!("the {} by `{who}`", self.nouns.text()), review.paper));
+        }
+        let z = self.z.get(place - self.reviews.len())?;
+        Some(of(&format!("the Z `{}`", quotable(self.sources.name(z.source))), z.paper))
     }
 
     /// Places of the reviews of each reviewer, by the reviewer's number.

@@ -108,10 +108,33 @@ pub(crate) struct Embedded {
     pub granularity: Option<Granularity>,
     /// How many such units there were, and how many of them are longer than the model takes at once.
     pub units: (usize, usize),
+    /// Positions of texts whose vector is zero; none where vectors were given.
+    pub zeros: Vec<usize>,
     /// Every setting that decided the vectors, with what was chosen where nothing was.
     pub settings: Map<String, Value>,
     /// What to know about it.
     pub warnings: Vec<Warning>,
+}
+
+impl Embedded {
+    /// Why a vector is zero, in brackets; empty where that is for the reader to know.
+    pub(crate) fn why_zero(&self) -> &'static str {
+        match self.kind {
+            _ if self.granularity.is_none() => "",
+            VectorKind::Judgments => " (no judgment)",
+            _ if self.name.starts_with("openai:") => " (the server sent zeros)",
+            _ => " (no word the embedder knows)",
+        }
+    }
+}
+
+/// The same error with what the text that it is about is called, if it is about one and has a name.
+pub(crate) fn naming(error: Error, name: impl Fn(usize) -> Option<String>) -> Error {
+    let text = error.cause().downcast_ref::<EmbedError>().and_then(EmbedError::text);
+    match text.and_then(name) {
+        Some(name) => error.context(format!("embedding {name}")),
+        None => error,
+    }
 }
 
 /// Somebody who wants to hear of sentences, and the texts in the order they should come in.
@@ -342,6 +365,9 @@ pub(crate) fn embed_contents(
 ) -> Result<Embedded> {
     let spec = settings.resolved(contents);
     if spec == EmbedderSpec::Given {
+        if settings.embedder.is_none() {
+            settings.check_for(&[&spec])?;
+        }
         let (vectors, kind) = given_vectors(contents.iter().copied())?;
         return Ok(Embedded {
             vectors: Arc::new(vectors),
@@ -350,6 +376,7 @@ pub(crate) fn embed_contents(
             name: "given".into(),
             granularity: None,
             units: (0, 0),
+            zeros: Vec::new(),
             settings: described(settings, "given", None, Map::new()),
             warnings: Vec::new(),
         });
@@ -365,9 +392,6 @@ pub(crate) fn embed_contents(
     // A judge would be asked about every sentence.
     let hearing = hearing.filter(|_| !matches!(spec, EmbedderSpec::Judge(_)));
     if matches!(spec, EmbedderSpec::Judge(_) | EmbedderSpec::OpenAi(_)) {
-        if settings.embedder.is_none() {
-            settings.check_for(&[&spec])?;
-        }
         models.sending(&spec, count_units(&texts, granularity, hearing.as_ref()));
     }
     let mut embedded = embed(embedder.as_ref(), &texts, granularity, observer, hearing)?;
@@ -397,6 +421,7 @@ pub(crate) fn embed_contents(
         name: embedder.name().to_owned(),
         granularity: Some(granularity),
         units: (embedded.units, embedded.long_units),
+        zeros: embedded.without_direction,
         settings: described(settings, embedder.name(), Some(granularity), details),
         warnings,
     })
@@ -474,8 +499,8 @@ fn embed(
 
 /// The same error with the position of the text among the contents.
 fn in_order(mut error: EmbedError, order: &[usize]) -> EmbedError {
-    if let EmbedError::TooLong { index, .. } = &mut error {
-        *index = order[*index];
+    if let Some(text) = error.text_mut() {
+        *text = order[*text];
     }
     error
 }

@@ -77,7 +77,7 @@ pub struct Embeddings {
 #[non_exhaustive]
 pub enum EmbedError {
     /// A text is longer than the model takes and the user asked for an error.
-    #[error("text {index} has {tokens} tokens, the model takes {limit}")]
+    #[error("text {} has {tokens} tokens, the model takes {limit}", index + 1)]
     TooLong {
         /// Position of the text in the call, from 0.
         index: usize,
@@ -85,6 +85,16 @@ pub enum EmbedError {
         tokens: usize,
         /// The model's largest number of tokens.
         limit: usize,
+    },
+    /// A server changed the length of its vectors.
+    #[error("text {} has a vector of {found} entries, those before have {expected}", index + 1)]
+    Lengths {
+        /// Position in the call of the first text with another length, from 0.
+        index: usize,
+        /// Its entries.
+        found: usize,
+        /// Entries of the texts before.
+        expected: usize,
     },
     /// The embedder failed in a way of its own; what it reported is the cause.
     #[error(transparent)]
@@ -95,6 +105,7 @@ impl Kinded for EmbedError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::TooLong { .. } => ErrorKind::Input,
+            Self::Lengths { .. } => ErrorKind::Network,
             Self::Failed(error) => error.kind(),
         }
     }
@@ -102,12 +113,29 @@ impl Kinded for EmbedError {
     fn remedy(&self) -> Option<Remedy> {
         match self {
             Self::TooLong { .. } => Some(Remedy::ChooseLongText),
+            Self::Lengths { .. } => Some(Remedy::CheckServer),
             Self::Failed(error) => error.remedy(),
         }
     }
 }
 
 impl EmbedError {
+    /// Position of the text that it is about.
+    pub(crate) fn text(&self) -> Option<usize> {
+        match self {
+            Self::TooLong { index, .. } | Self::Lengths { index, .. } => Some(*index),
+            Self::Failed(_) => None,
+        }
+    }
+
+    /// The same, to say what it is among other texts.
+    pub(crate) fn text_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::TooLong { index, .. } | Self::Lengths { index, .. } => Some(index),
+            Self::Failed(_) => None,
+        }
+    }
+
     /// What an embedder reports.
     pub(crate) fn of(error: impl Kinded) -> Self {
         Self::Failed(error.into())

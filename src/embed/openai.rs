@@ -42,23 +42,12 @@ pub enum OpenAiFailure {
         #[source]
         source: Box<ChatError>,
     },
-    /// The server changed the length of its vectors.
-    #[error("text {index} has a vector of {found} entries, those before have {expected}")]
-    Lengths {
-        /// The first text with another length, from 0.
-        index: usize,
-        /// Its entries.
-        found: usize,
-        /// Entries of the texts before.
-        expected: usize,
-    },
 }
 
 impl Kinded for OpenAiFailure {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::NotAnswered { source, .. } => source.kind(),
-            Self::Lengths { .. } => ErrorKind::Network,
         }
     }
 
@@ -66,7 +55,6 @@ impl Kinded for OpenAiFailure {
         match self {
             Self::NotAnswered { refused: true, .. } => Some(Remedy::EmbedSentences),
             Self::NotAnswered { source, .. } => source.remedy(),
-            Self::Lengths { .. } => None,
         }
     }
 }
@@ -128,7 +116,7 @@ fn batches<'a, 'b>(texts: &'a [&'b str]) -> Vec<&'a [&'b str]> {
 fn collected(
     outcomes: Vec<Outcome<Vec<Vec<f64>>, ChatError>>,
     batches: &[&[&str]],
-) -> Result<DenseVectors, OpenAiFailure> {
+) -> Result<DenseVectors, EmbedError> {
     let mut rows: Option<DenseVectors> = None;
     let mut index = 0;
     for (outcome, batch) in outcomes.into_iter().zip(batches) {
@@ -138,11 +126,7 @@ fn collected(
                     let rows = rows.get_or_insert_with(|| DenseVectors::new(vector.len()));
                     if vector.len() != rows.dims() {
                         let (found, expected) = (vector.len(), rows.dims());
-                        return Err(OpenAiFailure::Lengths {
-                            index: index + offset,
-                            found,
-                            expected,
-                        });
+                        return Err(EmbedError::Lengths { index: index + offset, found, expected });
                     }
                     rows.push(&vector);
                 }
@@ -150,7 +134,7 @@ fn collected(
             Outcome::Failed(source) => {
                 let refused = matches!(source, ChatError::Status { status: 400 | 413 | 422, .. });
                 let (texts, source) = (batch.len(), Box::new(source));
-                return Err(OpenAiFailure::NotAnswered { texts, refused, source });
+                return Err(OpenAiFailure::NotAnswered { texts, refused, source }.into());
             }
             // Only where another request failed. Requests are begun in order, so that one comes
             // first.
@@ -213,7 +197,7 @@ mod tests {
         let mut texts = vec!["a"; 40];
         texts[35] = "longer";
         let error = embed(&texts).unwrap_err().to_string();
-        assert_eq!(error, "text 35 has a vector of 3 entries, those before have 2");
+        assert_eq!(error, "text 36 has a vector of 3 entries, those before have 2");
     }
 
     #[test]

@@ -258,13 +258,8 @@ fn add(
 
 /// The same error about the text that the sentence is from.
 fn in_text(mut error: EmbedError, owners: &[EmbeddedSentence]) -> EmbedError {
-    #[allow(
-        irrefutable_let_patterns,
-        clippy::allow_attributes,
-        reason = "it is the only error without the features"
-    )]
-    if let EmbedError::TooLong { index, .. } = &mut error {
-        *index = owners[*index].text;
+    if let Some(text) = error.text_mut() {
+        *text = owners[*text].text;
     }
     error
 }

@@ -11,11 +11,12 @@ use serde_json::{Map, Value};
 use crate::data::content::Content;
 use crate::data::import::Imports;
 use crate::data::input::Input;
+use crate::data::near::quotable;
 use crate::data::observer::Observer;
 use crate::data::source::Source;
-use crate::data::texts::{Text, read_texts};
-use crate::data::warning::Warning;
-use crate::embed::catalogue::{Embedded, ModelSource, embed_contents};
+use crate::data::texts::{ID_COLUMNS, Text, read_texts};
+use crate::data::warning::{Warning, first_names};
+use crate::embed::catalogue::{Embedded, ModelSource, embed_contents, naming};
 use crate::embed::settings::{EmbedderSettings, Granularity};
 use crate::embed::vectors::Vectors;
 use crate::error::Result;
@@ -39,8 +40,35 @@ pub fn vectors(
     let of_text = |text: &Text| Content { text: Some(text.text.clone()), ..Content::default() };
     let contents: Vec<Content> = texts.iter().map(of_text).collect();
     let contents: Vec<&Content> = contents.iter().collect();
-    let embedded = embed_contents(&contents, settings, Granularity::Text, models, observer, None)?;
+    let unit = Granularity::Text;
+    let mut embedded = embed_contents(&contents, settings, unit, models, observer, None)
+        .map_err(|error| naming(error, |place| name_of(texts.get(place)?)))?;
+    embedded.warnings.extend(zeros(&texts, &embedded));
     Ok(VectorsRun { texts, embedded, input, imports: Imports::default() })
+}
+
+/// What a text is called, by the columns that identify it; `None` without any.
+fn name_of(text: &Text) -> Option<String> {
+    let ids = ID_COLUMNS.iter().zip(&text.ids);
+    let ids = ids.filter_map(|(column, id)| Some(format!("{column} {}", quotable(id.as_deref()?))));
+    Some(ids.collect::<Vec<_>>().join(" ")).filter(|name| !name.is_empty())
+}
+
+/// Says which texts have a vector without a direction.
+fn zeros(texts: &[Text], embedded: &Embedded) -> Option<Warning> {
+    let name =
+        |&place: &usize| name_of(&texts[place]).unwrap_or_else(|| format!("text {}", place + 1));
+    let names: Vec<String> = embedded.zeros.iter().map(name).collect();
+    (!names.is_empty()).then(|| {
+        let message = format!(
+            "{} of {} texts have a vector of zeros{}, which is like no other: {}",
+            names.len(),
+            texts.len(),
+            embedded.why_zero(),
+            first_names(&names)
+        );
+        Warning::new("zero_vectors", names.len(), message)
+    })
 }
 
 /// Texts with their vectors.

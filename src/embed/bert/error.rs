@@ -145,7 +145,7 @@ pub enum BertError {
         what: &'static str,
     },
     /// A text cannot be tokenized.
-    #[error("text {index} cannot be tokenized")]
+    #[error("text {} cannot be tokenized", index + 1)]
     Tokenize {
         /// Position of the text in the call, from 0.
         index: usize,

@@ -28,8 +28,8 @@ const MOST_WITHOUT_Z: f64 = 0.3;
 /// (`docs/results.md`).
 const FEW: f64 = 0.5;
 
-/// Texts, or vectors given in their place, without a direction.
-pub(super) fn directions(set: &ReviewSet, space: &Space, of_texts: bool) -> Vec<Warning> {
+/// Texts, or vectors given in their place, without a direction, and why.
+pub(super) fn directions(set: &ReviewSet, space: &Space, why: &str) -> Vec<Warning> {
     let (z, reviews) = zero_counts(set, space);
     let mut warnings = Vec::new();
     if z > 0 {
@@ -37,12 +37,12 @@ pub(super) fn directions(set: &ReviewSet, space: &Space, of_texts: bool) -> Vec<
         warnings.push(Warning::new("zero_z", z, message));
     }
     if reviews > 0 {
-        let why = if of_texts { " (no word the embedder knows)" } else { "" };
         let message = format!("{reviews} reviews have a zero vector{why}; their pairs count as 0");
         warnings.push(Warning::new("zero_reviews", reviews, message));
     }
     warnings
 }
+
 /// Papers whose Z have nothing to remove, though they are there.
 pub(super) fn without_direction<S: Deref<Target = ReviewSet>>(
     scorer: &Scorer<S>,
@@ -60,7 +60,6 @@ pub(super) fn without_direction<S: Deref<Target = ReviewSet>>(
         Warning::new("z_without_direction", count, message)
     })
 }
-
 
 /// Says that ids may be given anew for every paper, where nobody seems to have reviewed two.
 pub(super) fn one_paper_each(set: &ReviewSet) -> Option<Warning> {
@@ -254,8 +253,8 @@ mod tests {
         two_papers: 0,
         sources: 2,
         papers: 60,
-        reviews_of_lone_z: 0,
         reviews_without_z: 0,
+        reviews_of_lone_z: 0,
         median_peers: Some(0.2),
         median_z: Some(0.2),
         no_spread: false,
@@ -274,9 +273,9 @@ mod tests {
         assert_eq!(codes(Basis { two_papers: 3, ..GOOD }), ["combined_two_papers"]);
         assert_eq!(codes(Basis { sources: 1, ..GOOD }), ["combined_one_source"]);
         assert_eq!(codes(Basis { reviews_without_z: 31, ..GOOD }), ["combined_without_z"]);
+        assert!(codes(Basis { reviews_without_z: 30, ..GOOD }).is_empty());
         assert_eq!(codes(Basis { reviews_of_lone_z: 31, ..GOOD }), ["combined_lone_z"]);
         assert!(codes(Basis { reviews_of_lone_z: 30, ..GOOD }).is_empty());
-        assert!(codes(Basis { reviews_without_z: 30, ..GOOD }).is_empty());
         let median = Some(0.0);
         assert_eq!(codes(Basis { median_peers: median, ..GOOD }), ["combined_peers_off_topic"]);
         assert_eq!(codes(Basis { median_z: median, ..GOOD }), ["combined_z_off_topic"]);

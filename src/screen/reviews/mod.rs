@@ -30,7 +30,7 @@ use crate::data::Reviews;
 use crate::data::observer::Observer;
 use crate::data::reviews::ReviewSet;
 use crate::embed::catalogue::{
-    Embedded, LocalModels, ModelSource, SentencesWanted, embed_contents,
+    Embedded, LocalModels, ModelSource, SentencesWanted, embed_contents, naming,
 };
 use crate::embed::settings::{EmbedderSettings, EmbedderSpec, Granularity};
 use crate::error::{Error, ErrorKind, Result};
@@ -131,7 +131,7 @@ pub(crate) fn reviews_with(
     let sentences = collector.map_or_else(SentenceTable::default, SentenceCollector::into_table);
     size::check_vectors(&set, &papers, &plain)?;
     warnings.extend(embedded.warnings.iter().cloned());
-    warnings.extend(cautions::directions(&set, &plain, embedded.granularity.is_some()));
+    warnings.extend(cautions::directions(&set, &plain, embedded.why_zero()));
     warnings.extend(choice.warning.clone());
     let combined = words_for_combined(&set, settings, &choice.names, asking)?;
     if let Some(space) = &combined {
@@ -168,7 +168,8 @@ fn space(
 ) -> Result<(Space, Embedded)> {
     let (embedding, unit, observer) = (&settings.embedding, Granularity::Sentence, asking.observer);
     let contents: Vec<_> = set.contents().collect();
-    let embedded = embed_contents(&contents, embedding, unit, asking.models, observer, hearing)?;
+    let embedded = embed_contents(&contents, embedding, unit, asking.models, observer, hearing)
+        .map_err(|error| naming(error, |place| set.content_name(place)))?;
     Ok((Space::new(Arc::clone(&embedded.vectors), set.reviews.len()), embedded))
 }
 

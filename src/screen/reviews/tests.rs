@@ -66,10 +66,6 @@ fn settings_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn settings_are_read_back_and_every_one_of_them_is_in_the_report() {
-    let settings = ReviewsSettings {
-        score: Some(vec![ScoreName::Cosine, ScoreName::Combined, ScoreName::Cosine]),
-#[test]
 fn unknown_settings_are_named_with_those_there_are() {
     let read = |text: &str| serde_json::from_str::<ReviewsSettings>(text);
     let error = read("{\"z_combin\":\"min\"}").unwrap_err().to_string();
@@ -107,6 +103,10 @@ fn a_paper_whose_z_cancel_is_counted() {
     assert_eq!(warnings(ZCombine::Min), None);
 }
 
+#[test]
+fn settings_are_read_back_and_every_one_of_them_is_in_the_report() {
+    let settings = ReviewsSettings {
+        score: Some(vec![ScoreName::Cosine, ScoreName::Combined, ScoreName::Cosine]),
         min_papers: 3,
         embedding: EmbedderSettings {
             embedder: Some("given".parse().unwrap()),
@@ -135,7 +135,7 @@ mod served {
     use super::*;
     use crate::embed::catalogue::Served;
     use crate::embed::sentences::sentences;
-    use crate::embed::settings::{EmbedderSpec, Granularity};
+    use crate::embed::settings::Granularity;
     use crate::llm::{ChatError, EmbeddingModel};
 
     /// Counts letters; keeps every text it was asked for and how many requests came together.
@@ -179,6 +179,54 @@ mod served {
 
         fn sending(&self, _spec: &EmbedderSpec, texts: usize) {
             self.announced.set(self.announced.get() + texts);
+        }
+    }
+
+    /// Changes the length of its vectors at a word.
+    struct Fickle;
+
+    impl EmbeddingModel for Fickle {
+        fn model(&self) -> &'static str {
+            "fickle"
+        }
+
+        fn vectors(&self, texts: &[&str]) -> Result<Vec<Vec<f64>>, ChatError> {
+            Ok(texts.iter().map(|text| vec![1.0; 2 + text.matches("longer").count()]).collect())
+        }
+    }
+
+    impl ModelSource for Fickle {
+        fn embedding_model(
+            &self,
+            _model: &str,
+        ) -> crate::error::Result<Served<dyn EmbeddingModel>> {
+            Ok(Served { model: Arc::new(Self), concurrency: 1, place: serde_json::Map::new() })
+        }
+    }
+
+    #[test]
+    fn an_error_about_a_text_says_whose_it_is() {
+        let review = |reviewer: &str, text: &str| ReviewRow {
+            text: Some(text.into()),
+            ..ReviewRow::new("p", reviewer)
+        };
+        let rows = [review("a", "One two. Three."), review("b", "Four. One longer.")];
+        for granularity in [Granularity::Sentence, Granularity::Text] {
+            let embedding = EmbedderSettings {
+                embedder: Some("openai:fickle".parse().unwrap()),
+                granularity: Some(granularity),
+                ..EmbedderSettings::default()
+            };
+            let settings = ReviewsSettings { embedding, ..ReviewsSettings::default() };
+            let sentences = Sentences::None;
+            let asking =
+                Asking { models: &Fickle, observer: &Silent, sentences, other_papers: false };
+            let z = ZRow { text: Some("Five.".into()), ..ZRow::new("p") };
+            let reviews = Reviews::from_rows(rows.clone(), [z]).unwrap();
+            let Err(error) = reviews_with(reviews, &settings, &asking) else { panic!("no error") };
+            let said = "embedding the review by `b` on `p`: text 2 has a vector of 3 entries, those before \
+                        have 2";
+            assert_eq!(format!("{error:#}"), said);
         }
     }
 

@@ -218,6 +218,20 @@ mod tests {
     }
 
     #[test]
+    fn texts_with_a_vector_of_zeros_are_named() {
+        let of = |text: &str| {
+            let source = Source::from_reader(Path::new("t.csv"), text.as_bytes()).unwrap();
+            let warnings = vectors(&source, &EmbedderSettings::default(), &LocalModels, &Silent);
+            warnings.unwrap().warnings().to_vec()
+        };
+        let warnings = of("paper,reviewer,text\n1,a,one word\n1,b,😀\n");
+        assert_eq!((warnings[0].code, warnings[0].count, warnings.len()), ("zero_vectors", 1, 1));
+        assert!(warnings[0].message.contains("1 of 2 texts have a vector of zeros (no word the"));
+        assert!(warnings[0].message.ends_with(": paper 1 reviewer b"), "{}", warnings[0].message);
+        assert!(of("text\none word\n😀\n")[0].message.ends_with(": text 2"));
+    }
+
+    #[test]
     fn reviews_with_given_vectors_are_read_from_arrays_and_tables() {
         let run = run(EmbedderSpec::Static(None));
         let lines = Source::from_reader(
