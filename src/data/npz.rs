@@ -19,6 +19,9 @@ const MEMBER: &[u8; 4] = b"PK\x03\x04";
 const ENTRY: &[u8; 4] = b"PK\x01\x02";
 const END: &[u8; 4] = b"PK\x05\x06";
 
+/// How an array begins.
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+
 /// Names of an array of vectors.
 const VECTORS: [&str; 4] = ["vector", "vectors", "embedding", "embeddings"];
 
@@ -100,7 +103,8 @@ pub(crate) fn write_array(array: &Array, out: &mut dyn Write) -> io::Result<()> 
         header.push(' ');
     }
     header.push('\n');
-    out.write_all(b"\x93NUMPY\x01\x00")?;
+    out.write_all(MAGIC)?;
+    out.write_all(&[1, 0])?;
     out.write_all(&u16::try_from(header.len()).map_err(io::Error::other)?.to_le_bytes())?;
     out.write_all(header.as_bytes())?;
     match array {
@@ -120,12 +124,18 @@ pub(crate) fn write_array(array: &Array, out: &mut dyn Write) -> io::Result<()> 
     }
 }
 
-/// The rows of a file of arrays as lines of text; anything else as it is.
+/// The rows of a file of arrays as lines of text; anything else as it is, but for one array, which names
+/// nothing.
 ///
 /// # Errors
 ///
 /// [`DataError::BrokenNpz`].
 pub(super) fn unfolded(source: Source) -> Result<Source, DataError> {
+    if source.bytes.starts_with(MAGIC) {
+        let reason =
+            "it is one array, without names; write .npz, which has an array for each identifier";
+        return Err(DataError::BrokenNpz { path: source.path, reason: reason.into() });
+    }
     let ending = source.path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npz"));
     if !ending || !source.bytes.starts_with(b"PK") {
         return Ok(source);
@@ -194,7 +204,7 @@ fn read(bytes: &[u8]) -> Result<Vec<(String, Array)>, String> {
 /// One array of one or two dimensions.
 fn read_array(bytes: &[u8]) -> Result<Array, String> {
     let no = || "it is not an array of NumPy".to_owned();
-    let version = bytes.strip_prefix(b"\x93NUMPY").and_then(|rest| rest.first()).ok_or_else(no)?;
+    let version = bytes.strip_prefix(MAGIC).and_then(|rest| rest.first()).ok_or_else(no)?;
     let (length, from): (usize, usize) = match (version, bytes.get(8..12)) {
         (1, Some(&[a, b, ..])) => (usize::from(u16::from_le_bytes([a, b])), 10),
         (2 | 3, Some(&[a, b, c, d])) => (u32::from_le_bytes([a, b, c, d]) as usize, 12),
@@ -206,9 +216,7 @@ fn read_array(bytes: &[u8]) -> Result<Array, String> {
         |key: &str| header.split_once(&format!("'{key}':")).map(|(_, rest)| rest.trim_start());
     let descr = after("descr").and_then(|rest| rest.strip_prefix('\'')?.split('\'').next());
     let descr = descr.ok_or_else(|| "records are no vectors".to_owned())?;
-    if after("fortran_order").is_some_and(|rest| rest.starts_with("True")) {
-        return Err("it is in Fortran order; write numpy.ascontiguousarray of it".to_owned());
-    }
+    let by_column = after("fortran_order").is_some_and(|rest| rest.starts_with("True"));
     let shape = after("shape").and_then(|rest| rest.strip_prefix('(')?.split(')').next());
     let shape: Vec<usize> = shape
         .ok_or_else(no)?
@@ -232,13 +240,17 @@ fn read_array(bytes: &[u8]) -> Result<Array, String> {
         ($number:ty, $value:expr) => {{
             width(size_of::<$number>())?;
             let (entries, _) = data.as_chunks();
-            let values = entries.iter().map(|&entry| $value(<$number>::from_le_bytes(entry)));
-            Array::Numbers { dims, values: values.collect() }
+            let value = |place: usize| $value(<$number>::from_le_bytes(entries[place]));
+            let at = |place: usize| {
+                if by_column { place % dims * rows + place / dims } else { place }
+            };
+            Array::Numbers { dims, values: (0..count).map(at).map(value).collect() }
         }};
     }
     let array = match descr {
         "<f8" => numbers!(f64, std::convert::identity),
         "<f4" => numbers!(f32, f64::from),
+        "<f2" => numbers!(u16, of_half),
         "<i8" => numbers!(i64, |value: i64| value as f64),
         "<i4" => numbers!(i32, f64::from),
         "|i1" => numbers!(i8, f64::from),
@@ -256,12 +268,25 @@ fn read_array(bytes: &[u8]) -> Result<Array, String> {
             }
             _ => {
                 return Err(format!(
-                    "entries `{descr}` are not read; use 32- or 64-bit numbers or texts"
+                    "entries `{descr}` are not read; use 32- or 64-bit numbers, or texts, as .astype(str) \
+                     makes them"
                 ));
             }
         },
     };
     Ok(array)
+}
+
+/// The number that 16 bits stand for, IEEE 754 binary16.
+fn of_half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023) / 1024.0);
+    let size = match exponent {
+        0 => fraction * 2.0_f64.powi(-14),
+        31 if fraction > 0.0 => f64::NAN,
+        31 => f64::INFINITY,
+        _ => (1.0 + fraction) * 2.0_f64.powi(exponent - 15),
+    };
+    if bits >> 15 == 1 { -size } else { size }
 }
 
 /// The arrays as JSON lines, and their number.
@@ -375,6 +400,22 @@ mod tests {
                             {\"id\":-8,\"paper\":\"bc\",\"vector\":[0.25,-1.0]}\n";
             assert_eq!(text, expected, "{name}");
         }
+    }
+
+    #[test]
+    fn columns_after_each_other_and_halves_are_read() {
+        // numpy.array([[1, -2, 0.1], [65504, 6e-8, 0]], dtype="f2", order="F"): 0.1 is 1638.25 / 2^14 and
+        // rounds to 1638 / 2^14, 6e-8 to the smallest number, 2^-24.
+        let header = "{'descr': '<f2', 'fortran_order': True, 'shape': (2, 3), }\n";
+        let halves: [u16; 6] = [0x3c00, 0x7bff, 0xc000, 0x0001, 0x2e66, 0x0000];
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+        bytes.extend(header.bytes());
+        bytes.extend(halves.map(u16::to_le_bytes).concat());
+        let values = vec![1.0, -2.0, 1638.0 / 16384.0, 65504.0, 2.0_f64.powi(-24), 0.0];
+        assert_eq!(read_array(&bytes).unwrap(), Array::Numbers { dims: 3, values });
+        let alone = Source::from_reader(Path::new("v.npy"), bytes.as_slice()).unwrap_err();
+        assert!(alone.to_string().contains("without names; write .npz"), "{alone}");
     }
 
     #[test]
