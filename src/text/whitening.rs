@@ -15,6 +15,8 @@ use crate::stats::similarity::dot;
 /// depend on which square root is taken. Zero rows neither enter `m` and `C` nor move. Without any
 /// spread (`C = 0`) rows are only centered.
 pub(super) fn whiten(rows: &DenseVectors, fitted: usize) -> DenseVectors {
+    let scaled = with_squares(rows);
+    let rows = scaled.as_ref().unwrap_or(rows);
     let dims = rows.dims();
     let used: Vec<usize> = (0..fitted).filter(|&row| !is_zero(rows.row(row))).collect();
     let mean = mean_of(rows, &used);
@@ -34,6 +36,22 @@ pub(super) fn whiten(rows: &DenseVectors, fitted: usize) -> DenseVectors {
         whitened.push(&vector);
     }
     whitened
+}
+
+/// The rows times a power of two where squares of their entries would leave the range of numbers;
+/// whitening takes out any scale.
+fn with_squares(rows: &DenseVectors) -> Option<DenseVectors> {
+    const FAR: i32 = 300;
+    let largest = rows.rows().flatten().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    let power = if largest > 2.0_f64.powi(FAR) {
+        -2 * FAR
+    } else if largest > 0.0 && largest < 2.0_f64.powi(-FAR) {
+        2 * FAR
+    } else {
+        return None;
+    };
+    let values = rows.rows().flatten().map(|value| value * 2.0_f64.powi(power));
+    Some(DenseVectors::from_values(rows.dims(), values.collect()))
 }
 
 /// The same where the used rows are fewer than the dimensions, without a matrix of all dimensions.
@@ -187,6 +205,19 @@ mod tests {
                 let product = dot(whitened.row(row), whitened.row(other));
                 assert!((product - expected).abs() < 1e-14, "{row} {other}: {product}");
             }
+        }
+    }
+
+    #[test]
+    fn the_scale_of_rows_does_not_matter_even_where_squares_would_overflow() {
+        for dims in [2, 6] {
+            let values = [4.0, 1.0, -4.0, 0.0, 3.0, 2.0, 0.0, -2.0, 1.0, 7.0, -1.0, 5.0];
+            let scaled = |power: i32| {
+                let values = values.map(|value| value * 2.0_f64.powi(power));
+                whiten(&DenseVectors::from_values(dims, values.to_vec()), 12 / dims)
+            };
+            assert_eq!(scaled(0), scaled(1000));
+            assert_eq!(scaled(0), scaled(-1000));
         }
     }
 
