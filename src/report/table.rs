@@ -44,7 +44,8 @@ impl From<u64> for Cell {
 /// A number that is not finite is undefined, so it becomes [`Cell::Missing`].
 impl From<f64> for Cell {
     fn from(number: f64) -> Self {
-        if number.is_finite() { Self::Number(number) } else { Self::Missing }
+        // A negative zero is read as a sign of something.
+        if number.is_finite() { Self::Number(number + 0.0) } else { Self::Missing }
     }
 }
 
