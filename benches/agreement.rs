@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::path::Path;
 
-use caz::for_tests::{ClusterSource, ScaleChoice};
-use caz::{AgreementSettings, LabellerFiles, Silent, Source, agree as run};
+use caz::for_tests::ScaleChoice;
+use caz::{AgreementSettings, ClusterSource, LabellerFiles, Silent, Source, agree as run};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

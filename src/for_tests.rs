@@ -4,7 +4,6 @@
 pub use crate::data::content::Content;
 pub use crate::data::ids::Ids;
 pub use crate::data::label_reader::{LabelFiles, LoadedLabels, read_labels};
-pub use crate::data::labellers::ClusterSource;
 pub use crate::data::labels::{Label, LabelNames, LabelReport, LabelTable};
 pub use crate::data::progress::NoProgress;
 pub use crate::data::review_reader::read_reviews;

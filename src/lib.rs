@@ -32,8 +32,8 @@
 //! # Features
 //!
 //! Each is a capability; those up to `cli` are on by default, and without any of them the library has
-//! no network code, no database and no terminal. Scores, the built-in embedders, and the judges over any
-//! [`llm::ChatModel`] need none.
+//! no network code, no database and no terminal. Scores and the built-in embedders need none. With `llm`,
+//! [`embed()`](crate::embed()) asks any [`ChatModel`] or [`EmbeddingModel`] that a [`ModelSource`] gives.
 //!
 //! | feature | what it adds |
 //! |---|---|
@@ -94,7 +94,7 @@ pub use screen::labels::rows::{MechanismScores, WorkerRow};
 pub use screen::labels::settings::LabelsSettings;
 pub use screen::labels::{LabelsRun, labels};
 pub use screen::reviews::reviews;
-pub use screen::reviews::rows::ReviewerRow;
+pub use screen::reviews::rows::{ReviewerRow, RowDetail};
 pub use screen::reviews::run::ReviewsRun;
 pub use screen::reviews::settings::{By, Centering, ReviewsSettings};
 pub use screen::vectors::written::VectorFormat;
@@ -104,7 +104,7 @@ pub use screen::vectors::{VectorsRun, vectors as embed};
 pub use data::duplicates::Duplicates;
 pub use data::input::Input;
 pub use data::label_rows::{LabelRow, Labels, ZLabelRow};
-pub use data::labellers::LabellerFiles;
+pub use data::labellers::{ClusterSource, LabellerFiles};
 pub use data::observer::{Observer, Silent};
 pub use data::progress::Progress;
 pub use data::review_rows::{ReviewRow, Reviews, ZRow};
@@ -121,10 +121,14 @@ pub use text::pairs::ZCombine;
 pub use text::score::ScoreName;
 
 // Language models.
+#[cfg(feature = "llm")]
+pub use embed::catalogue::Served;
 pub use judge::settings::JudgeSettings;
 pub use llm::chat::{
     ChatAnswer, ChatModel, ChatRequest, FinishReason, Message, ResponseFormat, Role, Usage,
 };
+#[cfg(feature = "llm")]
+pub use llm::embedding_model::EmbeddingModel;
 pub use llm::error::ChatError;
 
 // What comes out.
@@ -137,7 +141,7 @@ pub use report::html::review_details::ReviewText as ReportText;
 pub use report::table::{Cell, Table};
 pub use report::text::TextExporter;
 pub use report::{Exporter, Report};
-pub use stats::flag::Flag;
+pub use stats::flag::{Flag, OwnFlag};
 pub use stats::interval::Estimate;
 
 /// Compiles and runs the example of the README.

@@ -142,7 +142,7 @@ impl Reviews {
         Self::from_exports(files, ImportSettings::default(), Duplicates::Error)
     }
 
-    /// Takes rows that are already in memory.
+    /// Takes rows that are already in memory, at least one of each kind.
     ///
     /// They are checked like the rows of files; messages number them from 1 and name them `reviews`
     /// and `z`. The inputs of the result have the hash of the rows as JSON lines, so that a result

@@ -3,6 +3,7 @@
 //! One program for all, because each costs a link of everything.
 
 mod coverage_labels;
+mod facade;
 #[cfg(any(feature = "llm", feature = "bert"))]
 mod fuzz;
 mod messages;

@@ -5,11 +5,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use caz::for_tests::{
-    AltTestSettings, ClusterSource, Cut, RankingSettings, ScaleChoice, compare_rankings,
-};
+use caz::for_tests::{AltTestSettings, Cut, RankingSettings, ScaleChoice, compare_rankings};
 use caz::{
-    AgreementRow as Row, AgreementSettings, Cell, LabellerFiles, Silent, Source, agree as run,
+    AgreementRow as Row, AgreementSettings, Cell, ClusterSource, LabellerFiles, Silent, Source,
+    agree as run,
 };
 
 fn data(path: &str) -> PathBuf {

@@ -1,6 +1,6 @@
 //! What can be chosen.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::data::duplicates::Duplicates;
 use crate::data::import::ImportSettings;
@@ -9,6 +9,8 @@ use crate::metrics::agreement::bootstrap::DRAWS;
 use crate::metrics::alternative_annotator::{FALSE_DISCOVERY_RATE, LEAST_ITEMS, LEAST_PEOPLE};
 
 /// Settings of a run; all of them, and the provenance of its result.
+///
+/// Words such as `gold_by` are read, with serde, as they are written.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AgreementSettings {
@@ -94,7 +96,7 @@ impl std::fmt::Display for Cut {
 }
 
 /// What happens to labels outside the scale.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Outside {
@@ -106,7 +108,7 @@ pub enum Outside {
 }
 
 /// What the gold label is where several people give labels.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum GoldBy {
@@ -124,7 +126,7 @@ pub enum GoldBy {
 }
 
 /// Which sources are compared with each other.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compare {
     /// None.
@@ -137,7 +139,7 @@ pub enum Compare {
 }
 
 /// How close two labels are in the alternative annotator test.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Closeness {
@@ -149,7 +151,8 @@ pub enum Closeness {
 }
 
 /// Settings of the alternative annotator test.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct AltTestSettings {
     /// How close two labels are.
     pub closeness: Closeness,
