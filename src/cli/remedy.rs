@@ -23,9 +23,7 @@ pub(super) fn phrase(remedy: Remedy) -> &'static str {
             "name the certificate of the authority with --ca FILE, or the server's own if it \
              signed itself"
         }
-        Remedy::PullModel => {
-            "`caz models pull` with this name downloads it, and no other command does"
-        }
+        Remedy::PullModel => "`caz models pull` with this name downloads it",
         Remedy::NameModel => "choose one with --model",
         Remedy::AllowNetwork => "--offline forbids it",
         Remedy::MoreTurns => "allow more turns, or try another model",
