@@ -67,26 +67,7 @@ impl Loader<'_> {
             let unknown = papers.iter().map(|paper| paper.as_str());
             warnings.extend(names_alike_between(&what, &set.papers, unknown));
         }
-        if self.renumbered > 0 {
-            let message = format!(
-                "{} Z have a `sample` that their source has on no other {}, as if numbered through the \
-                 file: they are numbered anew on each",
-                self.renumbered,
-                nouns.thing()
-            );
-            warnings.push(Warning::new("samples_renumbered", self.renumbered, message));
-        }
-        if !self.lone_samples.is_empty() {
-            let count = self.lone_samples.len();
-            let samples: Vec<&String> = self.lone_samples.iter().collect();
-            let message = format!(
-                "{count} Z have a `sample` that their source has on no other {0}, so that nothing shows \
-                 what it writes there: number those of each {0} from 1: {1}",
-                nouns.thing(),
-                first_names(&samples)
-            );
-            warnings.push(Warning::new("lone_samples", count, message));
-        }
+        warnings.extend(self.of_samples());
         let mut reviews_of = vec![0_usize; set.papers.len()];
         let mut has_z = vec![false; set.papers.len()];
         set.reviews.iter().for_each(|review| reviews_of[review.paper as usize] += 1);
@@ -119,6 +100,32 @@ impl Loader<'_> {
             let message =
                 format!("{count} papers have a single review, which no peer can support: {names}");
             warnings.push(Warning::new("papers_with_one_review", count, message));
+        }
+        warnings
+    }
+
+    /// What is said of the numbers of samples.
+    fn of_samples(&self) -> Vec<Warning> {
+        let (mut warnings, nouns) = (Vec::new(), self.set.nouns);
+        if self.renumbered > 0 {
+            let message = format!(
+                "{} Z have a `sample` that their source has on no other {}, as if numbered through the \
+                 file: they are numbered anew on each",
+                self.renumbered,
+                nouns.thing()
+            );
+            warnings.push(Warning::new("samples_renumbered", self.renumbered, message));
+        }
+        if !self.lone_samples.is_empty() {
+            let count = self.lone_samples.len();
+            let samples: Vec<&String> = self.lone_samples.iter().collect();
+            let message = format!(
+                "{count} Z have a `sample` that their source has on no other {0}, so that nothing shows \
+                 what it writes there: number those of each {0} from 1: {1}",
+                nouns.thing(),
+                first_names(&samples)
+            );
+            warnings.push(Warning::new("lone_samples", count, message));
         }
         warnings
     }

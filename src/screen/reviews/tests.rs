@@ -94,7 +94,7 @@ fn a_paper_whose_z_cancel_is_counted() {
         let z = [z("s", [0.0, 1.0, 3.0]), z("t", [0.0, -1.0, -3.0])];
         let rows = Reviews::from_rows([review("a"), review("b")], z).unwrap();
         let score = Some(vec![ScoreName::Projected]);
-        let settings = ReviewsSettings { z_combine, score, ..uncentered() };
+        let settings = ReviewsSettings { score, z_combine, ..uncentered() };
         let warnings = reviews(rows, &settings, &Silent).unwrap().warnings();
         warnings.into_iter().find(|warning| warning.code == "z_without_direction")
     };
