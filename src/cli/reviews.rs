@@ -131,7 +131,7 @@ pub(super) struct ReviewsArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ScoreChoice {
-    /// Own where most papers have texts and a Z, combined where most texts are too short, else projected
+    /// Own where there are texts and Z, combined where most texts are too short, else projected
     Auto,
     /// Is it their own work? Flags who to look at
     Own,

@@ -79,8 +79,8 @@ fn check_z(unusable: &[Option<UnusableZ>]) -> Result<()> {
     Err(Error::new(ErrorKind::Input, message))
 }
 
-/// Own work where texts can be compared, else the paper's score. In a small venue, too, where it clears nobody: the
-/// paper's score would not name who hands in an LLM's text word for word.
+/// Own work where texts can be compared, else the paper's score. In a small venue, or where few papers have Z, too, where
+/// it clears nobody: the paper's score would not name who hands in an LLM's text word for word.
 fn fitting(
     set: &ReviewSet,
     texts: bool,
@@ -97,15 +97,15 @@ fn fitting(
     if !texts {
         missing.push(set.nouns.said("texts of all reviews and LLM reviews"));
     }
-    if 2 * with_z <= papers {
-        let usable = format!("a usable LLM review of most papers ({with_z} of {papers} have one)");
+    if with_z == 0 {
+        let usable = format!("a usable LLM review (none of {papers} papers has one)");
         missing.push(set.nouns.said(&usable));
     }
     if let Err(size::PaperTooLarge::Own { paper, reviews, .. }) = size::check_own(set) {
         missing.push(format!("fewer reviews of a paper ({reviews} of {paper})"));
     }
     let nouns = set.nouns;
-    let is_small = reviewers < ENOUGH_REVIEWERS || papers < ENOUGH_PAPERS;
+    let is_small = reviewers < ENOUGH_REVIEWERS || with_z < ENOUGH_PAPERS;
     if missing.is_empty()
         && let Some(short) = mostly_short(set, min_words)
     {
@@ -186,16 +186,20 @@ mod tests {
 
     #[test]
     fn own_is_chosen_where_the_venue_is_large_enough_and_else_what_is_missing_is_said() {
-        let (name, sentence) = chosen(&venue(20, 10, 6, true));
+        let (name, sentence) = chosen(&venue(60, 30, 10, true));
         assert_eq!(name, ScoreName::Own);
+        assert!(
+            sentence.contains("30 papers, 10 of them with an LLM review, are enough"),
+            "{sentence}"
+        );
         assert!(sentence.contains("A second LLM review"), "{sentence}");
-        for small in [venue(19, 10, 10, true), venue(20, 9, 9, true)] {
+        for small in [venue(19, 10, 10, true), venue(20, 9, 9, true), venue(40, 20, 9, true)] {
             let (name, sentence) = chosen(&small);
             assert_eq!(name, ScoreName::Own);
             assert!(sentence.contains("are few for it"), "{sentence}");
         }
         for (set, words) in [
-            (venue(20, 10, 5, true), "a usable LLM review of most papers (5 of 10 have one)"),
+            (venue(20, 10, 0, true), "a usable LLM review (none of 10 papers has one)"),
             (venue(20, 10, 10, false), "needs texts of all"),
         ] {
             let (name, sentence) = chosen(&set);
@@ -212,8 +216,11 @@ mod tests {
             z.content.text = Some(refusal.into());
         }
         let (name, sentence) = chosen(&set);
-        assert_eq!(name, ScoreName::Projected);
-        assert!(sentence.contains("a usable LLM review of most papers (4 of 10"), "{sentence}");
+        assert_eq!(name, ScoreName::Own);
+        assert!(
+            sentence.contains("10 papers, 4 of them with an LLM review, are few"),
+            "{sentence}"
+        );
         set.z.iter_mut().for_each(|z| z.content.text = Some(refusal.into()));
         let error = choose(&set, &ReviewsSettings::default()).unwrap_err();
         assert!(error.to_string().contains("all 10 LLM reviews are refusals"), "{error}");

@@ -28,8 +28,8 @@ impl Default for OwnSettings {
 /// In a venue with fewer reviewers there is no scale of what people write: nobody is clear.
 pub(crate) const ENOUGH_REVIEWERS: usize = 20;
 
-/// In a venue with fewer papers there is little to say what a text about another one looks like:
-/// nobody is clear.
+/// In a venue with fewer papers that have Z there is little to say what a text about another one looks like, or how close
+/// people come to Z: nobody is clear.
 pub(crate) const ENOUGH_PAPERS: usize = 10;
 
 /// Reviews of one paper whose cosine is above this are not each other's peers: cheaters who hand in

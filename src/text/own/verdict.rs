@@ -118,7 +118,8 @@ impl Verdict {
         }
         let is_open = |review: &usize| asked.reasons[*review].is_none();
         let count = of_person.iter().filter(|of| of.iter().any(is_open)).count();
-        let is_small = count < ENOUGH_REVIEWERS || asked.planted.venue.papers.len() < ENOUGH_PAPERS;
+        let with_z = asked.planted.venue.papers.iter().filter(|paper| !paper.z.is_empty()).count();
+        let is_small = count < ENOUGH_REVIEWERS || with_z < ENOUGH_PAPERS;
         let is_blind = model.is_some_and(|model| asked.is_blind(model));
         let cut_offs = if is_blind {
             CutOffs { people: None, reviews: None, worst: None }
@@ -136,7 +137,8 @@ impl Verdict {
         let planting = |(index, person): (usize, &Option<Person>)| {
             let (model, person) = model.zip(person.as_ref())?;
             let place = Place::new(asked, model, index, person, (fewest, bar));
-            Some(place.planting(&draws, !cannot_clear && person.may_be_clear()))
+            let may_be_seen = !cannot_clear && !asked.people[index].iter().any(is_far);
+            Some(place.planting(&draws, may_be_seen && person.may_be_clear()))
         };
         let plantings = judged.par_iter().enumerate().map(planting);
         let plantings: Vec<Planting> = plantings.map(Option::unwrap_or_default).collect();
@@ -167,7 +169,7 @@ impl Verdict {
                 person.as_ref().map(|person| (person, planting)),
                 &of_person[index].iter().map(|&review| &reviews[review]).collect::<Vec<_>>(),
                 &cut_offs,
-                cannot_clear || asked.people[index].iter().any(is_far),
+                cannot_clear,
             ));
         }
         let said = || people.iter().filter(|person| person.flag != OwnFlag::NotJudged);
