@@ -328,6 +328,13 @@ pub enum OwnWarning {
 impl OwnWarning {
     /// As a warning of a run.
     pub(crate) fn to_warning(self) -> Warning {
+        let of_share = |code, share: f64, with: &str| {
+            let share = 100.0 * share;
+            let message = format!(
+                "an estimated {share:.0} % of the reviewers did not hand in their own work: with {with}"
+            );
+            Warning::new(code, 1, message)
+        };
         match self {
             Self::OneZ { double_papers, assumed, deviation } => Warning::new(
                 "own_one_z",
@@ -377,23 +384,13 @@ impl OwnWarning {
                      those reviews is not clear"
                 ),
             ),
-            Self::ManyCheaters { share } => Warning::new(
-                "own_many_cheaters",
-                1,
-                format!(
-                    "an estimated {:.0} % of the reviewers did not hand in their own work: with \
-                     so many, fewer of them are found",
-                    100.0 * share
-                ),
-            ),
-            Self::NearMajority { share } => Warning::new(
+            Self::ManyCheaters { share } => {
+                of_share("own_many_cheaters", share, "so many, fewer of them are found")
+            }
+            Self::NearMajority { share } => of_share(
                 "own_near_majority",
-                1,
-                format!(
-                    "an estimated {:.0} % of the reviewers did not hand in their own work: with \
-                     more than half the two can change places; read the reviews",
-                    100.0 * share
-                ),
+                share,
+                "more than half the two can change places; read the reviews",
             ),
             Self::NotCounted => Warning::new(
                 "own_not_counted",
