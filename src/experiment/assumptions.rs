@@ -3,7 +3,7 @@
 //! Conditioning on Z takes away what a cheater with an LLM shares with others, if four
 //! hypotheses hold (section 5.2 of *Evaluating LLM-Contaminated Crowdsourcing Data Without Ground
 //! Truth*, Zhang, Pang, Zhu, Liu; NeurIPS 2025), with `I` the conditional mutual information of
-//! [`ConditionalPairs`], `X` answers of people, `Z_i`, `Z_j` those of cheaters:
+//! [`ConditionalPairs`](crate::mechanism::ConditionalPairs), `X` answers of people, `Z_i`, `Z_j` those of cheaters:
 //!
 //! 1. `I(Z_i; X_j | Z)` about 0: a cheater shares nothing with people beyond Z;
 //! 2. `I(Z_i; Z_j | Z)` about 0: nor with another cheater;
@@ -12,7 +12,7 @@
 //!
 //! A hypothesis on what pairs share does not say that a copier ends below people: that also takes
 //! scores of people that differ little. So copiers are planted ([`super::planted_copies`]), and
-//! conditioning on Z works against a cheater only where their AUC is above [`LEAST_AUC`]; hypotheses 3 and
+//! conditioning on Z works against a cheater only where their AUC is above [`LEAST_AUC`](found::LEAST_AUC); hypotheses 3 and
 //! 4 are not said to hold where it is not.
 //!
 //! Every LLM is Z in turn, by its first sample, and every LLM is the cheater. Another sample of

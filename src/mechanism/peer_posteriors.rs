@@ -92,21 +92,20 @@ impl PeerPosteriors<'_> {
     pub(crate) fn accuracy(&self, worker: u32) -> Option<Share> {
         let wrong = (self.fit.cells.classes() as f64 - 1.0).max(1.0);
         let other = |right: f64| (1.0 - right).max(0.0) / wrong;
-        let mut pairs = Vec::new();
+        let (mut pairs, mut all_others) = (Vec::new(), Vec::new());
         self.visit(worker, |_, own, others| {
             let right = others[usize::from(own)];
             pairs.push((right, other(right)));
+            all_others.extend_from_slice(others);
         });
         let value = most_likely(&pairs);
         let p = value.clamp(LEAST, 1.0 - LEAST);
-        let mut cases = 0.0;
-        self.visit(worker, |_, _, others| {
-            for &a in others {
-                let b = other(a);
-                let all = p * a + (1.0 - p) * b;
-                cases += if all > 0.0 { p * (1.0 - p) * (a - b).powi(2) / all } else { 0.0 };
-            }
+        let cases = all_others.iter().map(|&a| {
+            let b = other(a);
+            let all = p * a + (1.0 - p) * b;
+            if all > 0.0 { p * (1.0 - p) * (a - b).powi(2) / all } else { 0.0 }
         });
+        let cases: f64 = cases.sum();
         Share::wilson(value, if cases > LEAST { cases } else { 0.0 })
     }
 }

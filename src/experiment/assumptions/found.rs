@@ -67,7 +67,7 @@ pub(crate) struct Comparison {
     pub(crate) excess_difference: Option<f64>,
     /// 95 % interval of [`Self::excess_difference`], low end first.
     pub interval: Option<(f64, f64)>,
-    /// Hypothesis 1 or 2: the interval of [`ABOUT_ZERO_SHARE`] of the excess of two people minus
+    /// Hypothesis 1 or 2: the interval of [`ABOUT_ZERO_SHARE`](super::ABOUT_ZERO_SHARE) of the excess of two people minus
     /// this excess is above 0.
     pub(crate) about_zero: Verdict,
     /// Hypothesis 3 or 4: the interval of the difference is above 0.

@@ -283,6 +283,14 @@ fn the_accuracy_of_the_table_is_the_quality_by_which_people_are_paid() {
 }
 
 #[test]
+fn of_too_many_labels_accuracy_is_left_out_with_a_warning() {
+    use super::people::too_many;
+    assert_eq!(too_many(2_000_000), None);
+    let warning = too_many(2_000_001).unwrap();
+    assert_eq!((warning.code, warning.count), ("accuracy_left_out", 2_000_001));
+}
+
+#[test]
 fn own_flags_who_hands_in_another_sample_and_says_what_the_flag_is_worth() {
     let set = crowd_that_copies(2, 1);
     let settings =

@@ -43,7 +43,7 @@ pub struct ReviewerRow {
 }
 
 /// What the rows of one score have beyond those of others. A new score with columns of its own is
-/// a variant here, with its [`Self::columns`] and cells.
+/// a variant here, with its columns and cells.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RowDetail {
