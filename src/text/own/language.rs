@@ -10,6 +10,9 @@ use whatlang::{Lang, Script, detect, detect_script};
 /// longer.
 const CHARACTERS: usize = 1_000;
 
+/// Where no Z is in the language of most reviews, one in so many in that of most Z is enough to judge these.
+const ENOUGH_IN_Z: usize = 10;
+
 /// Letters below which the language of a text is not told by its trigrams.
 const FEWEST_LETTERS: usize = 120;
 
@@ -77,9 +80,23 @@ fn family(script: Script) -> Script {
 pub(super) struct Usual(Option<(Option<Lang>, Script)>);
 
 impl Usual {
-    /// Most means more than half of the texts of which it can be told. Where reviews have no language of most, it is
-    /// that of most Z: whoever writes another one could not be seen to copy them.
+    /// Most means more than half of the texts of which it can be told. Where reviews have no language of most, or no Z
+    /// is in it, see [`ENOUGH_IN_Z`], it is that of most Z: whoever writes another one could not be seen to copy them.
     fn of(reviews: &[Option<Told>], z: &[Option<Told>]) -> Self {
+        let usual = Self::of_reviews_or_z(reviews, z);
+        let of_z = Self::of_reviews_or_z(z, &[]);
+        let count = |all: &[Option<Told>], usual: Self| {
+            let is_usual =
+                |told: &&Told| told.language.is_some() && usual.other_than(**told).is_none();
+            all.iter().flatten().filter(is_usual).count()
+        };
+        let told = reviews.iter().flatten().count();
+        let is_z_alone =
+            of_z.0.is_some_and(|(language, _)| language.is_some()) && count(z, usual) == 0;
+        if is_z_alone && ENOUGH_IN_Z * count(reviews, of_z) >= told { of_z } else { usual }
+    }
+
+    fn of_reviews_or_z(reviews: &[Option<Told>], z: &[Option<Told>]) -> Self {
         let of_script =
             |all: &[Option<Told>]| most(all.iter().flatten().map(|told| family(told.script)));
         let Some(script) = of_script(reviews).or_else(|| of_script(z)) else { return Self(None) };
@@ -182,6 +199,21 @@ mod tests {
         let chinese = Some("作者提出了一种新的方法来修剪网络，实验表明该方法在三个数据集上有效。");
         let [of_reviews, of_z] = others(&[chinese; 3], &[Some(IN_ENGLISH); 3]);
         assert_eq!((of_reviews, of_z), (vec![None; 3], vec![Some("English"); 3]));
+    }
+
+    #[test]
+    fn where_no_z_is_in_the_language_of_most_reviews_those_in_that_of_z_are_judged() {
+        let venue = |english: usize, german: usize| {
+            let reviews = [vec![Some(IN_ENGLISH); english], vec![Some(GERMAN); german]].concat();
+            let [of_reviews, of_z] = others(&reviews, &[Some(IN_ENGLISH); 2]);
+            let count = |all: Vec<Option<&str>>| all.iter().flatten().count();
+            [count(of_reviews), count(of_z)]
+        };
+        assert_eq!(venue(2, 8), [8, 0]);
+        assert_eq!(venue(1, 9), [9, 0]);
+        // Of too few the Z are said to be in another language.
+        assert_eq!(venue(1, 10), [1, 2]);
+        assert_eq!(venue(0, 10), [0, 2]);
     }
 
     #[test]
