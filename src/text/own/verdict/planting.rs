@@ -145,7 +145,7 @@ impl<'a> Place<'a> {
     }
 
     /// Whether [`SEEN`] of the texts of another LLM, and of one and of all by one like those held, would not be called
-    /// clear; as soon as too many would, it is decided.
+    /// clear; no more are asked than decide it.
     fn sees(&self, draws: &[Draw]) -> bool {
         let most = draws.len() as f64 * (1.0 - SEEN) + 1e-9;
         let ways: [&dyn Fn(&Draw) -> Replaced; 3] =
@@ -153,13 +153,17 @@ impl<'a> Place<'a> {
                 self.llm(draw)
             }];
         ways.into_iter().all(|texts| {
-            let own = draws.iter().map(|draw| self.own(&texts(draw)));
-            let n = self.reviews.len();
-            let mut unseen = 0.0;
-            own.map(|own| self.model.cautiously_own(own, n)).all(|own| {
-                unseen += f64::from(u8::from(own >= CLEAR));
-                unseen <= most
-            })
+            let (mut unseen, mut left) = (0.0, draws.len() as f64);
+            for draw in draws {
+                let own = self.own(&texts(draw));
+                let is_clear = self.model.cautiously_own(own, self.reviews.len()) >= CLEAR;
+                unseen += f64::from(u8::from(is_clear));
+                left -= 1.0;
+                if unseen > most || unseen + left <= most {
+                    break;
+                }
+            }
+            unseen <= most
         })
     }
 
