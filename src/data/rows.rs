@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use self::delimited::read_delimited;
-pub(super) use self::delimited::{HEADLESS, LineCounter, seems_headless};
+pub(super) use self::delimited::{HEADLESS, LineCounter, reader_of, seems_headless};
 use self::json_lines::{parse_object, read_json_lines};
 pub(crate) use self::problems::FileProblems;
 use super::answers::{Answered, is_spreadsheet_error};
@@ -219,11 +219,7 @@ pub fn header(source: &Source) -> Vec<String> {
             return object.map_or_else(Vec::new, |o| o.keys().cloned().collect());
         }
     };
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .flexible(true)
-        .has_headers(false)
-        .from_reader(source.bytes.as_slice());
+    let mut reader = reader_of(&source.bytes, delimiter);
     let mut record = csv::ByteRecord::new();
     match reader.read_byte_record(&mut record) {
         Ok(true) => record.iter().map(|n| String::from_utf8_lossy(n).trim().to_owned()).collect(),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::charset;
 use super::elements::{Object, each_object};
 use super::wrapping::{Wrapping, wrapping};
+use crate::data::rows::reader_of;
 
 /// Objects that are looked at to tell a format.
 const LOOKED_AT: usize = 3;
@@ -135,11 +136,7 @@ fn root_of(bytes: &[u8], delimiter: Option<u8>) -> Root {
 /// The header line under the separator that splits it best; text if no separator splits it.
 fn table(bytes: &[u8], stated: Option<u8>) -> Root {
     let delimiter = stated.unwrap_or_else(|| delimiter_of(bytes));
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .flexible(true)
-        .has_headers(false)
-        .from_reader(bytes);
+    let mut reader = reader_of(bytes, delimiter);
     let mut record = csv::ByteRecord::new();
     if !matches!(reader.read_byte_record(&mut record), Ok(true)) {
         return Root::Empty;

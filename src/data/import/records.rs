@@ -18,7 +18,7 @@ use crate::data::answers::{Answered, is_spreadsheet_error, says_nothing, structu
 use crate::data::formula::unguarded;
 use crate::data::near::{did_you_mean, folded, listed, quotable};
 use crate::data::plain::{LEAST_PART_BYTES, places_of, split_at_lines};
-use crate::data::rows::{LineCounter, seems_headless};
+use crate::data::rows::{LineCounter, reader_of, seems_headless};
 
 /// The rows of a file.
 pub(super) struct Records<'a> {
@@ -204,11 +204,7 @@ impl<'a> Records<'a> {
             });
             return read.map(|skipped| (0, skipped)).map_err(|broken| self.request.broken(broken));
         };
-        let mut reader = csv::ReaderBuilder::new()
-            .delimiter(delimiter)
-            .flexible(true)
-            .has_headers(false)
-            .from_reader(self.request.peek.bytes);
+        let mut reader = reader_of(self.request.peek.bytes, delimiter);
         let mut record = csv::ByteRecord::new();
         let broken = |after, message| Err(self.request.broken(Broken { after, message }));
         if let Some(line) = open_quote(self.request.peek.bytes, delimiter) {
@@ -430,11 +426,7 @@ pub(super) fn ends_early(peek: &Peek<'_>) -> bool {
         };
         return parts.into_par_iter().any(has_short);
     }
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(*delimiter)
-        .flexible(true)
-        .has_headers(false)
-        .from_reader(peek.bytes);
+    let mut reader = reader_of(peek.bytes, *delimiter);
     let mut record = csv::ByteRecord::new();
     while matches!(reader.read_byte_record(&mut record), Ok(true)) {
         let is_blank = record.len() == 1 && record[0].iter().all(u8::is_ascii_whitespace);

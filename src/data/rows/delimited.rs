@@ -8,6 +8,15 @@ use crate::data::near::quotable;
 use crate::data::reading::Reader;
 use crate::data::source::Source;
 
+/// Reads records as they stand: of any width, the header as one of them.
+pub(in crate::data) fn reader_of(bytes: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
+    csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .flexible(true)
+        .has_headers(false)
+        .from_reader(bytes)
+}
+
 /// Rows of a file with a header.
 pub(super) fn read_delimited(
     source: &Source,
@@ -16,11 +25,7 @@ pub(super) fn read_delimited(
     problems: &mut FileProblems<'_>,
     visit: &mut dyn FnMut(&Row<'_>, &mut FileProblems<'_>),
 ) -> u64 {
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .flexible(true)
-        .has_headers(false)
-        .from_reader(source.bytes.as_slice());
+    let mut reader = reader_of(&source.bytes, delimiter);
     let mut record = csv::ByteRecord::new();
     // Reading from memory cannot fail and `flexible` accepts every width, so the only outcomes
     // are "a record" and "the end".
@@ -185,11 +190,7 @@ pub(in crate::data) const HEADLESS: &str = "the file seems to have no header: wh
 pub(in crate::data) fn seems_headless(bytes: &[u8], delimiter: u8) -> bool {
     /// Rows that are looked at.
     const LOOKED_AT: usize = 1000;
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .flexible(true)
-        .has_headers(false)
-        .from_reader(bytes);
+    let mut reader = reader_of(bytes, delimiter);
     let mut records = reader.byte_records().take(LOOKED_AT).map_while(Result::ok);
     let Some(first) = records.next() else { return false };
     let mut again = vec![false; first.len()];
