@@ -155,7 +155,7 @@ impl EmbeddingArgs {
             TextUnit::Whole => Granularity::Text,
         };
         let (settings, models) = (self.settings(common), self.models(common));
-        settings.check_for(&[settings.embedder.as_ref().unwrap_or(&EmbedderSpec::Static(None))])?;
+        settings.check_for(&[settings.of_texts()])?;
         self.waiting(common, || {
             embed_contents(contents, &settings, default, &models, &Terminal::new(common), None)
         })

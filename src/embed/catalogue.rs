@@ -187,7 +187,7 @@ impl EmbedderSettings {
         if self.embedder == Some(EmbedderSpec::Given) {
             return Err(Error::usage("`given` embeds nothing; choose another embedder"));
         }
-        self.check_for(&[self.embedder.as_ref().unwrap_or(&EmbedderSpec::Static(None))])
+        self.check_for(&[self.of_texts()])
     }
 
     /// The embedder that `spec` names; word weights are those of `texts`.

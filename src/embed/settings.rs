@@ -222,6 +222,11 @@ pub struct EmbedderSettings {
 }
 
 impl EmbedderSettings {
+    /// The embedder of texts, where none is asked for the default.
+    pub(crate) fn of_texts(&self) -> &EmbedderSpec {
+        self.embedder.as_ref().unwrap_or(&EmbedderSpec::Static(None))
+    }
+
     /// Refuses settings that none of these embedders reads, which would be written down as what decided
     /// the vectors.
     ///

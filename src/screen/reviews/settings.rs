@@ -154,7 +154,7 @@ impl ReviewsSettings {
                            tfidf, static or bert";
             return Err(Error::usage(message));
         }
-        let first = self.embedding.embedder.as_ref().unwrap_or(&EmbedderSpec::Static(None));
+        let first = self.embedding.of_texts();
         let all: Vec<&EmbedderSpec> = std::iter::once(first).chain(&self.beside).collect();
         self.embedding.check_for(&all)?;
         let mut places = all.iter().enumerate();
