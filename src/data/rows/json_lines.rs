@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 use super::{Field, FileProblems, MAX_RECORD_BYTES, NamedColumn, Row, bad_utf8, too_long};
@@ -9,7 +10,10 @@ use crate::data::reading::Reader;
 use crate::data::source::Source;
 use crate::data::strict_json::parse_strictly;
 
-/// Rows of a file with one JSON object a line.
+/// Bytes of lines that are parsed before their rows are visited: enough for all threads, few to hold.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Rows of a file with one JSON object a line, which all threads parse; they are visited in their order.
 pub(super) fn read_json_lines(
     source: &Source,
     schema: &[NamedColumn<'_>],
@@ -19,35 +23,49 @@ pub(super) fn read_json_lines(
     let mut rows = 0;
     let progress = source.listener.reading(source.bytes.len());
     let (mut reading, mut offset) = (Reader::new(&*progress), 0);
-    for (index, bytes) in source.bytes.split(|&byte| byte == b'\n').enumerate() {
-        let line = source.place(index as u64 + 1);
-        reading.at(offset);
-        offset += bytes.len() + 1;
-        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        if bytes.iter().all(u8::is_ascii_whitespace) {
-            continue;
+    let mut lines = source.bytes.split(|&byte| byte == b'\n').zip(1..).peekable();
+    while lines.peek().is_some() {
+        let mut room = BATCH_BYTES;
+        let mut batch = Vec::new();
+        while let Some(line) = lines.next_if(|_| room > 0) {
+            room = room.saturating_sub(line.0.len() + 1);
+            batch.push(line);
         }
-        if bytes.len() > MAX_RECORD_BYTES {
-            problems.report(Some(line), None, too_long(bytes.len()));
-            continue;
-        }
-        let object = match parse_object(bytes) {
-            Ok(object) => object,
-            Err(message) => {
-                problems.report(Some(line), None, message);
-                if bytes.starts_with(b"[") {
-                    // One JSON list over many lines would only repeat the same problem.
-                    return rows;
+        let parsed: Vec<Option<Result<_, String>>> =
+            batch.par_iter().map(|(bytes, _)| parse_line(bytes)).collect();
+        for ((bytes, number), parsed) in batch.into_iter().zip(parsed) {
+            let line = source.place(number);
+            reading.at(offset);
+            offset += bytes.len() + 1;
+            match parsed {
+                None => {}
+                Some(Err(message)) => {
+                    problems.report(Some(line), None, message);
+                    if bytes.starts_with(b"[") {
+                        // One JSON list over many lines would only repeat the same problem.
+                        return rows;
+                    }
                 }
-                continue;
+                Some(Ok(object)) => {
+                    if let Some(fields) = pick_fields(object, schema, line, problems) {
+                        rows += 1;
+                        visit(&Row { line, fields: &fields }, problems);
+                    }
+                }
             }
-        };
-        if let Some(fields) = pick_fields(object, schema, line, problems) {
-            rows += 1;
-            visit(&Row { line, fields: &fields }, problems);
         }
     }
     rows
+}
+
+/// What one line has; `None` if it is blank.
+fn parse_line(bytes: &[u8]) -> Option<Result<serde_json::Map<String, Value>, String>> {
+    let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return None;
+    }
+    let is_long = bytes.len() > MAX_RECORD_BYTES;
+    Some(if is_long { Err(too_long(bytes.len())) } else { parse_object(bytes) })
 }
 
 /// The object of one line.
