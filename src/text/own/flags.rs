@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-use super::model::{Judged, Model, Slot, honest_side};
+use super::model::{Judged, Model, Slot, honest_side, weighted};
 use crate::stats::interval::{CONFIDENCE, benjamini_hochberg, fewest_false};
 
 /// Nobody is worth a look whose P(own) is above this many times the rate of false alarms asked for: a
@@ -57,15 +57,10 @@ impl Apart {
         fdr: f64,
     ) -> Self {
         let rho = model.correlation;
-        let order: Vec<(usize, f64)> = people
-            .iter()
-            .zip(judged)
-            .flat_map(|(of, judged)| {
-                let weight = 1.0 / (1.0 + (of.len() as f64 - 1.0) * rho);
-                let own = judged.iter().flat_map(|judged| &judged.slots);
-                of.iter().zip(own).map(move |(&slot, own)| (slot, weight * own))
-            })
-            .collect();
+        let own = judged.iter().flatten().flat_map(|judged| &judged.slots);
+        let order =
+            weighted(people, rho).zip(own).map(|((slot, weight), own)| (slot, weight * own));
+        let order: Vec<(usize, f64)> = order.collect();
         // In honest deviations; 0 where nothing is known.
         let deviations = |value: &dyn Fn(usize) -> f64| -> Vec<f64> {
             let known = order.iter().map(|&(slot, weight)| (value(slot), weight));

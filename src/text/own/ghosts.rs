@@ -6,11 +6,9 @@ use std::ops::Range;
 use rand::RngExt;
 use rayon::prelude::*;
 
-use super::class::Class;
 use super::cut::{Sentences, count_words};
-use super::duplicates::{FormShingles, NearDuplicate};
 use super::settings::{COUNTED_WORDS, OwnSettings};
-use super::venue::Venue;
+use super::venue::{Venue, VenuePaper};
 use super::z_check::TextChecks;
 use crate::data::reviews::ReviewSet;
 use crate::data::words::are_broken;
@@ -18,21 +16,9 @@ use crate::embed::tfidf::Start;
 use crate::stats::rank::median;
 use crate::stats::seed::stream;
 
-/// Where a text that has to be embedded comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TextOrigin {
-    /// A position in [`ReviewSet::reviews`].
-    Review(usize),
-    /// A position in [`ReviewSet::z`].
-    Z(usize),
-    /// The task of a paper, by its number.
-    Task(u32),
-}
-
 /// The ghosts of a venue, and all texts whose vectors [`super::own_scores`] needs.
 ///
-/// Texts come in the order of [`Self::origins`]: the reviews, the Z that are used, the tasks, and the
-/// cut texts of ghosts. This order depends on names alone, not on that of the files.
+/// Texts come in this order: the reviews, the Z that are used, the tasks, and the cut texts of ghosts. It depends on names alone, not on that of the files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planted {
     pub(super) venue: Venue,
@@ -50,13 +36,8 @@ pub struct Planted {
     pub(super) is_short: bool,
     /// Language of each review, if another one than that of most.
     pub(super) languages: Vec<Option<&'static str>>,
-    /// Reviews that are nearly the same text.
-    pub(super) filed_as_z: Vec<usize>,
-    pub(super) near_duplicates: Vec<NearDuplicate>,
-    /// What is nobody's own words.
-    pub(super) forms: FormShingles,
-    /// Papers with a task, in the order of the rows.
-    papers_with_task: Vec<u32>,
+    /// What was known of the texts before.
+    pub(super) checks: TextChecks,
     /// Starts of whole texts.
     pub(super) cuts: Vec<Start>,
 }
@@ -64,47 +45,33 @@ pub struct Planted {
 /// A text about another paper in a slot.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ghost {
-    /// [`Class::OffTopic`] or [`Class::OffTopicLlm`].
-    pub(super) class: Class,
     /// The review in whose place it stands, a position in [`Venue::reviews`].
     pub(super) slot: usize,
     /// Its text among all texts.
     pub(super) row: usize,
-    /// The Z that it is, a position in [`Venue::z`].
+    /// The Z that it is, a position in [`Venue::z`]; else it is a person's.
     pub(super) z: Option<usize>,
 }
 
 impl Planted {
-    /// Where every text comes from, in order; cut texts name the text that they are the start of.
-    pub(crate) fn origins(&self) -> Vec<TextOrigin> {
-        let mut origins: Vec<TextOrigin> = (self.venue.reviews.iter().copied())
-            .map(TextOrigin::Review)
-            .chain(self.venue.z.iter().copied().map(TextOrigin::Z))
-            .chain(self.papers_with_task.iter().copied().map(TextOrigin::Task))
-            .collect();
-        origins.extend(self.cuts.iter().map(|cut| origins[cut.text]).collect::<Vec<_>>());
-        origins
-    }
-
     /// All texts to embed, in order; `None` if a content of `set`, the set that was planted, has
-    /// no text. Then a vector may be taken for each of [`Self::origins`].
+    /// no text. Then a vector may be taken for each.
     pub(crate) fn texts<'a>(&self, set: &'a ReviewSet) -> Option<Vec<&'a str>> {
-        let whole = |origin: &TextOrigin| match *origin {
-            TextOrigin::Review(index) => set.reviews[index].content.text.as_deref(),
-            TextOrigin::Z(index) => set.z[index].content.text.as_deref(),
-            TextOrigin::Task(paper) => set.task_text(paper),
-        };
-        let mut texts: Vec<&str> = self.origins().iter().map(whole).collect::<Option<_>>()?;
-        let first_cut = texts.len() - self.cuts.len();
-        for (text, cut) in texts[first_cut..].iter_mut().zip(&self.cuts) {
-            *text = &text[..cut.bytes];
+        let reviews =
+            self.venue.reviews.iter().map(|&index| set.reviews[index].content.text.as_deref());
+        let z = self.venue.z.iter().map(|&index| set.z[index].content.text.as_deref());
+        let with_task = self.venue.papers.iter().zip(&self.tasks).filter(|(_, row)| row.is_some());
+        let tasks = with_task.map(|(paper, _)| set.task_text(paper.number));
+        let mut texts: Vec<&str> = reviews.chain(z).chain(tasks).collect::<Option<_>>()?;
+        for cut in &self.cuts {
+            texts.push(&texts[cut.text][..cut.bytes]);
         }
         Some(texts)
     }
 
     /// How many of the texts are whole ones, which come first: those to learn word weights from.
     pub(crate) fn whole_texts(&self) -> usize {
-        self.venue.reviews.len() + self.venue.z.len() + self.papers_with_task.len()
+        self.venue.reviews.len() + self.venue.z.len() + self.tasks.iter().flatten().count()
     }
 }
 
@@ -136,18 +103,10 @@ pub fn plant(set: &ReviewSet, checks: &TextChecks, settings: &OwnSettings) -> Pl
     let medians = [median(words.clone()), median(of_z)];
     let is_short = medians.into_iter().flatten().any(|words| words < COUNTED_WORDS as f64);
 
-    let number =
-        |paper: &super::venue::VenuePaper| set.reviews[venue.reviews[paper.reviews.start]].paper;
-    let papers_with_task: Vec<u32> =
-        venue.papers.iter().map(number).filter(|&paper| set.task_text(paper).is_some()).collect();
-    let mut next = first_z + venue.z.len();
-    let first_cut = next + papers_with_task.len();
-    let tasks = venue.papers.iter().map(|paper| {
-        set.task_text(number(paper))?;
-        next += 1;
-        Some(next - 1)
-    });
-    let tasks = tasks.collect();
+    let mut rows = first_z + venue.z.len()..;
+    let task = |paper: &VenuePaper| set.task_text(paper.number).and_then(|_| rows.next());
+    let tasks = venue.papers.iter().map(task).collect();
+    let first_cut = rows.start;
 
     let mut cuts = Vec::new();
     let mut known: HashMap<(usize, usize), usize> = HashMap::new();
@@ -182,12 +141,9 @@ pub fn plant(set: &ReviewSet, checks: &TextChecks, settings: &OwnSettings) -> Pl
             let z = outside(&paper.z, venue.z.len(), &mut random);
             let review = review.map(|row| {
                 let cut = || Sentences::new(text(row)?).cut_at(words[slot]?);
-                (Ghost { class: Class::OffTopic, slot, row, z: None }, cut())
+                (Ghost { slot, row, z: None }, cut())
             });
-            let z = z.map(|z| {
-                let (row, class) = (first_z + z, Class::OffTopicLlm);
-                (Ghost { class, slot, row, z: Some(z) }, cut_z(slot, z))
-            });
+            let z = z.map(|z| (Ghost { slot, row: first_z + z, z: Some(z) }, cut_z(slot, z)));
             review.into_iter().chain(z)
         })
         .collect();
@@ -205,10 +161,7 @@ pub fn plant(set: &ReviewSet, checks: &TextChecks, settings: &OwnSettings) -> Pl
         is_broken,
         is_short,
         languages,
-        filed_as_z: checks.filed_as_z.clone(),
-        near_duplicates: checks.near_duplicates.clone(),
-        forms: checks.forms.clone(),
-        papers_with_task,
+        checks: checks.clone(),
         cuts,
     }
 }

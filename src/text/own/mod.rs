@@ -20,12 +20,11 @@
 //!
 //! # Use
 //!
-//! [`plant`] makes the ghosts; embed [`Planted::texts`] (or take a vector of your own for each of
-//! [`Planted::origins`]), once per embedder; [`own_scores`] does the rest. [`tfidf_vectors`] is the
+//! [`plant`] makes the ghosts; embed [`Planted::texts`] (or take a vector of your own for each), once per
+//! embedder; [`own_scores`] does the rest. [`tfidf_vectors`] is the
 //! embedding that needs no model and is best of those measured.
 
 mod class;
-mod closeness;
 mod copied;
 mod cut;
 mod duplicates;
@@ -37,7 +36,6 @@ mod language;
 mod model;
 mod other_paper;
 mod people_z;
-mod phrases;
 mod prevalence;
 mod result;
 mod scene;
@@ -57,8 +55,6 @@ pub(crate) use duplicates::near_duplicates;
 #[cfg(test)]
 pub(crate) use error::OwnError;
 pub(crate) use features::Features;
-#[cfg(test)]
-pub(crate) use ghosts::TextOrigin;
 pub(crate) use ghosts::{Planted, plant};
 pub(crate) use other_paper::OtherPaper;
 pub(crate) use result::{

@@ -8,7 +8,6 @@ use std::array::from_fn;
 
 use rayon::prelude::*;
 
-use crate::stats::rank::median;
 pub(super) use judged::{Judged, PointInSlot};
 use reasons::{REASONS, Reason, reasons};
 
@@ -205,17 +204,17 @@ fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     (weight > 0.0).then(|| sum / weight)
 }
 
-/// Medians of both coordinates, and the covariance.
-pub(super) fn median_moments(points: &[Point]) -> Option<(Point, Covariance)> {
-    let (_, covariance) = moments(points.iter().map(|&point| (point, 1.0)))?;
-    Some((medians(points), covariance))
-}
-
-pub(super) fn medians(points: &[Point]) -> Point {
+/// One number of those that are known, by coordinate; NaN of none.
+pub(super) fn by_coordinate(points: &[Point], of: fn(&[f64]) -> Option<f64>) -> Point {
     [0, 1].map(|at| {
         let known = points.iter().map(|point| point[at]).filter(|value| !value.is_nan());
-        median(&known.collect::<Vec<_>>()).unwrap_or(f64::NAN)
+        of(&known.collect::<Vec<_>>()).unwrap_or(f64::NAN)
     })
+}
+
+/// Covariance of points that weigh the same.
+pub(super) fn covariance(points: &[Point]) -> Option<Covariance> {
+    Some(moments(points.iter().map(|&point| (point, 1.0)))?.1)
 }
 
 /// What is fitted.
@@ -334,14 +333,9 @@ impl Model {
 
     /// Center, covariance and correlation of own work, given P(own) of every slot.
     fn update_own(&mut self, slots: &[Slot], people: &[Vec<usize>], own: &[f64]) -> Option<()> {
-        let correlation = self.correlation;
-        let weighted: Vec<(usize, f64)> = people
-            .iter()
-            .flat_map(|of| {
-                let each = 1.0 / (1.0 + (of.len() as f64 - 1.0) * correlation);
-                of.iter().map(move |&slot| (slot, each * own[slot].max(1e-9)))
-            })
-            .collect();
+        let weighted = weighted(people, self.correlation);
+        let weighted: Vec<(usize, f64)> =
+            weighted.map(|(slot, each)| (slot, each * own[slot].max(1e-9))).collect();
         self.reasons = reasons(slots, &weighted);
         let points = weighted.iter().map(|&(slot, w)| (self.own_point(&slots[slot]), w));
         let points: Vec<(Point, f64)> = points.collect();
@@ -412,16 +406,18 @@ fn pair_sums(points: impl Iterator<Item = (f64, Point)>, [a, b, _]: Covariance) 
     ((pairs(0, a) + pairs(1, b)) / 2.0, (weights * weights - weights_squared) / 2.0)
 }
 
+/// Every slot of these people with its weight: one of many of a person says less.
+pub(super) fn weighted(people: &[Vec<usize>], rho: f64) -> impl Iterator<Item = (usize, f64)> {
+    people.iter().flat_map(move |of| {
+        let each = 1.0 / (1.0 + (of.len() as f64 - 1.0) * rho);
+        of.iter().map(move |&slot| (slot, each))
+    })
+}
+
 /// P(own) before the first step: low for slots that lie far out on the side of ghosts, and for all slots
 /// of people of whose slots half do.
 fn start(slots: &[Slot], people: &[Vec<usize>]) -> Vec<f64> {
-    let weights: Vec<(usize, f64)> = people
-        .iter()
-        .flat_map(|of| {
-            let each = 1.0 / (1.0 + (of.len() as f64 - 1.0) * CORRELATION.0);
-            of.iter().map(move |&slot| (slot, each))
-        })
-        .collect();
+    let weights: Vec<(usize, f64)> = weighted(people, CORRELATION.0).collect();
     let bound = |value: &dyn Fn(Point) -> f64| {
         let known = weights.iter().map(|&(slot, weight)| (value(slots[slot].x), weight));
         let known: Vec<(f64, f64)> = known.filter(|(value, _)| !value.is_nan()).collect();

@@ -49,7 +49,6 @@ impl OtherPaper {
 /// Looks for the closest other papers.
 pub(super) struct OtherPapers<'a> {
     comparison: &'a Comparison<'a>,
-    set: &'a ReviewSet,
     /// A number for every review.
     reviewer_of: &'a [usize],
     /// The reviews of each reviewer that count.
@@ -61,7 +60,7 @@ pub(super) struct OtherPapers<'a> {
 impl<'a> OtherPapers<'a> {
     pub(super) fn new(
         comparison: &'a Comparison<'a>,
-        set: &'a ReviewSet,
+        set: &ReviewSet,
         reviewer_of: &'a [usize],
     ) -> Self {
         let mut by_reviewer = vec![Vec::new(); set.reviewers.len()];
@@ -83,7 +82,7 @@ impl<'a> OtherPapers<'a> {
             comparison.space.sum(rows.map(|(_, placed)| placed))
         };
         let sums = (0..=comparison.z_counts.len()).map(of_kind).collect();
-        Self { comparison, set, reviewer_of, by_reviewer, sums }
+        Self { comparison, reviewer_of, by_reviewer, sums }
     }
 
     /// For each of `suspects` the closest other paper, of equals the first by name; `None` where
@@ -129,8 +128,6 @@ impl<'a> OtherPapers<'a> {
                     }
                 }
             }
-            // A paper of the venue has a review.
-            let number = self.set.reviews[venue.reviews[paper.reviews.start]].paper;
             for (lane, &slot) in slots.iter().enumerate() {
                 let found = closeness(&on_paper[lane], &all[lane]);
                 on_paper[lane].fill(Sum::default());
@@ -138,7 +135,7 @@ impl<'a> OtherPapers<'a> {
                 if venue.paper_of_review[slot] == position {
                     here[lane] = Some(closeness);
                 } else if closest[lane].is_none_or(|(_, most)| closeness > most) {
-                    closest[lane] = Some((number, closeness));
+                    closest[lane] = Some((paper.number, closeness));
                 }
             }
         }

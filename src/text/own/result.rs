@@ -365,7 +365,7 @@ impl OwnWarning {
             Self::UnusableZ { reason, count } => Warning::new(
                 "own_unusable_z",
                 count,
-                format!("{count} Z {} and are left out of the score own", reason.as_words()),
+                format!("{count} Z {} and are left out of the score own", reason.as_str()),
             ),
             Self::LoneZ { count } => Warning::new(
                 "own_lone_z",

@@ -2,60 +2,21 @@
 //! the kinds of ghosts.
 
 use super::class::Class;
-use super::closeness::Closeness;
-use super::features::{Comparison, Features, MostSimilar, Stand};
+use super::features::{Comparison, Features, Stand, Stands};
 use super::ghosts::Planted;
-use super::model::{Kinds, Point, Slot, Student, median_moments, medians, minus, moments};
+use super::model::{Kinds, Point, Slot, Student, by_coordinate, covariance, minus, moments};
 use super::result::GhostPoint;
-use crate::data::progress::Progress;
-use crate::stats::rank::mean;
+use crate::stats::rank::{mean, median};
+
+/// z of another LLM's text of a paper, as a share of that of the whole Z in its own place: mean and
+/// standard deviation where the venue has two Z and shows it.
+const MEASURED: [f64; 2] = [1.0, 0.14];
 
 /// Fewest ghosts of a kind with a density.
 const FEWEST: usize = 5;
 
 /// Least standard deviation of the peers of an unknown LLM's text, and that of its z.
 const UNKNOWN_LLM: [f64; 2] = [0.02, 0.06];
-
-/// Where all texts stand.
-pub(super) struct Stands {
-    pub(super) reviews: Vec<Stand>,
-    pub(super) z: Vec<Stand>,
-    pub(super) copies: Vec<Vec<Stand>>,
-    pub(super) others: Vec<Stand>,
-    /// Whether most papers have one Z.
-    pub(super) assumed: bool,
-    /// How close texts of LLMs that are not held come to Z.
-    pub(super) closeness: Closeness,
-    /// Whether it was measured for these vectors how close an unknown LLM comes.
-    pub(super) is_measured: bool,
-}
-
-impl Stands {
-    /// Where all texts stand, and what is most similar to each review.
-    pub(super) fn new(
-        comparison: &Comparison<'_>,
-        is_measured: bool,
-        progress: &dyn Progress,
-    ) -> (Self, Vec<MostSimilar>) {
-        let mut stands = Self {
-            reviews: Vec::new(),
-            z: Vec::new(),
-            copies: Vec::new(),
-            others: comparison.of_others(progress),
-            assumed: comparison.assumed_ratio(),
-            closeness: Closeness::of(comparison.by_pairs()),
-            is_measured,
-        };
-        let mut most_similar = Vec::new();
-        for of in comparison.on_papers(progress) {
-            stands.reviews.extend(of.reviews);
-            stands.z.extend(of.z);
-            stands.copies.extend(of.copies);
-            most_similar.extend(of.most_similar);
-        }
-        (stands, most_similar)
-    }
-}
 
 /// All slots, one per review, and what stands in them.
 pub(super) struct Scene {
@@ -70,14 +31,6 @@ fn number(value: Option<f64>) -> f64 {
     value.unwrap_or(f64::NAN)
 }
 
-/// Mean of those that are known, by coordinate.
-fn mean_point(points: &[Point]) -> Point {
-    [0, 1].map(|at| {
-        let known = points.iter().map(|point| point[at]).filter(|value| !value.is_nan());
-        number(mean(&known.collect::<Vec<_>>()))
-    })
-}
-
 /// Differences with the covariance of a further text about the mean of these, which is (n + 1) / (n - 1) times
 /// that of their own: the variance is over n - 1, and the mean is uncertain by an n-th of it. None of one alone.
 fn of_further(points: &[Point], mean: Point) -> impl Iterator<Item = Point> {
@@ -88,7 +41,15 @@ fn of_further(points: &[Point], mean: Point) -> impl Iterator<Item = Point> {
 }
 
 impl Scene {
-    pub(super) fn new(planted: &Planted, stands: &Stands, believed: &[f64]) -> Self {
+    /// What was measured of an unknown LLM holds for these vectors if `is_measured`.
+    pub(super) fn new(
+        comparison: &Comparison<'_>,
+        stands: &Stands,
+        is_measured: bool,
+        believed: &[f64],
+    ) -> Self {
+        let (planted, is_assumed) = (comparison.planted, comparison.assumed_ratio());
+        let (ratio, of_other_llm) = comparison.assumed();
         let venue = &planted.venue;
         let point = |stand: &Stand, slot: usize| -> Point {
             [number(stand.peers(&stands.reviews[slot], believed)), number(stand.z)]
@@ -101,14 +62,15 @@ impl Scene {
                     stands.copies[slot].iter().map(|stand| point(stand, slot)).collect();
                 let whole: Vec<Point> =
                     stands.z[z].iter().map(|stand| point(stand, slot)).collect();
-                let (cut_mean, whole) = (mean_point(&cut), mean_point(&whole));
+                let (cut_mean, whole) = (by_coordinate(&cut, mean), by_coordinate(&whole, mean));
                 let of_others: Vec<Point> = (stands.copies[slot].iter().zip(&cut))
                     .map(|(stand, point)| [point[0], number(stand.z_of_others)])
                     .collect();
-                let mut close = if stands.assumed { whole[1] } else { mean_point(&of_others)[1] };
+                let mut close =
+                    if is_assumed { whole[1] } else { by_coordinate(&of_others, mean)[1] };
                 if close.is_nan() {
                     // On a paper with one Z of a venue that has two elsewhere.
-                    close = stands.closeness.assumed[0] * whole[1];
+                    close = ratio[0] * whole[1];
                 }
                 let center = [cut_mean[0], close];
                 llm.extend(of_further(&of_others, center));
@@ -121,7 +83,9 @@ impl Scene {
             })
             .collect();
         // Where a slot has no ghost of its own, those of the venue stand for it.
-        let all = |of: &dyn Fn(&Slot) -> Point| medians(&slots.iter().map(of).collect::<Vec<_>>());
+        let all = |of: &dyn Fn(&Slot) -> Point| {
+            by_coordinate(&slots.iter().map(of).collect::<Vec<_>>(), median)
+        };
         let usual = [all(&|s| s.copies[0]), all(&|s| s.copies[1]), all(&|s| s.llm)];
         for slot in &mut slots {
             let [cut, whole] = &mut slot.copies;
@@ -136,25 +100,21 @@ impl Scene {
 
         let mut others = vec![[None; 2]; slots.len()];
         for (ghost, stand) in planted.others.iter().zip(&stands.others) {
-            others[ghost.slot][usize::from(ghost.class == Class::OffTopicLlm)] =
-                Some(point(stand, ghost.slot));
+            others[ghost.slot][usize::from(ghost.z.is_some())] = Some(point(stand, ghost.slot));
         }
         let of_class = [0, 1].map(|class| {
             let points: Vec<Point> = others.iter().filter_map(|of| of[class]).collect();
-            let (center, covariance) = median_moments(&points)?;
+            let (center, covariance) = (by_coordinate(&points, median), covariance(&points)?);
             let usable = points.len() >= FEWEST && center.iter().any(|value| !value.is_nan());
             usable.then(|| (center, Student::new(covariance)))
         });
         let has_z = copies.iter().filter(|point| !point[1].is_nan()).count() >= FEWEST;
-        let covariance = |points: &[Point]| {
-            let moments = moments(points.iter().map(|&point| (point, 1.0)));
-            moments.map(|(_, covariance)| covariance).filter(|_| has_z)
-        };
+        let covariance = |points: &[Point]| covariance(points).filter(|_| has_z);
         let copy = covariance(&copies).map(Student::new);
         let bases: Vec<Point> = copies.iter().map(|point| [point[0], f64::NAN]).collect();
         let [peers, z] = UNKNOWN_LLM;
-        let llm_covariance = if stands.assumed {
-            let bases = covariance(&bases).filter(|_| stands.is_measured);
+        let llm_covariance = if is_assumed {
+            let bases = covariance(&bases).filter(|_| is_measured);
             bases.map(|base| [base[0].max(peers * peers), z * z, 0.0])
         } else {
             // Two Z are as close to each other as each other, so that they show no spread of z: that from
@@ -168,30 +128,29 @@ impl Scene {
             llm: llm_covariance.map(Student::new),
             llm_covariance: llm_covariance.unwrap_or([1.0, 1.0, 0.0]),
             others: of_class,
-            closeness: stands.closeness.of_llm(stands.assumed),
-            of_other_llm: stands.closeness.of_other,
+            closeness: if is_assumed { ratio } else { MEASURED },
+            of_other_llm,
         };
         Self { slots, kinds, others }
+    }
+
+    /// The ghosts in a slot, in the order of [`Class::GHOSTS`].
+    pub(super) fn ghosts(&self, slot: usize) -> [Option<Point>; 4] {
+        let [off_topic, off_topic_llm] = self.others[slot];
+        let slot = &self.slots[slot];
+        let copy = self.kinds.copy.map(|_| slot.copies[0]);
+        let llm = self.kinds.llm.map(|_| self.kinds.llm_at(slot, 0.0));
+        [copy, llm, off_topic, off_topic_llm]
     }
 
     /// The ghosts, for figures.
     pub(super) fn points(&self, planted: &Planted) -> Vec<GhostPoint> {
         let mut points = Vec::new();
-        for (slot, others) in self
-            .slots
-            .iter()
-            .zip(&self.others)
-            .zip(&planted.venue.reviews)
-            .map(|((slot, others), &review)| ((slot, review), others))
-        {
-            let (slot, review) = slot;
-            let copy = self.kinds.copy.map(|_| slot.copies[0]);
-            let llm = self.kinds.llm.map(|_| self.kinds.llm_at(slot, 0.0));
-            let all = [copy, llm, others[0], others[1]];
-            for (class, point) in Class::GHOSTS.into_iter().zip(all) {
-                if let Some(point) = point {
-                    points.push(GhostPoint { class, review, features: Features::of(point) });
-                }
+        for (slot, &review) in planted.venue.reviews.iter().enumerate() {
+            for (class, point) in Class::GHOSTS.into_iter().zip(self.ghosts(slot)) {
+                let ghost =
+                    |point: Point| GhostPoint { class, review, features: Features::of(point) };
+                points.extend(point.map(ghost));
             }
         }
         points

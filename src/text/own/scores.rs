@@ -3,7 +3,6 @@
 use rayon::prelude::*;
 
 use super::class::Class;
-use super::closeness::Closeness;
 use super::copied::{Copied, DIFFERENT, copied, is_copied};
 use super::error::OwnError;
 use super::features::Comparison;
@@ -11,10 +10,11 @@ use super::ghosts::Planted;
 use super::model::Model;
 use super::other_paper::{OtherPaper, OtherPapers};
 use super::result::{NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores, OwnWarning};
-use super::scene::{Scene, Stands};
+use super::scene::Scene;
 use super::settings::OwnSettings;
 use super::space::UnitSpace;
 use super::verdict::{Asked, Verdict};
+use super::z_check::UnusableZ;
 use crate::data::progress::Progress;
 use crate::data::reviews::ReviewSet;
 use crate::embed::EmbedError;
@@ -87,7 +87,7 @@ fn quote_tasks(planted: &Planted, pairs: &WordPairs) -> bool {
 
 /// Scores all reviewers of `set`, which was planted with the same settings.
 ///
-/// `vectors` has one for each of `Planted::origins`. Sparse ones are centered by the mean of the
+/// `vectors` has one for each of `Planted::texts`. Sparse ones are centered by the mean of the
 /// reviews, dense ones whitened as for the combined score. For the reviewers, by number, that
 /// `wanted` is true of, `OwnReview::other_paper` is looked for, which takes a cosine of each review
 /// of theirs with every text of the venue. Progress counts reviews and ghosts.
@@ -108,7 +108,8 @@ pub fn own_scores(
     let venue = &planted.venue;
     // What stands in a Z word for word needs no model, and takes no part in it: clear cases would raise
     // the share of cheaters, and others would pay for it.
-    let mut of_set = copied(set, &planted.forms, &|z| venue.people_z.contains(&z));
+    let is_a_persons = |z: usize| planted.checks.unusable[z] == Some(UnusableZ::PersonsReview);
+    let mut of_set = copied(set, &planted.checks.forms, &is_a_persons);
     let copied: Vec<_> = venue.reviews.iter().map(|&review| of_set[review].take()).collect();
     let share = |found: &Option<Copied>| found.as_ref().map(|found| found.share);
     let settled: Vec<bool> = copied.iter().map(|found| is_copied(share(found))).collect();
@@ -119,14 +120,14 @@ pub fn own_scores(
     let is_measured = matches!(vectors, Vectors::Sparse(_));
     let space = UnitSpace::new(vectors, venue.reviews.len(), &counts);
     let comparison = Comparison::new(set, planted, &space, pairs.as_ref(), &counts);
-    let (stands, most_similar) = Stands::new(&comparison, is_measured, progress);
+    let stands = comparison.stands(progress);
     if progress.interrupted() {
         return Err(OwnError::Interrupted);
     }
 
     let reviewer_of = reviewers_of(set, planted);
     let mut believed = vec![1.0; venue.reviews.len()];
-    let mut scene = Scene::new(planted, &stands, &believed);
+    let mut scene = Scene::new(&comparison, &stands, is_measured, &believed);
     let reason =
         |review: usize| early_reason(planted, settings, &scene, copied[review].as_ref(), review);
     let mut reasons: Vec<Option<NotJudged>> = (0..believed.len()).map(reason).collect();
@@ -138,7 +139,7 @@ pub fn own_scores(
     let mut fitted: Option<(Model, Vec<f64>)> = None;
     for pass in 0..PASSES {
         if pass > 0 {
-            scene = Scene::new(planted, &stands, &believed);
+            scene = Scene::new(&comparison, &stands, is_measured, &believed);
         }
         let judged: Vec<Vec<usize>> =
             people.iter().filter(|reviews| !reviews.is_empty()).cloned().collect();
@@ -162,7 +163,7 @@ pub fn own_scores(
         people: &people,
         reasons: &reasons,
         reviewer_of: &reviewer_of,
-        is_assumed: stands.assumed,
+        is_assumed: comparison.assumed_ratio(),
     };
     let verdict = Verdict::new(&asked, model.as_ref(), copied);
     let other_papers = other_papers(set, &comparison, &reviewer_of, &verdict, wanted, progress);
@@ -171,7 +172,7 @@ pub fn own_scores(
     }
     let mut reviews: Vec<Option<OwnReview>> = vec![None; believed.len()];
     for (position, mut review) in verdict.reviews.into_iter().enumerate() {
-        (review.peer, review.z) = most_similar[position];
+        (review.peer, review.z) = stands.most_similar[position];
         review.other_paper = other_papers[position];
         reviews[venue.reviews[position]] = Some(review);
     }
@@ -202,8 +203,8 @@ pub fn own_scores(
         ghosts: scene.points(planted),
         prevalence: verdict.prevalence,
         planted: verdict.rates,
-        near_duplicates: planted.near_duplicates.clone(),
-        assumed_ratio: stands.assumed,
+        near_duplicates: planted.checks.near_duplicates.clone(),
+        assumed_ratio: comparison.assumed_ratio(),
         warnings,
     })
 }
@@ -216,10 +217,10 @@ fn doubt_texts_of_two(
     reviewers: &mut [Option<OwnReviewer>],
 ) {
     let reviewer = |review: usize| set.reviews[review].reviewer;
-    let of_two = planted.near_duplicates.iter().map(|pair| pair.reviews);
+    let of_two = planted.checks.near_duplicates.iter().map(|pair| pair.reviews);
     let of_two = of_two.filter(|&(first, second)| reviewer(first) != reviewer(second));
     let of_two = of_two.flat_map(|(first, second)| [first, second]);
-    for review in of_two.chain(planted.filed_as_z.iter().copied()) {
+    for review in of_two.chain(planted.checks.filed_as_z.iter().copied()) {
         let person = reviewers[reviewer(review) as usize].as_mut();
         let flags = [
             reviews[review].as_mut().map(|review| &mut review.flag),
@@ -272,7 +273,7 @@ fn check(planted: &Planted, vectors: &Vectors, settings: &OwnSettings) -> Result
     if !(settings.fdr > 0.0 && settings.fdr < 1.0) {
         return Err(OwnError::Fdr { fdr: settings.fdr });
     }
-    let (expected, found) = (planted.origins().len(), vectors.len());
+    let (expected, found) = (planted.whole_texts() + planted.cuts.len(), vectors.len());
     if found != expected {
         return Err(OwnError::Rows { expected, found });
     }
@@ -318,7 +319,7 @@ fn warnings(comparison: &Comparison<'_>, is_judged: bool, share: Option<f64>) ->
     let venue = &comparison.planted.venue;
     let mut warnings = Vec::new();
     if comparison.assumed_ratio() {
-        let [assumed, deviation] = Closeness::of(comparison.by_pairs()).assumed;
+        let [assumed, deviation] = comparison.assumed().0;
         let double_papers = comparison.double_papers;
         warnings.push(OwnWarning::OneZ { double_papers, assumed, deviation });
     }

@@ -25,13 +25,13 @@ pub(super) struct Venue {
     pub(super) repeated_z: usize,
     /// Z that is no review of its paper, left out, by what is wrong.
     pub(super) unusable_z: Vec<(UnusableZ, usize)>,
-    /// Positions in [`ReviewSet::z`] of those that a person wrote: nobody copies them.
-    pub(super) people_z: HashSet<usize>,
 }
 
 /// The reviews and Z of one paper, as ranges of the lists of a [`Venue`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VenuePaper {
+    /// In [`ReviewSet::papers`].
+    pub(super) number: u32,
     pub(super) reviews: Range<usize>,
     pub(super) z: Range<usize>,
 }
@@ -51,12 +51,13 @@ impl Venue {
         let mut papers: Vec<VenuePaper> = Vec::new();
         let mut paper_of_review = Vec::with_capacity(reviews.len());
         for (position, &index) in reviews.iter().enumerate() {
-            let number = *numbers.entry(set.reviews[index].paper).or_insert_with(|| {
-                papers.push(VenuePaper { reviews: position..position, z: 0..0 });
+            let number = set.reviews[index].paper;
+            let paper = *numbers.entry(number).or_insert_with(|| {
+                papers.push(VenuePaper { number, reviews: position..position, z: 0..0 });
                 papers.len() - 1
             });
-            papers[number].reviews.end = position + 1;
-            paper_of_review.push(number);
+            papers[paper].reviews.end = position + 1;
+            paper_of_review.push(paper);
         }
 
         let mut counts: BTreeMap<UnusableZ, usize> = BTreeMap::new();
@@ -85,20 +86,7 @@ impl Venue {
         }
         let mut reviewers: Vec<u32> = (0..).take(set.reviewers.len()).collect();
         reviewers.sort_by_key(|&reviewer| set.reviewers.name(reviewer));
-        let is_a_persons =
-            |&(_, wrong): &(usize, &Option<UnusableZ>)| *wrong == Some(UnusableZ::PersonsReview);
-        let people_z = wrong.iter().enumerate().filter(is_a_persons).map(|(z, _)| z).collect();
-        Self {
-            reviews,
-            z,
-            papers,
-            paper_of_review,
-            paper_of_z,
-            reviewers,
-            repeated_z,
-            unusable_z,
-            people_z,
-        }
+        Self { reviews, z, papers, paper_of_review, paper_of_z, reviewers, repeated_z, unusable_z }
     }
 }
 

@@ -10,7 +10,7 @@ use super::copied::{Copied, is_copied};
 use super::features::Features;
 use super::flags::{Apart, cut_off};
 use super::ghosts::Planted;
-use super::model::{Judged, Model, Point, Writer, medians};
+use super::model::{Judged, Model, Point, Writer, by_coordinate};
 use super::prevalence::{Shares, prevalence};
 use super::result::{
     GhostRate, NotJudged, OwnFlag, OwnReview, OwnReviewer, PlantedRates, Posterior, Prevalence,
@@ -22,7 +22,7 @@ use super::settings::{
 };
 use crate::stats::calibration::Calibration;
 use crate::stats::interval::Estimate;
-use crate::stats::rank::mean;
+use crate::stats::rank::{mean, median};
 
 /// Share of the way from what LLMs write of other papers to what people write of this one, by closeness to its reviews,
 /// that its Z lies beyond: of 1,749 reviews and answers 16 had Z that did not, of as many whose Z was another paper's
@@ -217,20 +217,12 @@ impl Asked<'_> {
 
     /// Whether most copies would read as own work.
     fn is_blind(&self, model: &Model) -> bool {
-        if model.kinds.copy.is_none() {
-            return false;
-        }
-        let judged = self.people.iter().flatten();
-        let own = judged.map(|&review| {
-            let slot = &self.scene.slots[review];
-            model.own(&[model.point_in(slot, slot.copies[0], Writer::Llm)])
-        });
-        let (mut count, mut all) = (0, 0);
-        own.for_each(|own| {
-            all += 1;
-            count += usize::from(own > 0.5);
-        });
-        2 * count > all
+        let judged = || self.people.iter().flatten();
+        let reads_as_own = |review: &&usize| {
+            let slot = &self.scene.slots[**review];
+            model.own(&[model.point_in(slot, slot.copies[0], Writer::Llm)]) > 0.5
+        };
+        model.kinds.copy.is_some() && 2 * judged().filter(reads_as_own).count() > judged().count()
     }
 
     /// Of each review whether the Z of its paper are hardly closer to the paper's reviews than what LLMs write of other
@@ -239,7 +231,7 @@ impl Asked<'_> {
         let slots = &self.scene.slots;
         let of_others = model.kinds.others[1].map(|([peers, _], _)| peers);
         let own: Vec<Point> = slots.iter().map(|slot| slot.x).collect();
-        let far = |of_others: f64| of_others + FAR_Z * (medians(&own)[0] - of_others);
+        let far = |of_others: f64| of_others + FAR_Z * (by_coordinate(&own, median)[0] - of_others);
         let bar = of_others.map_or(f64::NAN, far);
         slots.iter().map(|slot| slot.copies[1][0] < bar).collect()
     }
@@ -322,10 +314,8 @@ impl Asked<'_> {
         }
         let would_be_clear = person.cautious.0 >= CLEAR && !cannot_clear;
         said.flag = raised(is_flagged, would_be_clear && planting.is_seen, copied);
-        said.is_unseen = would_be_clear
-            && !planting.is_seen
-            && said.flag == OwnFlag::Unsure
-            && raised(false, true, copied) == OwnFlag::Clear;
+        said.is_unseen =
+            !planting.is_seen && raised(is_flagged, would_be_clear, copied) == OwnFlag::Clear;
         said.put(decided, Some(&person.judged));
         let counts = |review: &&&OwnReview| review.p_own.is_some() || review.flag == OwnFlag::Look;
         said.n_papers = reviews.iter().filter(counts).count();

@@ -13,55 +13,30 @@ use super::settings::OwnSettings;
 use crate::data::excerpt::plain_opening;
 use crate::data::reviews::ReviewSet;
 
-/// Why a Z is left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum UnusableZ {
-    /// It has fewer words than a review that is judged.
-    Short,
-    /// The LLM says that it will not, or cannot, write a review.
-    Refusal,
-    /// It speaks as the authors do: the abstract was copied.
-    Abstract,
-    /// The same text stands for several papers.
-    SeveralPapers,
-    /// It is in another language than most reviews, so that copying cannot be seen.
-    OtherLanguage,
-    /// It is a person's review of the paper, filed as Z.
-    PersonsReview,
-}
-
-impl UnusableZ {
-    /// What is wrong, after a number of Z.
-    pub(super) fn as_words(self) -> &'static str {
-        match self {
-            Self::Short => "have too few words",
-            Self::Refusal => "are refusals or talk of the LLM about itself",
-            Self::Abstract => "read as the abstract of the paper, not as a review of it",
-            Self::SeveralPapers => "have a text that stands for several papers",
-            Self::OtherLanguage => "are in another language than the reviews",
-            Self::PersonsReview => "are a person's review by their words, not an LLM's,",
-        }
+words! {
+    /// Why a Z is left out.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum UnusableZ {
+        /// It has fewer words than a review that is judged.
+        Short = "have too few words",
+        /// The LLM says that it will not, or cannot, write a review.
+        Refusal = "are refusals or talk of the LLM about itself",
+        /// It speaks as the authors do: the abstract was copied.
+        Abstract = "read as the abstract of the paper, not as a review of it",
+        /// The same text stands for several papers.
+        SeveralPapers = "have a text that stands for several papers",
+        /// It is in another language than most reviews, so that copying cannot be seen.
+        OtherLanguage = "are in another language than the reviews",
+        /// It is a person's review of the paper, filed as Z.
+        PersonsReview = "are a person's review by their words, not an LLM's,",
     }
 }
 
 /// How refusals begin, in lower case and with straight apostrophes.
-const REFUSALS: [&str; 14] = [
-    "i'm sorry",
-    "i am sorry",
-    "i'm unable",
-    "i am unable",
-    "i can't",
-    "i cannot",
-    "i do not have access",
-    "i don't have access",
-    "as an ai",
-    "as a language model",
-    "as a large language model",
-    "sorry, but i",
-    "please provide the",
-    "it looks like the paper",
-];
+const REFUSALS: &str = "i'm sorry|i am sorry|i'm unable|i am unable|i can't|i cannot|i do not have access|\
+    i don't have access|as an ai|as a language model|as a large language model|sorry, but i|please provide the|\
+    it looks like the paper";
 
 /// Characters from the start in which a refusal says so.
 const START_OF_A_REFUSAL: usize = 120;
@@ -76,22 +51,8 @@ const AUTHORS: [&str; 3] = ["we", "our", "us"];
 const FEWEST_OF_AUTHORS: usize = 3;
 
 /// Words of reviews that an abstract does not have.
-const REVIEWERS: [&str; 14] = [
-    "author",
-    "authors",
-    "manuscript",
-    "reviewer",
-    "reviewers",
-    "strength",
-    "strengths",
-    "weakness",
-    "weaknesses",
-    "i",
-    "submission",
-    "concern",
-    "concerns",
-    "unclear",
-];
+const REVIEWERS: &str = "author authors manuscript reviewer reviewers strength strengths weakness weaknesses i \
+    submission concern concerns unclear";
 
 /// What is known of the texts of a set before they are compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,7 +111,7 @@ pub fn check_texts(set: &ReviewSet, settings: &OwnSettings) -> TextChecks {
 fn alone(text: &str, fewest_words: usize) -> Option<UnusableZ> {
     let words = count_words(text);
     let start = plain_opening(text, START_OF_A_REFUSAL);
-    if words < LONGEST_REFUSAL && REFUSALS.iter().any(|refusal| start.contains(refusal)) {
+    if words < LONGEST_REFUSAL && REFUSALS.split('|').any(|refusal| start.contains(refusal)) {
         return Some(UnusableZ::Refusal);
     }
     if words < fewest_words {
@@ -159,7 +120,7 @@ fn alone(text: &str, fewest_words: usize) -> Option<UnusableZ> {
     let mut authors = 0;
     for word in text.split(|c: char| !c.is_alphanumeric()) {
         let word = word.to_lowercase();
-        if REVIEWERS.contains(&word.as_str()) {
+        if REVIEWERS.split(' ').any(|of_reviewers| of_reviewers == word) {
             return None;
         }
         authors += usize::from(AUTHORS.contains(&word.as_str()));

@@ -4,7 +4,10 @@ use std::array::from_fn;
 
 use nalgebra::{Matrix2, Vector2};
 
-use super::{Covariance, Model, PLACES, Point, Slot, Student, Writer, kind_of, medians, minus};
+use super::{
+    Covariance, Model, PLACES, Point, Slot, Student, Writer, by_coordinate, kind_of, minus,
+};
+use crate::stats::rank::median;
 use crate::text::own::class::Class;
 
 /// Nodes and weights of the Gauss-Hermite rule for a standard normal (Abramowitz, Stegun 1964, table
@@ -327,7 +330,8 @@ impl Model {
         let (mut at, mut width) = (Vector2::zeros(), rho);
         if n >= MANY_SLOTS {
             // Normal approximation of where the person stands, from the slots near the others' middle.
-            let medians = medians(&points.iter().map(|(x, _)| *x).collect::<Vec<_>>());
+            let points: Vec<Point> = points.iter().map(|(x, _)| *x).collect();
+            let medians = by_coordinate(&points, median);
             let away = minus(medians, self.center).map(|v| if v.is_nan() { 0.0 } else { v });
             let count = n as f64;
             let kept = 1.0 - rho + count * rho;

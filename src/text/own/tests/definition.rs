@@ -157,9 +157,9 @@ fn features(
     let comparison = features::Comparison::new(set, planted, &space, pairs.as_ref(), &counts);
     let believed: Vec<f64> = venue.reviews.iter().map(|&review| believed[review]).collect();
     let mut all = vec![Features::default(); counts.len()];
-    let stands = comparison.on_papers(&NoProgress).into_iter().flat_map(|of| of.reviews);
-    for (slot, stand) in stands.enumerate() {
-        all[venue.reviews[slot]] = Features { peers: stand.peers(&stand, &believed), z: stand.z };
+    let stands = comparison.stands(&NoProgress).reviews;
+    for (slot, stand) in stands.iter().enumerate() {
+        all[venue.reviews[slot]] = Features { peers: stand.peers(stand, &believed), z: stand.z };
     }
     all
 }
@@ -175,13 +175,9 @@ pub(super) fn in_order_of_set(
     rows: &[Vec<f64>],
 ) -> Vec<Vec<f64>> {
     let mut of_set = vec![Vec::new(); set.reviews.len() + set.z.len()];
-    for (origin, row) in planted.origins().iter().zip(rows).take(planted.whole_texts()) {
-        match *origin {
-            TextOrigin::Review(index) => of_set[index].clone_from(row),
-            TextOrigin::Z(index) => of_set[set.reviews.len() + index].clone_from(row),
-            TextOrigin::Task(_) => {}
-        }
-    }
+    let (reviews, z) = (&planted.venue.reviews, &planted.venue.z);
+    let places = reviews.iter().copied().chain(z.iter().map(|z| set.reviews.len() + z));
+    places.zip(rows).for_each(|(place, row)| of_set[place].clone_from(row));
     of_set
 }
 

@@ -6,7 +6,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{Asked, Person};
 use crate::stats::seed::stream;
-use crate::text::own::model::{CLOSENESS, Covariance, Model, Point, PointInSlot, Slot, Writer};
+use crate::text::own::model::{CLOSENESS, Covariance, Model, Point, PointInSlot, Writer};
 use crate::text::own::scene::Scene;
 use crate::text::own::settings::{CLEAR, SEEN};
 
@@ -128,14 +128,8 @@ impl<'a> Place<'a> {
             planting.found[1] = Some(found);
             planting.is_seen = may_be_clear && !self.is_broken && self.sees(draws);
         }
-        let copy = |slot: &Slot, _: usize| self.model.kinds.copy.map(|_| slot.copies[0]);
-        let other = |class: usize| move |_: &Slot, review: usize| self.scene.others[review][class];
-        #[expect(clippy::type_complexity, reason = "a table of three places")]
-        let kinds: [(usize, &dyn Fn(&Slot, usize) -> Option<Point>); 3] =
-            [(0, &copy), (2, &other(0)), (3, &other(1))];
-        for (kind, ghost) in kinds {
-            let all = self.reviews.iter();
-            let all = all.map(|&review| ghost(&self.scene.slots[review], review));
+        for kind in [0, 2, 3] {
+            let all = self.reviews.iter().map(|&review| self.scene.ghosts(review)[kind]);
             let all: Replaced = all.collect();
             let Some(first) = all.iter().position(Option::is_some) else { continue };
             let own = self.on_one_and_all(first, &all);
