@@ -73,6 +73,7 @@ impl LabelInput {
     pub(super) fn load(&self, common: &Common) -> Result<(LoadedLabels, Vec<Input>)> {
         check_read_once(self.z.iter().chain([&self.labels]))?;
         let mut opener = self.exports.opener()?;
+        opener.exact_labels(self.reading.exact_labels);
         let labels = opener.first(open(&self.labels, common)?, Wanted::Labels)?;
         let mut z = Vec::with_capacity(self.z.len());
         for path in &self.z {

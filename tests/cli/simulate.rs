@@ -135,6 +135,33 @@ fn requests_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn exact_labels_keep_words_for_nothing_of_an_export_too() {
+    let folder = Folder::new();
+    let mut table =
+        "INPUT:url\tOUTPUT:result\tASSIGNMENT:task_id\tASSIGNMENT:worker_id\tASSIGNMENT:status\n"
+            .to_owned();
+    let mut z = "task,label\n".to_owned();
+    for task in 0..6 {
+        z += &format!("t{task},{}\n", ["yes", "no"][task % 2]);
+        for worker in 0..3 {
+            let label = ["yes", "no", "N/A"][(task + worker) % 3];
+            table += &format!("http://{task}\t{label}\tt{task}\tw{worker}\tAPPROVED\n");
+        }
+    }
+    folder.write("toloka.tsv", &table);
+    folder.write("z.csv", &z);
+    let kept = |more: &[&str], output: &str| {
+        let start =
+            ["simulate", "labels", "toloka.tsv", "--z", "z.csv", "--quiet", "--output", output];
+        let crowd = ["--crowd", "llm=0,random=0,biased=0,copy-z"];
+        folder.caz(&[&start[..], &crowd, more].concat()).succeeded();
+        read(&folder, &format!("{output}/labels.csv")).matches("N/A\n").count()
+    };
+    assert_eq!(kept(&[], "dropped"), 0);
+    assert_eq!(kept(&["--exact-labels"], "kept"), 6);
+}
+
+#[test]
 fn a_crowd_out_of_nothing_is_scored() {
     let folder = Folder::new();
     let more = ["--crowd", "workers=20,tasks=900,llm=.2", "--output", "c", "--seed", "1"];
