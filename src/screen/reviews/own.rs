@@ -19,8 +19,8 @@ use crate::error::Result;
 use crate::report::{Cell, Table};
 use crate::text::own::{
     Class, Closest, ENOUGH_PAPERS, ENOUGH_REVIEWERS, GhostRate, NearDuplicate, NotJudged, OwnFlag,
-    OwnReview, OwnScores, OwnSettings, OwnWarning, Prevalence, TextChecks, check_texts, is_copied,
-    own_scores, plant, tfidf_vectors,
+    OwnReview, OwnScores, OwnSettings, Prevalence, TextChecks, check_texts, is_copied, own_scores,
+    plant, tfidf_vectors,
 };
 
 /// Near-duplicates that are named.
@@ -90,8 +90,7 @@ pub(super) fn warnings(set: &ReviewSet, own: &OwnScores) -> Vec<Warning> {
     let nouns = set.nouns;
     // These name nobody, so that their words can be those of the file.
     let said = |warning: Warning| Warning { message: nouns.said(&warning.message), ..warning };
-    let mut warnings: Vec<Warning> =
-        own.warnings.iter().copied().map(OwnWarning::to_warning).map(said).collect();
+    let mut warnings: Vec<Warning> = own.warnings.iter().cloned().map(said).collect();
     let papers: HashSet<u32> = set.reviews.iter().map(|review| review.paper).collect();
     let people = set.reviewers.len();
     if people < ENOUGH_REVIEWERS || papers.len() < ENOUGH_PAPERS {

@@ -44,6 +44,7 @@ pub(crate) mod settings;
 mod space;
 mod venue;
 mod verdict;
+mod warnings;
 pub(crate) mod z_check;
 
 pub(crate) use class::Class;
@@ -58,8 +59,8 @@ pub(crate) use features::Features;
 pub(crate) use ghosts::{Planted, plant};
 pub(crate) use other_paper::OtherPaper;
 pub(crate) use result::{
-    Closest, GhostRate, NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores, OwnWarning,
-    Posterior, Prevalence, Share,
+    Closest, GhostRate, NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores, Posterior,
+    Prevalence, Share,
 };
 pub(crate) use scores::{own_scores, tfidf_vectors};
 pub(crate) use settings::{ENOUGH_PAPERS, ENOUGH_REVIEWERS, OwnSettings};

@@ -9,11 +9,12 @@ use super::features::Comparison;
 use super::ghosts::Planted;
 use super::model::Model;
 use super::other_paper::{OtherPaper, OtherPapers};
-use super::result::{NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores, OwnWarning};
+use super::result::{NotJudged, OwnFlag, OwnReview, OwnReviewer, OwnScores};
 use super::scene::Scene;
 use super::settings::OwnSettings;
 use super::space::UnitSpace;
 use super::verdict::{Asked, Verdict};
+use super::warnings::warnings;
 use super::z_check::UnusableZ;
 use crate::data::progress::Progress;
 use crate::data::reviews::ReviewSet;
@@ -21,14 +22,7 @@ use crate::embed::EmbedError;
 use crate::embed::tfidf::Tfidf;
 use crate::embed::vectors::Vectors;
 use crate::embed::word_pairs::WordPairs;
-use crate::stats::flag::MAJORITY;
 use crate::stats::rank::median;
-
-/// Estimated share of cheaters from which on they are many.
-const MANY: f64 = 0.3;
-
-/// Cosine of two Z of a paper above which they are nearly one text.
-const ALIKE: f64 = 0.7;
 
 /// Share of a text's pairs of words that are its task's, from which on it quotes. In the median workers who answer by
 /// given passages have .92, reviews .1 from a whole review by an LLM in the place of the task.
@@ -170,6 +164,7 @@ pub fn own_scores(
     if progress.interrupted() {
         return Err(OwnError::Interrupted);
     }
+    let warnings = warnings(&comparison, &verdict, model.as_ref(), is_measured);
     let mut reviews: Vec<Option<OwnReview>> = vec![None; believed.len()];
     for (position, mut review) in verdict.reviews.into_iter().enumerate() {
         (review.peer, review.z) = stands.most_similar[position];
@@ -179,20 +174,6 @@ pub fn own_scores(
     let mut reviewers = vec![None; venue.reviewers.len()];
     for (person, &number) in verdict.people.into_iter().zip(&venue.reviewers) {
         reviewers[number as usize] = Some(person);
-    }
-    let share = verdict.prevalence.map(|found| found.share);
-    let mut warnings = warnings(&comparison, model.is_some(), share);
-    if verdict.is_blind {
-        warnings.push(OwnWarning::Blind);
-    } else if model.is_some_and(|model| model.is_blind_to_llm()) {
-        warnings.push(OwnWarning::UnseenLlm);
-    }
-    // Where all are filed right a few lie so, of short texts one in ten.
-    if 6 * verdict.far_z >= venue.reviews.len() {
-        warnings.push(OwnWarning::FarZ { count: verdict.far_z });
-    }
-    if !is_measured {
-        warnings.push(OwnWarning::NotByWords);
     }
     doubt_texts_of_two(set, planted, &mut reviews, &mut reviewers);
     let reviewers: Vec<_> = reviewers.into_iter().flatten().collect();
@@ -204,7 +185,6 @@ pub fn own_scores(
         prevalence: verdict.prevalence,
         planted: verdict.rates,
         near_duplicates: planted.checks.near_duplicates.clone(),
-        assumed_ratio: comparison.assumed_ratio(),
         warnings,
     })
 }
@@ -313,34 +293,4 @@ fn early_reason(
     } else {
         None
     }
-}
-
-fn warnings(comparison: &Comparison<'_>, is_judged: bool, share: Option<f64>) -> Vec<OwnWarning> {
-    let venue = &comparison.planted.venue;
-    let mut warnings = Vec::new();
-    if comparison.assumed_ratio() {
-        let [assumed, deviation] = comparison.assumed().0;
-        let double_papers = comparison.double_papers;
-        warnings.push(OwnWarning::OneZ { double_papers, assumed, deviation });
-    }
-    if venue.repeated_z > 0 {
-        warnings.push(OwnWarning::RepeatedZ { count: venue.repeated_z });
-    }
-    let lone = comparison.z_counts.iter().filter(|count| **count == 1).count();
-    if lone > 0 {
-        warnings.push(OwnWarning::LoneZ { count: lone });
-    }
-    let unusable = venue.unusable_z.iter();
-    warnings.extend(unusable.map(|&(reason, count)| OwnWarning::UnusableZ { reason, count }));
-    match share {
-        _ if !is_judged => warnings.push(OwnWarning::NoScale),
-        None if comparison.planted.is_short => warnings.push(OwnWarning::NotCounted),
-        Some(share) if share >= MAJORITY => warnings.push(OwnWarning::NearMajority { share }),
-        Some(share) if share >= MANY => warnings.push(OwnWarning::ManyCheaters { share }),
-        None | Some(_) => {}
-    }
-    if let Some(cosine) = comparison.likeness_of_sources().filter(|&cosine| cosine > ALIKE) {
-        warnings.push(OwnWarning::AlikeZ { cosine });
-    }
-    warnings
 }

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use super::cut::count_words;
 use super::duplicates::{FormShingles, NearDuplicate, duplicates_and_forms, shingles_of_reviews};
@@ -15,9 +14,8 @@ use crate::data::reviews::ReviewSet;
 
 words! {
     /// Why a Z is left out.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    pub enum UnusableZ {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub(crate) enum UnusableZ {
         /// It has fewer words than a review that is judged.
         Short = "have too few words",
         /// The LLM says that it will not, or cannot, write a review.
