@@ -37,21 +37,21 @@ pub(super) fn read_json_lines(
             let line = source.place(number);
             reading.at(offset);
             offset += bytes.len() + 1;
-            match parsed {
-                None => {}
+            let object = match parsed {
+                None => continue,
+                Some(Ok(object)) => object,
                 Some(Err(message)) => {
                     problems.report(Some(line), None, message);
                     if bytes.starts_with(b"[") {
                         // One JSON list over many lines would only repeat the same problem.
                         return rows;
                     }
+                    continue;
                 }
-                Some(Ok(object)) => {
-                    if let Some(fields) = pick_fields(object, schema, line, problems) {
-                        rows += 1;
-                        visit(&Row { line, fields: &fields }, problems);
-                    }
-                }
+            };
+            if let Some(fields) = pick_fields(object, schema, line, problems) {
+                rows += 1;
+                visit(&Row { line, fields: &fields }, problems);
             }
         }
     }

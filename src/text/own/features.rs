@@ -211,9 +211,9 @@ impl<'a> Comparison<'a> {
             let cosines = texts.iter().zip(self.space.cosines(placed.row, block));
             cosines.map(|(other, cosine)| of_one_task(cosine, placed, other)).collect()
         };
-        let z_phrases = self.phrases_of_z(paper);
+        let z_pairs = self.pairs_of_z(paper);
         let stand = |near: &[f64], placed: &Placed, slot: Option<usize>, is: Option<usize>| {
-            self.stand(near, placed, number, slot, is, &z_phrases)
+            self.stand(near, placed, number, slot, is, &z_pairs)
         };
         let of_review = |slot: usize| {
             let placed = &self.reviews[slot];
@@ -246,9 +246,8 @@ impl<'a> Comparison<'a> {
             let paper = self.planted.venue.paper_of_review[ghost.slot];
             let placed = self.space.place(ghost.row, self.planted.tasks[paper]);
             let near = self.near(&placed, &self.texts_on(&self.planted.venue.papers[paper]));
-            let z_phrases = self.phrases_of_z(&self.planted.venue.papers[paper]);
-            let mut stand =
-                self.stand(&near, &placed, paper, Some(ghost.slot), ghost.z, &z_phrases);
+            let z_pairs = self.pairs_of_z(&self.planted.venue.papers[paper]);
+            let mut stand = self.stand(&near, &placed, paper, Some(ghost.slot), ghost.z, &z_pairs);
             if ghost.z.is_some() && stand.z_of_others.is_some() {
                 stand.z = stand.z_of_others;
             }
@@ -264,7 +263,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// The pairs of words of the Z of a paper, where they count.
-    fn phrases_of_z(&self, paper: &VenuePaper) -> Vec<PairWeights> {
+    fn pairs_of_z(&self, paper: &VenuePaper) -> Vec<PairWeights> {
         let Some((pairs, _)) = &self.pairs else { return Vec::new() };
         paper.z.clone().map(|z| pairs.row(self.reviews.len() + z)).collect()
     }
@@ -275,7 +274,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// A text in a slot of a paper, `near` its cosines with the texts on the paper; `is` says which Z it is,
-    /// if it is one. `z_phrases` are the pairs of the Z of the paper.
+    /// if it is one. `z_pairs` are the pairs of the Z of the paper.
     fn stand(
         &self,
         near: &[f64],
@@ -283,7 +282,7 @@ impl<'a> Comparison<'a> {
         paper: usize,
         slot: Option<usize>,
         is: Option<usize>,
-        z_phrases: &[PairWeights],
+        z_pairs: &[PairWeights],
     ) -> Stand {
         let paper = &self.planted.venue.papers[paper];
         let (near_reviews, near_z) = near.split_at(paper.reviews.len());
@@ -313,7 +312,7 @@ impl<'a> Comparison<'a> {
             let by_words = self.contrast(z, is, &to_z, all)?;
             let Some((pairs, sums, text)) = &pairs else { return Some(by_words) };
             let to_z = |z: usize| {
-                let of_paper = z.checked_sub(paper.z.start).and_then(|at| z_phrases.get(at));
+                let of_paper = z.checked_sub(paper.z.start).and_then(|at| z_pairs.get(at));
                 let cosine = |z: &PairWeights| sparse_dot(text, z);
                 of_paper.map_or_else(|| cosine(&pairs.row(self.reviews.len() + z)), cosine)
             };

@@ -18,7 +18,8 @@ use crate::stats::seed::stream;
 
 /// The ghosts of a venue, and all texts whose vectors [`super::own_scores`] needs.
 ///
-/// Texts come in this order: the reviews, the Z that are used, the tasks, and the cut texts of ghosts. It depends on names alone, not on that of the files.
+/// Texts come in this order: the reviews, the Z that are used, the tasks, and the cut texts of ghosts.
+/// It depends on names alone, not on the order of the files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planted {
     pub(super) venue: Venue,

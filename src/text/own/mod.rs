@@ -20,9 +20,9 @@
 //!
 //! # Use
 //!
-//! [`plant`] makes the ghosts; embed [`Planted::texts`] (or take a vector of your own for each), once per
-//! embedder; [`own_scores`] does the rest. [`tfidf_vectors`] is the
-//! embedding that needs no model and is best of those measured.
+//! [`plant`] makes the ghosts; embed [`Planted::texts`] (or take a vector of your own for each),
+//! once per embedder; [`own_scores`] does the rest. [`tfidf_vectors`] is the embedding that needs no
+//! model and is best of those measured.
 
 mod class;
 mod copied;

@@ -24,7 +24,7 @@ pub(super) struct Scene {
     pub(super) kinds: Kinds,
     /// Per slot the texts about another paper that stand in it, by [`Class::OffTopic`] and
     /// [`Class::OffTopicLlm`].
-    pub(super) others: Vec<[Option<Point>; 2]>,
+    others: Vec<[Option<Point>; 2]>,
 }
 
 fn number(value: Option<f64>) -> f64 {

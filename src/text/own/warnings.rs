@@ -21,7 +21,7 @@ pub(super) fn warnings(
     is_measured: bool,
 ) -> Vec<Warning> {
     let mut all = of_z(comparison);
-    let mut warn = |code, message: &str| all.push(Warning::new(code, 1, message));
+    let mut warn = |code, count, message: &str| all.push(Warning::new(code, count, message));
     let of_share = |share: f64, with: &str| {
         let share = 100.0 * share;
         format!(
@@ -31,6 +31,7 @@ pub(super) fn warnings(
     match verdict.prevalence.map(|found| found.share) {
         _ if model.is_none() => warn(
             "own_no_scale",
+            1,
             "there are too few reviews, or too little Z, for a scale: only copies of Z are found",
         ),
         None if comparison.planted.is_short => {
@@ -38,14 +39,14 @@ pub(super) fn warnings(
                 "half of the reviews, or of the LLM's texts, have fewer than {COUNTED_WORDS} words: of texts that \
                  short it cannot be said how many are not own work"
             );
-            warn("own_not_counted", &message);
+            warn("own_not_counted", 1, &message);
         }
         Some(share) if share >= MAJORITY => {
             let with = "more than half the two can change places; read the reviews";
-            warn("own_near_majority", &of_share(share, with));
+            warn("own_near_majority", 1, &of_share(share, with));
         }
         Some(share) if share >= MANY => {
-            warn("own_many_cheaters", &of_share(share, "so many, fewer of them are found"));
+            warn("own_many_cheaters", 1, &of_share(share, "so many, fewer of them are found"));
         }
         None | Some(_) => {}
     }
@@ -54,11 +55,12 @@ pub(super) fn warnings(
             "the Z of a paper are nearly the same text (median cosine {cosine:.2}): another LLM or prompt for one of \
              them would show more"
         );
-        warn("own_alike_z", &message);
+        warn("own_alike_z", 1, &message);
     }
     if verdict.is_blind {
         warn(
             "own_blind",
+            1,
             "most copies of the LLM reviews that are planted here read as people's own work, so only words copied \
              one by one are looked at, nobody is clear, and how many cheat cannot be said: other LLM reviews, or the \
              texts of the tasks, may help",
@@ -66,6 +68,7 @@ pub(super) fn warnings(
     } else if model.is_some_and(Model::is_blind_to_llm) {
         warn(
             "own_llm_unseen",
+            1,
             "what an LLM writes here is as close to the LLM reviews that are held as what people write: of it only \
              copies, and texts about something else, can be seen. p_own counts nothing else, and nobody is clear; \
              the texts of the tasks, or Z of the same LLM, may help",
@@ -78,13 +81,13 @@ pub(super) fn warnings(
             "{count} reviews are on papers whose Z is hardly closer to the paper's reviews than what an LLM writes of \
              other papers: look whether Z is filed under the right papers; whoever wrote those reviews is not clear"
         );
-        all.push(Warning::new("own_far_z", count, message));
+        warn("own_far_z", count, &message);
     }
     if !is_measured {
         let message = "flags were chosen and measured on the words of texts; by vectors of meaning own work is told \
                        far worse (AUC .76 where words have .98, by the bundled embedder on papers that nothing was \
                        chosen on): without an embedder words are compared";
-        all.push(Warning::new("own_not_by_words", 1, message));
+        warn("own_not_by_words", 1, message);
     }
     all
 }

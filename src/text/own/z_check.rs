@@ -32,9 +32,22 @@ words! {
 }
 
 /// How refusals begin, in lower case and with straight apostrophes.
-const REFUSALS: &str = "i'm sorry|i am sorry|i'm unable|i am unable|i can't|i cannot|i do not have access|\
-    i don't have access|as an ai|as a language model|as a large language model|sorry, but i|please provide the|\
-    it looks like the paper";
+const REFUSALS: [&str; 14] = [
+    "i'm sorry",
+    "i am sorry",
+    "i'm unable",
+    "i am unable",
+    "i can't",
+    "i cannot",
+    "i do not have access",
+    "i don't have access",
+    "as an ai",
+    "as a language model",
+    "as a large language model",
+    "sorry, but i",
+    "please provide the",
+    "it looks like the paper",
+];
 
 /// Characters from the start in which a refusal says so.
 const START_OF_A_REFUSAL: usize = 120;
@@ -49,8 +62,22 @@ const AUTHORS: [&str; 3] = ["we", "our", "us"];
 const FEWEST_OF_AUTHORS: usize = 3;
 
 /// Words of reviews that an abstract does not have.
-const REVIEWERS: &str = "author authors manuscript reviewer reviewers strength strengths weakness weaknesses i \
-    submission concern concerns unclear";
+const REVIEWERS: [&str; 14] = [
+    "author",
+    "authors",
+    "manuscript",
+    "reviewer",
+    "reviewers",
+    "strength",
+    "strengths",
+    "weakness",
+    "weaknesses",
+    "i",
+    "submission",
+    "concern",
+    "concerns",
+    "unclear",
+];
 
 /// What is known of the texts of a set before they are compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,7 +136,7 @@ pub fn check_texts(set: &ReviewSet, settings: &OwnSettings) -> TextChecks {
 fn alone(text: &str, fewest_words: usize) -> Option<UnusableZ> {
     let words = count_words(text);
     let start = plain_opening(text, START_OF_A_REFUSAL);
-    if words < LONGEST_REFUSAL && REFUSALS.split('|').any(|refusal| start.contains(refusal)) {
+    if words < LONGEST_REFUSAL && REFUSALS.iter().any(|refusal| start.contains(refusal)) {
         return Some(UnusableZ::Refusal);
     }
     if words < fewest_words {
@@ -118,7 +145,7 @@ fn alone(text: &str, fewest_words: usize) -> Option<UnusableZ> {
     let mut authors = 0;
     for word in text.split(|c: char| !c.is_alphanumeric()) {
         let word = word.to_lowercase();
-        if REVIEWERS.split(' ').any(|of_reviewers| of_reviewers == word) {
+        if REVIEWERS.contains(&word.as_str()) {
             return None;
         }
         authors += usize::from(AUTHORS.contains(&word.as_str()));

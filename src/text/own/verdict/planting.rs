@@ -128,9 +128,9 @@ impl<'a> Place<'a> {
             planting.found[1] = Some(found);
             planting.is_seen = may_be_clear && !self.is_broken && self.sees(draws);
         }
+        let ghosts: Vec<_> = self.reviews.iter().map(|&slot| self.scene.ghosts(slot)).collect();
         for kind in [0, 2, 3] {
-            let all = self.reviews.iter().map(|&review| self.scene.ghosts(review)[kind]);
-            let all: Replaced = all.collect();
+            let all: Replaced = ghosts.iter().map(|of_slot| of_slot[kind]).collect();
             let Some(first) = all.iter().position(Option::is_some) else { continue };
             let own = self.on_one_and_all(first, &all);
             planting.found[kind] = Some(own.map(|own| self.is_found(own)));
