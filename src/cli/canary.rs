@@ -563,7 +563,7 @@ fn checked(args: &CheckArgs, common: &Common) -> Result<Report> {
     let mut report = report("canary check", &settings, inputs, table);
     report.warnings = warnings;
     report.footer = vec![
-        "p: the probability that a review written without sight of the phrases has as many of its paper's, given which phrases of the dictionary it has; exact, whatever people write.".into(),
+        "p: the probability that a review written without sight of the phrases has as many of its paper's, given which phrases of the dictionary it has; exact, whatever people write. 0.000 is less than 0.0005: CSV and JSON have all digits.".into(),
         "look: the paper's file went through a language model on the way to this review, or the reviewer saw the hidden text (selected it, used a screen reader) and speaks of it. That a model wrote the review does not follow: ask, and read it.".into(),
     ];
     Ok(report)

@@ -192,6 +192,7 @@ impl Loader<'_> {
             return read_rows(source, &schema, &mut problems, &mut |_, _| {});
         }
         let duplicates = self.reading.duplicates;
+        let nouns = self.set.nouns;
         let rows = read_rows(source, &schema, &mut problems, &mut |row, problems| {
             let Some(paper) = row.name(0, &PAPER, problems) else { return };
             let Some(reviewer) = row.name(1, &REVIEWER, problems) else { return };
@@ -220,7 +221,7 @@ impl Loader<'_> {
                 return;
             }
             let refuse = |first| {
-                let message = second(&who(&reviewer, &paper), first);
+                let message = second(&who(nouns, &reviewer, &paper), first);
                 problems.report_solvable(row.line, message, Remedy::ChooseDuplicates);
             };
             let reviews = (&mut seen, &mut self.set.reviews);
@@ -242,7 +243,7 @@ impl Loader<'_> {
             if self.tasks.differ(&reviews_of) {
                 let message = "differs between the reviews of one paper as much as they do; it has to be \
                                what all of them are about";
-                problems.report(None, Some(TASK_TEXT.name), message);
+                problems.report(None, Some(TASK_TEXT.name), nouns.said(message));
             }
         }
         self.settle_names(&mut problems);
@@ -271,7 +272,7 @@ impl Loader<'_> {
             };
             for (review, line, first) in second {
                 let name = self.set.reviewers.name(review.reviewer);
-                let who = who(name, self.set.papers.name(review.paper));
+                let who = who(self.set.nouns, name, self.set.papers.name(review.paper));
                 problems.report_solvable(line, super::duplicates::second(&who, first), remedy);
             }
             return;
@@ -331,9 +332,9 @@ impl Loader<'_> {
             let review = ZReview { paper: key.0, source: key.1, content };
             let refuse = |first| {
                 let who = format!(
-                    "`{}` has a second review of `{}`; \
-                     number independent ones in a column `sample`",
+                    "`{}` {} `{}`; number independent ones in a column `sample`",
                     quotable(&origin),
+                    self.set.nouns.said("has a second review of"),
                     quotable(&paper)
                 );
                 problems.report_solvable(row.line, second(&who, first), Remedy::ChooseDuplicates);
@@ -429,8 +430,9 @@ impl Loader<'_> {
 }
 
 /// That somebody has two reviews, in words.
-fn who(reviewer: &str, paper: &str) -> String {
-    format!("reviewer `{}` has a second review of `{}`", quotable(reviewer), quotable(paper))
+fn who(nouns: Nouns, reviewer: &str, paper: &str) -> String {
+    let second = nouns.said("has a second review of");
+    format!("{} `{}` {second} `{}`", nouns.person(), quotable(reviewer), quotable(paper))
 }
 
 /// Whether a table has a column for the content of reviews; one problem if it has none, and not one

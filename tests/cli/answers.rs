@@ -99,6 +99,26 @@ fn the_file_says_whether_they_are_reviewers_or_workers() {
     assert!(page.contains("reads as an answer of another task"));
     let (names, rest) = page.split_once("\"noun\":\"worker\"").expect("what people are called");
     assert!(names.contains("\"counted\":\"tasks\"") || rest.contains("\"counted\":\"tasks\""));
+    // What is wrong with a file, too.
+    let crowd = std::fs::read_to_string(folder.path("r.jsonl")).unwrap();
+    folder.write("r.jsonl", format!("{crowd}{}\n", crowd.lines().next().unwrap()));
+    run(&folder, &[]).failed(2, &["r.jsonl:61: worker `", "has a second answer of `P"]);
+    // And what is odd about one; names stay as they are.
+    let short = json!({ "task": "P99 review", "worker": "Zoë", "answer": "Too short." });
+    folder.write("r.jsonl", format!("{crowd}{short}\n"));
+    let of_none =
+        json!({ "paper": "old papers", "source": "gpt", "text": "It says this and that." });
+    let z = std::fs::read_to_string(folder.path("z.jsonl")).unwrap();
+    folder.write("more.jsonl", format!("{z}{of_none}\n"));
+    let odd = folder.caz(&["reviews", "r.jsonl", "--z", "more.jsonl"]).succeeded().stdout;
+    for said in [
+        "1 Z answers are of tasks that nobody answered: old papers.",
+        "1 tasks have a single answer, which no peer can support: P99 review.",
+        "of 13 tasks have no Z; their 0 pairs of answers are left out of the scores that need it: P99 review.",
+    ] {
+        assert!(odd.contains(said), "no `{said}` in: {odd}");
+    }
+    folder.write("r.jsonl", crowd);
     // Columns of files are the same for all.
     let columns = run(&folder, &["--format", "csv"]).succeeded().csv()[0].clone();
     assert_eq!(columns[..2], ["reviewer", "score_name"]);

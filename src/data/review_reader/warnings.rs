@@ -11,10 +11,15 @@ impl Loader<'_> {
     pub(super) fn warnings(&self) -> Vec<Warning> {
         let set = &self.set;
         let nouns = set.nouns;
+        let warning = |code, count, sentence: &str| Warning::new(code, count, nouns.said(sentence));
+        // Names stay as they are.
+        let named = |code, count, sentence: &str, names: &str| {
+            Warning::new(code, count, format!("{}: {names}", nouns.said(sentence)))
+        };
         let mut warnings: Vec<Warning> = self.contents.warning().into_iter().collect();
         if self.replaced > 0 {
             let message = format!("{} duplicate reviews were dropped", self.replaced);
-            warnings.push(Warning::new("duplicates_dropped", self.replaced, message));
+            warnings.push(warning("duplicates_dropped", self.replaced, &message));
         }
         if let Some(names) = self.per_paper {
             let (people, reviews) =
@@ -25,8 +30,8 @@ impl Loader<'_> {
                 nouns.thing(),
                 nouns.thing(),
             );
-            let warning = Warning::new("names_per_paper", set.reviewers.len(), message);
-            warnings.push(warning.with_remedy(Remedy::SayNames));
+            let of_names = Warning::new("names_per_paper", set.reviewers.len(), message);
+            warnings.push(of_names.with_remedy(Remedy::SayNames));
         }
         warnings.extend(self.tasks.warnings(&set.papers, nouns));
         if self.joined > 0 {
@@ -34,16 +39,16 @@ impl Loader<'_> {
                 "{} texts were joined to an earlier one of the same paper and reviewer",
                 self.joined
             );
-            warnings.push(Warning::new("reviews_joined", self.joined, message));
+            warnings.push(warning("reviews_joined", self.joined, &message));
         }
         if !self.unknown_people.is_empty() {
             let unknown: Vec<&String> = self.unknown_people.iter().collect();
             let message = format!(
-                "{} reviewers are not in the file of people and keep their names: {}",
-                unknown.len(),
-                first_names(&unknown)
+                "{} reviewers are not in the file of people and keep their names",
+                unknown.len()
             );
-            warnings.push(Warning::new("people_unknown", unknown.len(), message));
+            let names = first_names(&unknown);
+            warnings.push(named("people_unknown", unknown.len(), &message, &names));
         }
         if !self.torn.is_empty() {
             let torn: Vec<&String> = self.torn.iter().collect();
@@ -59,8 +64,8 @@ impl Loader<'_> {
             let papers: BTreeSet<&String> = self.unknown_papers.iter().collect();
             let papers: Vec<&String> = papers.into_iter().collect();
             let names = first_names(&papers);
-            let message = format!("{count} Z reviews are of papers that nobody reviewed: {names}");
-            warnings.push(Warning::new("z_of_unknown_papers", count, message));
+            let message = format!("{count} Z reviews are of papers that nobody reviewed");
+            warnings.push(named("z_of_unknown_papers", count, &message, &names));
             let unknown: Ids = papers.iter().copied().collect();
             let what = format!("{}s of Z", nouns.thing());
             warnings.extend(names_rounded(&what, &unknown));
@@ -87,19 +92,18 @@ impl Loader<'_> {
                 .sum();
             let message = format!(
                 "{count} of {} papers have no Z; their {pairs} pairs of reviews are left out of \
-                 the scores that need it: {}",
-                set.papers.len(),
-                first_names(&without_z)
+                 the scores that need it",
+                set.papers.len()
             );
-            warnings.push(Warning::new("papers_without_z", count, message));
+            let names = first_names(&without_z);
+            warnings.push(named("papers_without_z", count, &message, &names));
         }
         let single = papers_where(&|paper| reviews_of[paper] == 1);
         if !single.is_empty() {
             let count = single.len();
             let names = first_names(&single);
-            let message =
-                format!("{count} papers have a single review, which no peer can support: {names}");
-            warnings.push(Warning::new("papers_with_one_review", count, message));
+            let message = format!("{count} papers have a single review, which no peer can support");
+            warnings.push(named("papers_with_one_review", count, &message, &names));
         }
         warnings
     }

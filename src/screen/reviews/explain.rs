@@ -372,7 +372,7 @@ fn own_of_reviewer(text: &mut String, run: &ReviewsRun, reviewer: u32) {
             found.flag.as_str(),
             run.set().nouns.things(found.n_papers)
         ),
-        _ => writeln!(text, "own work: not judged, {}", own::reason(found.reason)),
+        _ => writeln!(text, "own work: not judged, {}", own::reason(run.set().nouns, found.reason)),
     };
 }
 
@@ -388,7 +388,7 @@ fn own_of_review(text: &mut String, run: &ReviewsRun, reviewer: u32, paper: u32)
     let Some(review) = own_review(run, reviewer, paper) else { return };
     let (set, nouns) = (run.set(), run.set().nouns);
     let mut said = vec![match (review.flag, review.reads_as, review.reason) {
-        (OwnFlag::NotJudged, _, reason) => format!("not judged: {}", own::reason(reason)),
+        (OwnFlag::NotJudged, _, reason) => format!("not judged: {}", own::reason(nouns, reason)),
         (flag, Some(class), _) => {
             format!("{}, reads as {}", flag.as_str(), nouns.said(kind_of(class)))
         }

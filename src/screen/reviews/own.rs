@@ -10,6 +10,7 @@ use super::rows::urgency;
 use super::table::CANARIES;
 use super::{Asking, ReviewsRun, ReviewsSettings, Sentences};
 use crate::data::content::Content;
+use crate::data::nouns::Nouns;
 use crate::data::reviews::{Review, ReviewSet};
 use crate::data::warning::{Warning, by_reason, first_of};
 use crate::data::words::disguised;
@@ -109,8 +110,8 @@ pub(super) fn warnings(set: &ReviewSet, own: &OwnScores) -> Vec<Warning> {
     };
     let count = not_judged().count();
     if count > 0 {
-        let people =
-            not_judged().map(|(reviewer, name)| (name.as_str(), reason_of_many(reviewer.reason)));
+        let people = not_judged()
+            .map(|(reviewer, name)| (name.as_str(), reason_of_many(nouns, reviewer.reason)));
         let message = format!("not judged: {}: {}", nouns.people(count), by_reason(people));
         warnings.push(Warning::new("own_not_judged", count, message));
     }
@@ -163,12 +164,12 @@ fn listed(set: &ReviewSet, pairs: &[NearDuplicate]) -> String {
 }
 
 /// Why somebody is not judged.
-pub(super) fn reason(reason: Option<NotJudged>) -> String {
-    reason.map_or_else(|| "no review to judge".into(), |reason| reason.to_string())
+pub(super) fn reason(nouns: Nouns, reason: Option<NotJudged>) -> String {
+    nouns.said(&reason.map_or_else(|| "no review to judge".into(), |reason| reason.to_string()))
 }
 
 /// The same where many share a reason, as what follows their number.
-fn reason_of_many(why: Option<NotJudged>) -> String {
+fn reason_of_many(nouns: Nouns, why: Option<NotJudged>) -> String {
     match why {
         Some(NotJudged::TooFewWords { fewest, .. }) => format!("with fewer than {fewest} words"),
         Some(NotJudged::SaysLittle { .. }) => {
@@ -176,9 +177,9 @@ fn reason_of_many(why: Option<NotJudged>) -> String {
                 .into()
         }
         Some(NotJudged::NothingToCompare | NotJudged::NoZ | NotJudged::SmallVenue) | None => {
-            format!("with {}", reason(why))
+            format!("with {}", reason(nouns, why))
         }
-        Some(NotJudged::OtherLanguage { .. }) => reason(why),
+        Some(NotJudged::OtherLanguage { .. }) => reason(nouns, why),
     }
 }
 
@@ -389,7 +390,7 @@ pub(super) fn table_of_reviews(run: &ReviewsRun, own: &OwnScores) -> Table {
             }
             None => (Cell::Missing, Cell::Missing),
         };
-        let why = (found.flag == OwnFlag::NotJudged).then(|| reason(found.reason));
+        let why = (found.flag == OwnFlag::NotJudged).then(|| reason(set.nouns, found.reason));
         let mut cells = vec![
             set.papers.name(review.paper).into(),
             set.reviewers.name(review.reviewer).into(),

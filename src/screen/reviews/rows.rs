@@ -1,6 +1,7 @@
 //! One row per reviewer and score, with types: what the table, the page and programs read.
 
 use super::own;
+use crate::data::nouns::Nouns;
 use crate::report::Cell;
 use crate::report::estimate_cells;
 use crate::stats::flag::{Flag, FlagSettings, flags};
@@ -104,11 +105,11 @@ impl RowDetail {
     }
 
     /// The cells under [`Self::columns`] of the row's own score.
-    pub(super) fn cells(&self) -> Vec<Cell> {
+    pub(super) fn cells(&self, nouns: Nouns) -> Vec<Cell> {
         match self {
             Self::None => Vec::new(),
             Self::Own { flag, reason, .. } => {
-                let why = (*flag == OwnFlag::NotJudged).then(|| own::reason(*reason));
+                let why = (*flag == OwnFlag::NotJudged).then(|| own::reason(nouns, *reason));
                 vec![why.into()]
             }
             Self::Combined { topic, away } => vec![(*topic).into(), (*away).into()],

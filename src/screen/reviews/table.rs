@@ -175,7 +175,8 @@ fn of_people(run: &ReviewsRun) -> Table {
         for row in run.scores(name) {
             let mut cells = row.cells(run.embedder_of(name), columns.len());
             for &other in &names {
-                let its = if other == name { row.detail.cells() } else { Vec::new() };
+                let its =
+                    if other == name { row.detail.cells(run.set().nouns) } else { Vec::new() };
                 let missing = RowDetail::columns(other).len() - its.len();
                 cells.extend(its);
                 cells.extend(std::iter::repeat_n(Cell::Missing, missing));

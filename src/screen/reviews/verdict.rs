@@ -40,7 +40,9 @@ impl<'a> Verdicts<'a> {
             ));
         }
         match found.flag {
-            OwnFlag::NotJudged => format!("not judged, {}", own::reason(found.reason)),
+            OwnFlag::NotJudged => {
+                format!("not judged, {}", own::reason(self.run.set().nouns, found.reason))
+            }
             OwnFlag::Look if found.n_look > 0 => {
                 let doubtful = self.doubtful(person).len().max(found.n_look);
                 let alone = if doubtful > found.n_look {

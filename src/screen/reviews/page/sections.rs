@@ -120,7 +120,7 @@ fn not_judged(run: &ReviewsRun) -> Option<Section> {
         .iter()
         .enumerate()
         .filter(|(_, reviewer)| reviewer.flag == OwnFlag::NotJudged)
-        .map(|(number, reviewer)| (number, own::reason(reviewer.reason)))
+        .map(|(number, reviewer)| (number, own::reason(run.set().nouns, reviewer.reason)))
         .collect();
     let left_out = people.len().saturating_sub(MOST_ROWS);
     let row = |(person, why)| vec![SectionCell::Person(person), SectionCell::Text(why)];
