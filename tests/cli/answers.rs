@@ -102,7 +102,7 @@ fn the_file_says_whether_they_are_reviewers_or_workers() {
     // What is wrong with a file, too.
     let crowd = std::fs::read_to_string(folder.path("r.jsonl")).unwrap();
     folder.write("r.jsonl", format!("{crowd}{}\n", crowd.lines().next().unwrap()));
-    run(&folder, &[]).failed(2, &["r.jsonl:61: worker `", "has a second answer of `P"]);
+    run(&folder, &[]).failed(3, &["r.jsonl:61: worker `", "has a second answer of `P"]);
     // And what is odd about one; names stay as they are.
     let short = json!({ "task": "P99 review", "worker": "Zoë", "answer": "Too short." });
     folder.write("r.jsonl", format!("{crowd}{short}\n"));
