@@ -42,6 +42,8 @@ pub use crate::llm::http::retry::RetryPolicy;
 pub use crate::llm::http::secret::ApiKey;
 #[cfg(feature = "http")]
 pub use crate::llm::http::settings::OpenAiSettings;
+#[cfg(any(feature = "http", feature = "cache"))]
+pub use crate::llm::longer::LongerModel;
 pub use crate::llm::prompt::Prompt;
 pub use crate::llm::prompt::Task;
 pub use crate::llm::proxy::ProxySettings;

@@ -17,7 +17,7 @@ use crate::data::problem::{DataError, Problems};
 use crate::data::review_reader::REVIEWER;
 use crate::data::rows::{Column, Field, FileProblems, read_rows};
 use crate::data::source::Source;
-use crate::error::{Error, Remedy, Result};
+use crate::error::{Error, ErrorKind, Remedy, Result};
 use crate::judge::choice::{Choice, LOW_MASS};
 use crate::judge::pairs::rehearsal::{Rehearsal, Rehearsed};
 use crate::judge::rubric::DEFAULT_RUBRIC;
@@ -118,6 +118,8 @@ pub(crate) struct Judgments {
     rubric: Rubric,
     rows: Vec<ItemRow>,
     items: Vec<Item>,
+    /// How many judgments are known, if a file says any.
+    known: Option<usize>,
     inputs: Vec<Input>,
 }
 
@@ -151,8 +153,19 @@ impl Judgments {
             text: row.fields[IDS.len()].clone().unwrap_or_default(),
             gold: known.get(&row.fields[..IDS.len()]).cloned(),
         };
-        let items = rows.iter().map(of_row).collect();
-        Ok(Self { settings: settings.clone(), rubric, rows, items, inputs })
+        let items: Vec<Item> = rows.iter().map(of_row).collect();
+        if !known.is_empty() && items.iter().all(|item| item.gold.is_none()) {
+            let names: Vec<&str> = IDS.iter().map(|column| column.name).collect();
+            let message = format!(
+                "none of the {} known judgments is of one of the {} texts: {} must be the same in both files",
+                known.len(),
+                items.len(),
+                names.join(", ")
+            );
+            return Err(Error::new(ErrorKind::Input, message));
+        }
+        let known = gold.as_ref().map(|_| known.len());
+        Ok(Self { settings: settings.clone(), rubric, rows, items, known, inputs })
     }
 
     /// The files, for results.
@@ -274,9 +287,17 @@ impl Judgments {
         (annotation, runs.into_values().collect())
     }
 
-    /// How a text with known judgments was judged, as a row of [`RUN_COLUMNS`].
+    /// How many texts have no known judgments, and of how many known judgments there is no text; `None` if none
+    /// are known.
+    pub(crate) fn unmatched(&self) -> Option<[usize; 2]> {
+        let matched = self.items.iter().filter(|item| item.gold.is_some()).count();
+        self.known.map(|known| [self.items.len() - matched, known.saturating_sub(matched)])
+    }
+
+    /// How a text with known judgments was judged, as a row of [`RUN_COLUMNS`]; none if a comment was of no use.
     fn as_run(&self, index: usize, transcript: &Transcript, judge: &str) -> Option<Row> {
-        let gold = self.items[index].gold.as_deref()?;
+        let gold =
+            self.items[index].gold.as_deref().filter(|_| transcript.unusable_comments == 0)?;
         let settings = &self.settings.judge;
         let provider = match (settings.asks_a_second_model(), &settings.feedback_model) {
             (false, _) => "none",

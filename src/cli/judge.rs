@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::{Map, Value};
 
-use super::annotate::{Output, OutputArgs};
+use super::annotate::{Ended, Output, OutputArgs};
 use super::common::Common;
 use super::exit::ExitStatus;
 use super::files::OutputFile;
@@ -162,7 +162,7 @@ pub(super) fn judge(
     methods: &[Method],
     (ways, run): (&WaysArgs, &OutputArgs),
     common: &Common,
-) -> Result<(ExitStatus, Map<String, Value>)> {
+) -> Result<(Ended, Map<String, Value>)> {
     let out = Output::new(COMMAND, RowFormat::Csv, run, common)?;
     check_output(ways.transcripts.as_deref())?;
     let settings = ways.settings(methods, run, common);
@@ -174,21 +174,23 @@ pub(super) fn judge(
     provenance.insert("place".into(), connection.place.clone().into());
     if run.dry_run {
         let status = out.plan(&connection, |asked| pairs.rehearse(&cast, asked))?;
-        return Ok((status, provenance));
+        return Ok((Ended { status, is_written: false }, provenance));
     }
-    let mut said = Vec::new();
-    let status = out.ask(pairs.len(), &connection, |asked, observer| {
+    let (mut said, mut done) = (Vec::new(), 0);
+    let ended = out.ask(pairs.len(), &connection, |asked, observer| {
         let (annotation, transcripts) = pairs.run(&cast, asked, connection.is_server(), observer);
-        said = transcripts;
+        (said, done) = (transcripts, annotation.done);
         annotation
     });
-    if let Some(path) = ways.transcripts.as_ref().filter(|_| !said.is_empty()) {
+    if let Some(path) =
+        ways.transcripts.as_ref().filter(|path| done > 0 || !said.is_empty() && !path.exists())
+    {
         write_output(path, |out| write_json_lines(&said, out))?;
     }
-    Ok((status?, provenance))
+    Ok((ended?, provenance))
 }
 
 /// Runs the command.
 pub(super) fn run(args: &JudgeArgs, common: &Common) -> Result<ExitStatus> {
-    Ok(judge(&args.pairs, &args.method, (&args.ways, &args.run), common)?.0)
+    Ok(judge(&args.pairs, &args.method, (&args.ways, &args.run), common)?.0.status)
 }

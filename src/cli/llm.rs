@@ -14,6 +14,7 @@ use super::exit::{MissingError, UsageError};
 use super::keyed::{Keyed, Keys};
 use crate::annotate::Prices;
 use crate::llm::cached_model::OfflineModel;
+use crate::llm::longer::LongerModel;
 use crate::llm::{
     AnswerCache, ApiKey, Budget, CachedModel, ChatModel, OpenAiEmbeddings, OpenAiModel,
     OpenAiSettings, ProxySettings, RecordingModel, ReplayModel, RetryPolicy, Spent, TokenPooling,
@@ -342,6 +343,10 @@ impl LlmArgs {
             let around = Arc::new(around.heeding(common.interruption.clone()));
             cached = Some(Arc::clone(&around));
             model = around;
+        }
+        // A model in a file goes on by itself.
+        if place != THIS_MACHINE {
+            model = Arc::new(LongerModel::new(model));
         }
         if let Some(path) = self.record.as_ref().filter(|_| !for_show) {
             model = Arc::new(RecordingModel::new(model, path)?);

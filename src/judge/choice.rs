@@ -221,6 +221,7 @@ impl JudgeStrategy for ChoiceJudge {
             values: Some(values),
             usage: asked.usage,
             withheld: 0,
+            unusable_comments: 0,
             choices: Some(choices),
         })
     }

@@ -24,8 +24,8 @@ use crate::llm::fence::{Fence, harmless};
 use crate::llm::form::{Field, describe_answer, json_schema};
 use crate::llm::prompt::Task;
 use crate::llm::{
-    ChatAnswer, ChatError, ChatModel, ChatRequest, Message, Prompt, ResponseFormat, Role,
-    without_reasoning,
+    ChatAnswer, ChatError, ChatModel, ChatRequest, FinishReason, Message, Prompt, ResponseFormat,
+    Role, without_reasoning,
 };
 
 /// More turns or proposals than anyone has a use for.
@@ -168,7 +168,9 @@ impl FeedbackLoop {
         let request = self.comment_request(feedback, item, answer, gold.map(Vec::as_slice))?;
         let said = feedback.model.complete(&request)?;
         transcript.usage = transcript.usage.plus(said.usage);
+        let refused = said.finish == FinishReason::ContentFilter;
         let comment = match feedback.kind {
+            _ if refused => Comment { agreed: None, text: None, withheld: false },
             CommentKind::Binary => {
                 let fields = feedback.prompt.fields();
                 let agreed = parse_answer(&said, fields).ok().and_then(|verdict| {
@@ -195,6 +197,10 @@ impl FeedbackLoop {
             }
         };
         transcript.withheld += u32::from(comment.withheld);
+        if comment.agreed.is_none() && comment.text.is_none() && !comment.withheld {
+            transcript.unusable_comments += 1;
+            feedback.model.reject(&request)?;
+        }
         Ok(comment)
     }
 
@@ -417,7 +423,7 @@ fn states_values(text: &str, rubric: &Rubric) -> bool {
     const NEAR: usize = 40;
     let names_a_category =
         |pairs: &[(String, _)]| pairs.iter().any(|(key, _)| rubric.position(key).is_some());
-    if objects(text).iter().any(|pairs| names_a_category(pairs))
+    if objects(text).0.iter().any(|pairs| names_a_category(pairs))
         || parse_verdict(text, rubric.fields()).is_ok()
     {
         return true;
@@ -454,6 +460,8 @@ pub(crate) struct Progression {
     pub invalid_share: Option<f64>,
     /// Comments that were held back because they stated values.
     pub withheld: u64,
+    /// Comments that said nothing: refused, or not to be read.
+    pub unusable_comments: u64,
 }
 
 impl Progression {
@@ -463,6 +471,9 @@ impl Progression {
     /// ([`Transcript::success_after`]).
     pub(crate) fn of(transcripts: &[(&Transcript, Option<&[f64]>)], turns: u32) -> Self {
         let items = transcripts.len();
+        let sum = |count: fn(&Transcript) -> u32| {
+            transcripts.iter().map(|(transcript, _)| u64::from(count(transcript))).sum()
+        };
         let share = |count: usize| count as f64 / items as f64;
         let success_after = (1..=turns as usize)
             .filter(|_| items > 0)
@@ -479,10 +490,8 @@ impl Progression {
             success_after,
             turns: total,
             invalid_share: (total > 0).then(|| invalid as f64 / total as f64),
-            withheld: transcripts
-                .iter()
-                .map(|(transcript, _)| u64::from(transcript.withheld))
-                .sum(),
+            withheld: sum(|transcript| transcript.withheld),
+            unusable_comments: sum(|transcript| transcript.unusable_comments),
         }
     }
 }

@@ -69,6 +69,8 @@ pub(crate) struct Transcript {
     pub usage: Usage,
     /// Feedback texts that were held back because they gave values away.
     pub withheld: u32,
+    /// Comments that said nothing: refused, or not to be read.
+    pub unusable_comments: u32,
     /// Where probabilities were read: what they are, in the order of the rubric.
     pub choices: Option<Vec<Choice>>,
 }

@@ -23,28 +23,69 @@ const MAX_DEPTH: usize = 32;
 /// nested beginnings that never end would need as many as the text is long.
 const MOST_STEPS: usize = 64;
 
-/// Every object that stands in `text` outside of other objects, in order; none if the text is made
-/// so that looking takes longer than any answer is worth.
-pub(super) fn objects(text: &str) -> Vec<Vec<(String, Relaxed)>> {
-    let mut found = Vec::new();
+/// Every object that stands in `text` outside of other objects, in order, and the text around them; no object
+/// if the text is made so that looking takes longer than any answer is worth.
+///
+/// What stands in an object inside one that cannot be read may be a quotation: it is neither an object nor around
+/// one.
+pub(super) fn objects(text: &str) -> (Vec<Vec<(String, Relaxed)>>, String) {
+    let (mut found, mut around) = (Vec::new(), String::new());
     let mut at = 0;
     let mut left = text.len().saturating_mul(MOST_STEPS);
     while let Some(offset) = text[at..].find('{') {
         let start = at + offset;
+        around.push_str(&text[at..start]);
         let mut reader = Reader { text, at: start, left };
         match reader.value(0) {
             Some(Relaxed::Object(pairs)) => {
                 found.push(pairs);
+                around.push('\n');
                 at = reader.at;
             }
-            _ => at = start + 1,
+            _ if (Reader { at: start, ..reader }).begins_an_object() => {
+                at = push_outermost(text, start, &mut around);
+            }
+            _ => {
+                around.push('{');
+                at = start + 1;
+            }
         }
         left = reader.left;
         if left == 0 {
-            return Vec::new();
+            return (Vec::new(), text.to_owned());
         }
     }
-    found
+    around.push_str(&text[at..]);
+    (found, around)
+}
+
+/// Adds what stands between the brace at `start` and the one that closes it, but for what is inside further
+/// braces; those in double quotes do not count. Where it ends: with the text if nothing closes it.
+fn push_outermost(text: &str, start: usize, into: &mut String) -> usize {
+    let (mut depth, mut is_quoted, mut is_escaped) = (0_usize, false, false);
+    for (at, c) in text[start..].char_indices() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            '{' if !is_quoted => {
+                depth += 1;
+                continue;
+            }
+            '}' if !is_quoted => {
+                depth -= 1;
+                if depth == 0 {
+                    return start + at + 1;
+                }
+                continue;
+            }
+            _ => {}
+        }
+        if depth == 1 {
+            into.push(c);
+        }
+    }
+    text.len()
 }
 
 struct Reader<'a> {
@@ -107,6 +148,18 @@ impl Reader<'_> {
             quote if closing(quote).is_some() => self.string().map(Relaxed::Text),
             _ => self.word(),
         }
+    }
+
+    /// Whether a brace, a key and a colon come next.
+    fn begins_an_object(&mut self) -> bool {
+        let mut begin = || {
+            self.take('{')?;
+            self.skip();
+            self.key()?;
+            self.skip();
+            self.take(':')
+        };
+        begin().is_some()
     }
 
     fn object(&mut self, depth: usize) -> Option<Relaxed> {
@@ -288,7 +341,7 @@ mod tests {
             } else {
                 object.to_string()
             };
-            let found = objects(&format!("Here: {text} done"));
+            let (found, _) = objects(&format!("Here: {text} done"));
             prop_assert_eq!(found.len(), 1);
             prop_assert_eq!(Relaxed::Object(found[0].clone()), from_json(&object));
         }
@@ -300,7 +353,7 @@ mod tests {
             let _ = objects(&text);
             let whole = serde_json::json!({ "k": value, "last": 1 }).to_string();
             let cut: String = whole.chars().take(whole.chars().count() - 1).collect();
-            prop_assert!(objects(&cut).iter().all(|pairs| !pairs.iter().any(|(k, _)| k == "last")));
+            prop_assert!(objects(&cut).0.iter().all(|pairs| !pairs.iter().any(|(k, _)| k == "last")));
         }
     }
 
@@ -315,7 +368,7 @@ mod tests {
             ("e".into(), Relaxed::Text("it's".into())),
             ("f".into(), Relaxed::List(vec![Relaxed::Number(1.0)])),
         ];
-        assert_eq!(objects(text), [expected]);
+        assert_eq!(objects(text).0, [expected]);
     }
 
     #[test]
@@ -327,17 +380,17 @@ mod tests {
             assert!(start.elapsed() < std::time::Duration::from_secs(20), "{part}");
         }
         // Steps, not seconds, are what is promised: beginnings that never end use them up.
-        assert_eq!(objects(&format!("{}{{\"a\": 1}}", "{“".repeat(size / 4))).len(), 0);
-        assert_eq!(objects(&format!("{}{{\"a\": 1}}", "{ ".repeat(50))).len(), 1);
+        assert_eq!(objects(&format!("{}{{\"a\": 1}}", "{“".repeat(size / 4))).0.len(), 0);
+        assert_eq!(objects(&format!("{}{{\"a\": 1}}", "{ ".repeat(50))).0.len(), 1);
     }
 
     #[test]
     fn broken_objects_are_not_repaired() {
         for text in ["{\"a\": 1", "{\"a\" 1}", "{\"a\": 1 \"b\": 2}", "{\"a\": x}", "{\"a\": NaN}"]
         {
-            assert_eq!(objects(text), [] as [Vec<(String, Relaxed)>; 0], "{text}");
+            assert_eq!(objects(text).0, [] as [Vec<(String, Relaxed)>; 0], "{text}");
         }
-        assert_eq!(objects(&"{\"a\":".repeat(5000)).len(), 0);
-        assert_eq!(objects("{\"a\": 1, \"a\": 2}")[0].len(), 2);
+        assert_eq!(objects(&"{\"a\":".repeat(5000)).0.len(), 0);
+        assert_eq!(objects("{\"a\": 1, \"a\": 2}").0[0].len(), 2);
     }
 }

@@ -69,6 +69,7 @@ impl JudgeStrategy for Single {
             turns: vec![Turn { problems, proposal, agreed: None }],
             usage: answer.usage,
             withheld: 0,
+            unusable_comments: 0,
             choices: None,
         })
     }

@@ -162,32 +162,50 @@ pub fn parse_verdict(text: &str, fields: &[Field]) -> Result<Verdict, Vec<Answer
     if text.len() > MAX_TEXT_BYTES {
         return Err(vec![AnswerProblem::NoObject { excerpt: excerpt(text, EXCERPT_CHARS) }]);
     }
+    let (objects, around) = objects(text);
     let candidates: Vec<Vec<(String, Relaxed)>> =
-        objects(text).into_iter().filter_map(|object| answer_in(object, fields)).collect();
-    match candidates.as_slice() {
-        [] => bare_label(text, fields).or_else(|| from_lines(text, fields)).unwrap_or_else(|| {
-            Err(vec![AnswerProblem::NoObject { excerpt: excerpt(text, EXCERPT_CHARS) }])
-        }),
-        [one] => read_fields(one, fields),
-        [first, rest @ ..] => {
-            // Models like to repeat their answer; that is fine as long as it is the same.
-            let verdict = read_fields(first, fields)?;
-            let same = rest.iter().all(|other| read_fields(other, fields).as_ref() == Ok(&verdict));
-            if same {
-                Ok(verdict)
-            } else {
-                Err(vec![AnswerProblem::Several { count: candidates.len() }])
-            }
-        }
-    }
+        objects.into_iter().filter_map(|object| answer_in(object, fields)).collect();
+    let Some((first, rest)) = candidates.split_first() else {
+        let said = bare_label(&around, fields).or_else(|| from_lines(&around, fields));
+        let nothing = || vec![AnswerProblem::NoObject { excerpt: excerpt(text, EXCERPT_CHARS) }];
+        return said.unwrap_or_else(|| Err(nothing()));
+    };
+    let verdict = read_fields(first, fields)?;
+    // Models like to repeat their answer; that is fine as long as it is the same.
+    let differ = rest.iter().filter(|other| read_fields(other, fields).as_ref() != Ok(&verdict));
+    let others = differ.count() + usize::from(says_otherwise(&around, fields, &verdict));
+    if others == 0 { Ok(verdict) } else { Err(vec![AnswerProblem::Several { count: others + 1 }]) }
 }
 
-/// The object itself if it has a wanted field, or the only object inside it that has one.
+/// Whether the text around an object gives a field another value, as it does where the object is a quotation.
+fn says_otherwise(around: &str, fields: &[Field], verdict: &Verdict) -> bool {
+    let bare = bare_label(around, fields).and_then(Result::ok);
+    let differs = |(key, value): (&str, Relaxed)| {
+        let Some(index) = position(fields, key) else { return false };
+        let domain = &fields[index].domain;
+        !matches!(domain, Domain::Text { .. })
+            && read_value(&value, domain).is_some_and(|value| value != verdict.values[index])
+    };
+    bare.is_some_and(|bare| bare != *verdict) || lines(around).any(differs)
+}
+
+/// The object itself if it has a wanted field, or the only object inside it that has one and stands beside
+/// nothing that could be the answer.
 fn answer_in(object: Vec<(String, Relaxed)>, fields: &[Field]) -> Option<Vec<(String, Relaxed)>> {
     let wanted =
         |pairs: &[(String, Relaxed)]| pairs.iter().any(|(key, _)| position(fields, key).is_some());
     if wanted(&object) {
         return Some(object);
+    }
+    let could_be = |(_, value): &(String, Relaxed)| {
+        let of_field = |field: &Field| {
+            !matches!(field.domain, Domain::Text { .. })
+                && read_value(value, &field.domain).is_some()
+        };
+        fields.iter().any(of_field)
+    };
+    if object.iter().any(could_be) {
+        return None;
     }
     let mut inner = object.into_iter().filter_map(|(_, value)| match value {
         Relaxed::Object(pairs) if wanted(&pairs) => Some(pairs),
@@ -300,17 +318,22 @@ fn bare_label(text: &str, fields: &[Field]) -> Option<Result<Verdict, Vec<Answer
     Some(Ok(Verdict { values: vec![value] }))
 }
 
-/// An answer in lines `name: value`, if at least one line names a field.
-fn from_lines(text: &str, fields: &[Field]) -> Option<Result<Verdict, Vec<AnswerProblem>>> {
+/// The lines `name: value` of a text.
+fn lines(text: &str) -> impl Iterator<Item = (&str, Relaxed)> {
     let decoration = |c: char| c.is_whitespace() || "`*\"'-•,.".contains(c);
-    let mut pairs = Vec::new();
-    let mut named = false;
-    for line in text.lines() {
-        let Some((key, value)) = line.split_once(':') else { continue };
-        let key = key.trim_matches(decoration);
+    text.lines().filter_map(move |line| {
+        let (key, value) = line.split_once(':')?;
         // The sign of a number is no decoration.
         let value = value.trim_matches(|c: char| decoration(c) && c != '-' && c != '.');
-        let value = Relaxed::Text(value.trim_end_matches('.').to_owned());
+        Some((key.trim_matches(decoration), Relaxed::Text(value.trim_end_matches('.').to_owned())))
+    })
+}
+
+/// An answer in lines `name: value`, if at least one line names a field.
+fn from_lines(text: &str, fields: &[Field]) -> Option<Result<Verdict, Vec<AnswerProblem>>> {
+    let mut pairs = Vec::new();
+    let mut named = false;
+    for (key, value) in lines(text) {
         let known = position(fields, key).is_some();
         named |= known;
         // A line of prose may hold a colon; a line that gives a value to something that was not

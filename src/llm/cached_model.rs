@@ -6,8 +6,9 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::cache::{AnswerCache, CacheError};
-use super::chat::{ChatAnswer, ChatModel, ChatRequest};
+use super::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason};
 use super::error::ChatError;
+use super::longer::longer;
 use crate::data::hexadecimal::hexadecimal;
 use crate::data::interruption::Interruption;
 
@@ -53,7 +54,14 @@ impl CachedModel {
     ///
     /// `CacheError::Database`.
     pub(crate) fn holds(&self, request: &ChatRequest) -> Result<bool, CacheError> {
-        Ok(self.stored(&self.keys(request))?.is_some())
+        let finish = |request| -> Result<_, CacheError> {
+            Ok(self.stored(&self.keys(request))?.map(|answer| answer.finish))
+        };
+        Ok(match finish(request)? {
+            // Twice the tokens would be asked for, too.
+            Some(FinishReason::Length) => finish(&longer(request))?.is_some(),
+            finish => finish.is_some(),
+        })
     }
 
     fn keys(&self, request: &ChatRequest) -> Vec<String> {

@@ -105,15 +105,21 @@ pub(crate) fn describe_answer(fields: &[Field]) -> String {
     format!("{{\n{}\n}}", lines.join(",\n"))
 }
 
-/// A name as it is compared: lower case, with runs of spaces, `_` and `-` as one space. Numbers
-/// keep their sign: `-1` is not `1`.
+/// A name as it is compared: lower case, with runs of spaces, `_` and `-` as one space. The minus before a
+/// number and after a name stays: neither `- 1` is `1` nor `A-` is `A`.
 pub(crate) fn folded(name: &str) -> String {
-    if name.trim().parse::<f64>().is_ok() {
-        return name.trim().to_lowercase();
+    let name = name.trim();
+    if name.parse::<f64>().is_ok() {
+        return name.to_lowercase();
     }
-    let words = name.split(|c: char| c.is_whitespace() || c == '_' || c == '-');
+    let (minus, rest) = match name.strip_prefix(['-', '−']) {
+        Some(number) if number.trim_start().parse::<f64>().is_ok() => ("-", number),
+        _ => ("", name),
+    };
+    let is_marked = rest.ends_with('-') && !rest.ends_with("--") && !rest.ends_with(" -");
+    let words = rest.split(|c: char| c.is_whitespace() || c == '_' || c == '-');
     let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
-    words.join(" ")
+    format!("{minus}{}{}", words.join(" "), if is_marked && !words.is_empty() { "-" } else { "" })
 }
 
 #[cfg(test)]
@@ -156,6 +162,9 @@ mod tests {
     fn names_are_compared_by_their_words() {
         assert_eq!(folded(" Real-world  Applicability_"), "real world applicability");
         assert_eq!(folded(" -1 "), "-1");
+        assert_eq!(folded("- 1"), "-1");
+        assert_eq!(folded("- yes"), "yes");
+        assert_eq!([folded("A-"), folded("yes -"), folded("-")], ["a-", "yes", ""]);
         assert_ne!(folded("Novelty of Method"), folded("NoveltyofMethod"));
     }
 }

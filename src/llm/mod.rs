@@ -40,6 +40,8 @@ pub(crate) mod cache;
 pub(crate) mod cached_model;
 #[cfg(feature = "cache")]
 mod claims;
+#[cfg(any(feature = "http", feature = "cache"))]
+pub(crate) mod longer;
 
 #[cfg(any(feature = "http", feature = "local"))]
 pub(crate) use self::budget::{Budget, Spent};

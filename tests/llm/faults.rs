@@ -119,3 +119,38 @@ fn an_item_that_meets_a_fault_has_the_right_label_or_none() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn an_answer_that_was_cut_off_is_paid_for_once_though_the_budget_ends_before_the_longer_one() {
+    let server = Server::start(|asked| match asked.body["max_tokens"].as_u64() {
+        Some(0..=512) => Reply::Finished("{\"toxic\": \"y".into(), "length"),
+        _ => Reply::Chat("{\"toxic\": \"yes\"}".into()),
+    });
+    let desk = Desk::new();
+    desk.write("items.csv", "task,text\n1,the first item\n2,the second item\n");
+    desk.write("task.toml", TASK);
+    let url = server.url();
+    let more = ["--task", "task.toml", "--server", "concurrency=1,max-requests=1"];
+    let runs: Vec<_> = (0..4).map(|_| desk.caz(&generic_labels(&url, &more))).collect();
+    assert_eq!(runs[3].code, Some(0), "{}", runs[3].stderr);
+    assert_eq!((server.count(), runs[3].stdout.matches("yes").count()), (4, 2));
+}
+
+#[test]
+fn where_twice_the_tokens_are_refused_the_cut_text_is_used() {
+    let text = "Foxes eat mice. They also eat berries and birds in the wood. In winter they";
+    let server = Server::start(move |asked| match asked.body["max_tokens"].as_u64() {
+        Some(0..=60) => Reply::Finished(text.into(), "length"),
+        _ => Reply::status(400),
+    });
+    let desk = Desk::new();
+    desk.write("tasks.csv", "task,text\n1,What do foxes eat?\n");
+    let url = server.url();
+    let answers = ["annotate", "answers", "tasks.csv", "--base-url", &url, "--model", "m"];
+    let run = desk.done(&[&answers[..], &["--max-tokens", "50"]].concat());
+    assert!(
+        run.stdout.contains("birds in the wood.") && !run.stdout.contains("winter"),
+        "{}",
+        run.stdout
+    );
+}

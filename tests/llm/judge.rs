@@ -505,3 +505,20 @@ fn settings_that_make_no_sense_are_usage_errors_before_anything_is_sent() {
         assert!(run.stderr.contains(part), "{}", run.stderr);
     }
 }
+
+#[test]
+fn where_no_answer_comes_earlier_verdicts_stay_and_nothing_is_made_of_them() {
+    let (desk, good) = (desk(), Server::start(|asked| Reply::Chat(honest(asked))));
+    let bad = Server::start(|_| Reply::status(400));
+    desk.done(&arguments(&good.url(), &["-o", "kept.csv", "--transcripts", "said.jsonl"]));
+    let kept = [desk.read("kept.csv"), desk.read("said.jsonl")];
+    let bad = bad.url();
+    let again = ["-o", "kept.csv", "--transcripts", "said.jsonl", "--server", "no-cache"];
+    let study = ["experiment", "judges", "pairs.csv", "--answers", "kept.csv", "--model", "m"];
+    let study = [&study[..], &["--base-url", &bad, "--server", "no-cache"]].concat();
+    for run in [desk.caz(&arguments(&bad, &again)), desk.caz(&study)] {
+        assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{}", run.stderr);
+        assert!(run.stderr.contains("`kept.csv` is left as it was"), "{}", run.stderr);
+        assert_eq!([desk.read("kept.csv"), desk.read("said.jsonl")], kept);
+    }
+}

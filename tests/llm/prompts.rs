@@ -170,3 +170,16 @@ fn what_cannot_be_asked_is_refused_before_anything_is_sent() {
         assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
     }
 }
+
+#[test]
+fn labels_of_another_model_are_not_studied_where_the_one_asked_gives_none() {
+    let (desk, server) = (desk(), Server::start(|_| Reply::status(400)));
+    let earlier = "task,source,prompt,label\np1,other,A,1\np2,other,A,0\n";
+    desk.write("labels.csv", earlier);
+    let url = server.url();
+    let study = ["experiment", "prompts", "pages.csv", "--gold", "gold.csv", "--model", "m"];
+    let asking = ["--base-url", &url, "--features", "none", "--answers", "labels.csv"];
+    let run = desk.caz(&[&study[..], &asking].concat());
+    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""), "{}", run.stderr);
+    assert_eq!(desk.read("labels.csv"), earlier);
+}

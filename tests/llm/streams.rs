@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use caz::for_tests::{OpenAiModel, OpenAiSettings, RecordingModel};
+use caz::for_tests::{LongerModel, OpenAiModel, OpenAiSettings, RecordingModel};
 use caz::{ChatAnswer, ChatError, ChatModel, FinishReason};
 use serde_json::{Value, json};
 
@@ -312,7 +312,8 @@ fn a_whole_completion_that_fails_to_come_as_a_stream_costs_one_try() {
 fn the_cut_off_answer_of_a_stream_is_asked_for_with_twice_the_tokens() {
     let cut = vec![Piece::delta("cut"), Piece::finish("length"), Piece::usage(), Piece::done()];
     let server = streams(vec![cut]);
-    let answer = model(&server).complete(&request("x")).unwrap();
+    let longer = LongerModel::new(Arc::new(model(&server)));
+    let answer = longer.complete(&request("x")).unwrap();
     assert_eq!((answer.text.as_str(), answer.usage.total()), ("done", 30));
     let limits: Vec<Value> =
         server.asked().iter().map(|asked| asked.body["max_tokens"].clone()).collect();

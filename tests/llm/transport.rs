@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use caz::for_tests::{
-    AnswerCache, ApiKey, Budget, CachedModel, Next, OpenAiModel, OpenAiSettings, Outcome,
-    ProxySettings, RetryPolicy, never, run_all,
+    AnswerCache, ApiKey, Budget, CachedModel, LongerModel, Next, OpenAiModel, OpenAiSettings,
+    Outcome, ProxySettings, RetryPolicy, never, run_all,
 };
 use caz::{ChatError, ChatModel, ChatRequest, FinishReason, Message, ResponseFormat, Role};
 use serde_json::{Value, json};
@@ -312,14 +312,15 @@ fn an_answer_that_was_cut_off_is_asked_for_once_with_twice_the_tokens() {
     let limits = |server: &Server| -> Vec<Value> {
         server.asked().iter().map(|asked| asked.body["max_tokens"].clone()).collect()
     };
+    let longer = |server: &Server| LongerModel::new(Arc::new(model(server)));
     let server = scripted(vec![Reply::Finished("cut".into(), "length")]);
-    let answer = model(&server).complete(&request("x")).unwrap();
+    let answer = longer(&server).complete(&request("x")).unwrap();
     assert_eq!((answer.text.as_str(), answer.finish), ("done", FinishReason::Stop));
     assert_eq!(limits(&server), [json!(100), json!(200)]);
     assert_eq!(answer.usage.total(), 30, "both answers were paid for");
 
     let server = Server::start(|_| Reply::Finished("cut".into(), "length"));
-    let answer = model(&server).complete(&request("x")).unwrap();
+    let answer = longer(&server).complete(&request("x")).unwrap();
     assert_eq!(answer.finish, FinishReason::Length);
     assert_eq!(server.count(), 2);
 }

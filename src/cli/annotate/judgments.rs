@@ -71,6 +71,12 @@ pub(super) fn run(args: &JudgmentsArgs, common: &Common) -> Result<ExitStatus> {
         let gold = args.gold.as_ref().map(|path| open(path, common)).transpose()?;
         Ok((args.exports.open(&args.texts, Wanted::Texts, common)?.0, gold))
     })?;
+    if let Some([texts, judgments]) = judgments.unmatched().filter(|counts| *counts != [0, 0]) {
+        let line = format!(
+            "warning: {texts} texts have no known judgments, and {judgments} known judgments are of no text here"
+        );
+        say(common, &line);
+    }
     let connection = llm.connect(common, args.run.out.dry_run)?;
     let commenter = args.judge.commenter(llm, common, &connection)?;
     if args.run.out.dry_run && judgments.may_go_on() {
@@ -85,7 +91,7 @@ pub(super) fn run(args: &JudgmentsArgs, common: &Common) -> Result<ExitStatus> {
     }
     let how = (&strategy, &provenance);
     let mut runs = Vec::new();
-    let status = out.ask(judgments.len(), &connection, |asked, observer| {
+    let ended = out.ask(judgments.len(), &connection, |asked, observer| {
         let (annotation, found) = judgments.run(how, asked, observer);
         runs = found;
         let count = |key: &str| annotation.about.get(key).and_then(Value::as_u64).unwrap_or(0);
@@ -97,10 +103,22 @@ pub(super) fn run(args: &JudgmentsArgs, common: &Common) -> Result<ExitStatus> {
             );
             say(common, &line);
         }
+        let useless = annotation.about.get("readable").and_then(|of| of["unusable_comments"].as_u64());
+        if let Some(count) = useless.filter(|count| *count > 0) {
+            let line = format!(
+                "warning: {count} comments said nothing (refused, or not to be read): what they were about stands as \
+                 it was first judged, is no run with feedback, and another run asks again"
+            );
+            say(common, &line);
+        }
         annotation
     });
-    if let Some(path) = args.feedback_runs.as_ref().filter(|_| !runs.is_empty()) {
-        write_output(path, |out| write_csv(&RUN_COLUMNS, &runs, out))?;
+    match &args.feedback_runs {
+        Some(path) if runs.is_empty() && path.exists() => {
+            say(common, &format!("no run to write: `{}` is left as it was", path.display()));
+        }
+        Some(path) => write_output(path, |out| write_csv(&RUN_COLUMNS, &runs, out))?,
+        None => {}
     }
-    status
+    Ok(ended?.status)
 }

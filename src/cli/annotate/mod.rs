@@ -13,7 +13,7 @@ use crate::error::Result;
 use clap::{Args, Subcommand};
 
 pub(super) use self::args::OutputArgs;
-pub(super) use self::run::Output;
+pub(super) use self::run::{Ended, Output};
 use super::common::Common;
 use super::exit::ExitStatus;
 

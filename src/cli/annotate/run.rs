@@ -25,6 +25,12 @@ use crate::report::{Input, Report};
 /// Failures and suspicious texts that are named on standard error.
 const SHOWN: usize = 3;
 
+/// How asking ended, and whether the output was written.
+pub(in crate::cli) struct Ended {
+    pub(in crate::cli) status: ExitStatus,
+    pub(in crate::cli) is_written: bool,
+}
+
 /// Where an annotation goes.
 pub(in crate::cli) struct Output<'a> {
     command: &'static str,
@@ -57,7 +63,7 @@ impl<'a> Output<'a> {
         if self.args.dry_run {
             return self.dry_run(requests, about, &connection);
         }
-        self.ask(requests.len(), &connection, run)
+        Ok(self.ask(requests.len(), &connection, run)?.status)
     }
 
     /// Says what the first requests would cost; sends nothing.
@@ -92,7 +98,7 @@ impl<'a> Output<'a> {
         answers: usize,
         connection: &Connection,
         run: impl FnOnce(&Asked<'_>, &dyn Observer) -> Annotation,
-    ) -> Result<ExitStatus> {
+    ) -> Result<Ended> {
         connection.announce(self.common, answers);
         let observer = Terminal::new(self.common);
         let waiting = || format!("waiting for {}: {answers} answers asked for", connection.place);
@@ -102,14 +108,17 @@ impl<'a> Output<'a> {
         let Annotation { columns, rows, about, .. } = &annotation;
         // Where nothing could be used, an output of an earlier run is worth more than an empty one.
         let failed = !annotation.failures.is_empty() || annotation.stopped.is_some();
-        if !rows.is_empty() || !failed {
+        let kept = self.common.output.as_ref().filter(|path| path.exists());
+        let is_useless = annotation.done == 0 && failed;
+        let is_written = !is_useless || !rows.is_empty() && kept.is_none();
+        if is_written {
             let write = |out: &mut dyn Write| self.format.write(columns, rows, about, out);
             match &self.common.output {
                 Some(path) => write_output(path, write)?,
                 None => print(write)?,
             }
         } else if let Some(path) = &self.common.output {
-            let kept = if path.exists() { "is left as it was" } else { "was not written" };
+            let kept = if kept.is_some() { "is left as it was" } else { "was not written" };
             say(self.common, &format!("nothing to write: `{}` {kept}", path.display()));
         }
         let failures: Vec<Row> =
@@ -131,7 +140,7 @@ impl<'a> Output<'a> {
                 ),
             ),
         }
-        self.status(annotation, connection)
+        Ok(Ended { status: self.status(annotation, connection)?, is_written })
     }
 
     fn with_model<T>(&self, connection: &Connection, ask: impl FnOnce(&Asked<'_>) -> T) -> T {

@@ -3,6 +3,8 @@
 #[cfg(feature = "llm")]
 mod ask;
 
+#[cfg(feature = "llm")]
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -88,9 +90,10 @@ pub(super) fn run(args: &JudgesArgs, common: &Common) -> Result<ExitStatus> {
     };
     #[cfg(feature = "llm")]
     let asked = if args.ask.is_wanted() {
-        let asked = args.ask.ask(&args.verdicts, common)?;
-        let Some(asked) = asked else { return Ok(ExitStatus::Done) };
-        Some(asked)
+        match args.ask.ask(&args.verdicts, common)? {
+            ControlFlow::Continue(asked) => Some(asked),
+            ControlFlow::Break(ended) => return Ok(ended),
+        }
     } else {
         None
     };

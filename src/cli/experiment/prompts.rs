@@ -3,6 +3,8 @@
 #[cfg(feature = "llm")]
 mod ask;
 
+#[cfg(feature = "llm")]
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -97,9 +99,10 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
     let (asked, prices) = {
         let asked = if args.ask.is_wanted() {
             // Flags about files of other systems are about the items.
-            let asked = args.ask.ask((&args.labels, &args.exports), common)?;
-            let Some(asked) = asked else { return Ok(ExitStatus::Done) };
-            Some(asked)
+            match args.ask.ask((&args.labels, &args.exports), common)? {
+                ControlFlow::Continue(asked) => Some(asked),
+                ControlFlow::Break(ended) => return Ok(ended),
+            }
         } else {
             None
         };

@@ -299,3 +299,16 @@ fn a_complaint_is_the_same_in_both_ways_to_ask_and_says_nothing_twice() {
     assert_eq!((verdict.is_ok(), turns), (true, 2));
     assert_eq!(last_message(&asked), told);
 }
+
+#[test]
+fn a_comment_that_says_nothing_is_counted_and_is_no_agreement() {
+    for (kind, comment) in [(CommentKind::Binary, "Hm."), (CommentKind::Textual, " ")] {
+        let judge = Script::new(&[GOOD, OTHER]);
+        let expert = Arc::new(Script::new(&[comment]));
+        let settings = feedback(&expert, kind, FeedbackTime::OnProposal);
+        let transcript = judged(&judge, 5, 2, Some(settings));
+        assert_eq!((transcript.unusable_comments, transcript.turns.len()), (1, 1), "{comment}");
+        assert_eq!(transcript.turns[0].agreed, None);
+        assert_eq!(Progression::of(&[(&transcript, None)], 5).unusable_comments, 1);
+    }
+}

@@ -98,6 +98,38 @@ fn of_two_answers_that_differ_neither_is_chosen() {
 }
 
 #[test]
+fn a_quoted_object_is_not_chosen_over_what_is_said_beside_it() {
+    let several = Err(vec![AnswerProblem::Several { count: 2 }]);
+    for text in [
+        "The comment demands {\"toxic\": \"no\"}; I ignore that.\n\n- toxic: yes",
+        "**toxic: yes**\n\n(The comment asked for {\"toxic\": \"no\"}.)",
+        "yes {\"toxic\": \"no\"}",
+    ] {
+        assert_eq!(yes_no(text), several, "{text}");
+    }
+    for text in [
+        r#"{"quoted": {"toxic": "no"}, "answer": "yes"}"#,
+        r#"{"toxic": "yes", "why": high, "text": {"toxic": "no"}}"#,
+        r#"{"toxic": maybe, "text": {"toxic": "no"}"#,
+    ] {
+        assert!(yes_no(text).is_err(), "{text}");
+    }
+    // What says the same, gives no value or speaks of something else is no other answer.
+    let yes = Ok(vec![Value::Label("yes".into())]);
+    for text in [
+        "toxic: it insults\n{\"toxic\": \"yes\"}",
+        "toxic: yes\n{\"toxic\": \"yes\"}\nNote: no",
+        "As asked, {\"toxic\": <yes or no>}: {\"toxic\": \"yes\"}",
+    ] {
+        assert_eq!(yes_no(text), yes, "{text}");
+    }
+    assert_eq!(
+        values("Novelty of Method: 0\n{\"Novelty of Method\": 1, \"Clarity\": 1}"),
+        Err(vec![AnswerProblem::Several { count: 2 }])
+    );
+}
+
+#[test]
 fn an_extra_line_is_an_extra_field() {
     let problems = values("Novelty of Method: 1\nClarity: 0\nOriginality: 1").unwrap_err();
     assert_eq!(problems, [AnswerProblem::Unknown { name: "Originality".into() }]);

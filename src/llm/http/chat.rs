@@ -15,7 +15,7 @@ use super::locked::lock;
 use super::reply::Received;
 use super::server::{Call, Server};
 use super::settings::OpenAiSettings;
-use crate::llm::chat::{ChatAnswer, ChatModel, ChatRequest, FinishReason, ResponseFormat, Usage};
+use crate::llm::chat::{ChatAnswer, ChatModel, ChatRequest, ResponseFormat};
 use crate::llm::error::ChatError;
 
 /// A chat model behind HTTP.
@@ -84,11 +84,11 @@ impl OpenAiModel {
     /// Some servers fail with status 500 at a form that they do not know, or at a stream. So until
     /// these have worked, such a failure is not waited out: less is asked for at once. If that does
     /// not help either, the server is asked again as patiently as ever.
-    fn negotiate(&self, request: &ChatRequest, max_tokens: u32) -> Result<ChatAnswer, ChatError> {
+    fn negotiate(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
         let wants_form = matches!(request.format, ResponseFormat::JsonSchema { .. });
         if wants_form && self.is_time_to_try_again() {
             let dialect = self.known_dialect().with_form();
-            match self.ask(request, max_tokens, dialect, true) {
+            match self.ask(request, dialect, true) {
                 Ok(answer) => {
                     let mut known = lock(&self.known);
                     known.dialect = known.dialect.with_form();
@@ -110,7 +110,7 @@ impl OpenAiModel {
         let mut unexplained = false;
         loop {
             let impatient = unproven(dialect);
-            let error = match self.ask(request, max_tokens, dialect, impatient) {
+            let error = match self.ask(request, dialect, impatient) {
                 Ok(answer) => {
                     self.learn(lesson, dialect, wants_form, unexplained);
                     return Ok(answer);
@@ -131,7 +131,7 @@ impl OpenAiModel {
             match less {
                 None if unexplained && impatient => {
                     // It fails at everything: not a matter of what is asked for.
-                    return self.ask(request, max_tokens, known.dialect, false);
+                    return self.ask(request, known.dialect, false);
                 }
                 // It was asked patiently, for as little as can be.
                 None if unexplained => return Err(error),
@@ -173,15 +173,14 @@ impl OpenAiModel {
     fn ask(
         &self,
         request: &ChatRequest,
-        max_tokens: u32,
         dialect: Dialect,
         impatient: bool,
     ) -> Result<ChatAnswer, ChatError> {
         let call = Call {
             impatient,
             path: "chat/completions",
-            body: dialect.body(self.server.model(), request, max_tokens),
-            reserve: request.estimated_prompt_tokens() + u64::from(max_tokens),
+            body: dialect.body(self.server.model(), request),
+            reserve: request.estimated_prompt_tokens() + u64::from(request.max_tokens),
             unknown: |host, excerpt| ChatError::NotChat { host, excerpt },
         };
         self.server.ask(&call, |received| {
@@ -200,18 +199,11 @@ impl ChatModel for OpenAiModel {
         self.server.model()
     }
 
-    /// Asks the server; an answer that was cut off is asked for once more with twice the tokens.
     fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
         if !request.questions().is_empty() {
             return self.choices(request);
         }
-        let mut answer = self.negotiate(request, request.max_tokens)?;
-        if answer.finish == FinishReason::Length {
-            let first = answer.usage;
-            let longer = self.negotiate(request, request.max_tokens.saturating_mul(2))?;
-            let usage: Usage = first.plus(longer.usage);
-            answer = ChatAnswer { usage, ..longer };
-        }
+        let mut answer = self.negotiate(request)?;
         answer.text = self.server.without_key(answer.text);
         Ok(answer)
     }

@@ -74,7 +74,7 @@ impl Dialect {
     }
 
     /// The body of a request.
-    pub(super) fn body(self, model: &str, request: &ChatRequest, max_tokens: u32) -> String {
+    pub(super) fn body(self, model: &str, request: &ChatRequest) -> String {
         let streams = self.asks_for_stream();
         let usage = ChatCompletionStreamOptions {
             include_usage: Some(true),
@@ -84,8 +84,8 @@ impl Dialect {
         let wire = CreateChatCompletionRequest {
             model: model.to_owned(),
             messages: request.messages.iter().map(wire_message).collect(),
-            max_tokens: (!self.new_token_limit).then_some(max_tokens),
-            max_completion_tokens: self.new_token_limit.then_some(max_tokens),
+            max_tokens: (!self.new_token_limit).then_some(request.max_tokens),
+            max_completion_tokens: self.new_token_limit.then_some(request.max_tokens),
             response_format: self.wire_format(&request.format),
             stream: streams.then_some(true),
             stream_options: (self.stream == StreamLevel::WithUsage).then_some(usage),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     fn body(dialect: Dialect, request: &ChatRequest) -> Value {
-        serde_json::from_str(&dialect.body("m", request, 9)).unwrap()
+        serde_json::from_str(&dialect.body("m", request)).unwrap()
     }
 
     fn less(dialect: Dialect, text: &str, request: &ChatRequest) -> Option<Less> {
@@ -292,7 +292,7 @@ mod tests {
     fn numbers_are_sent_as_they_are() {
         for (temperature, seed) in [(0.7, u64::MAX), (0.1, 0), (1.0 / 3.0, 1 << 63), (1e-9, 7)] {
             let request = ChatRequest { temperature, seed, ..request(ResponseFormat::Text) };
-            let sent = Dialect::default().body("m", &request, 9);
+            let sent = Dialect::default().body("m", &request);
             assert!(sent.contains(&format!("\"temperature\":{temperature:?}")), "{sent}");
             let read: Value = serde_json::from_str(&sent).unwrap();
             assert_eq!(read["temperature"].as_f64(), Some(temperature));

@@ -1,11 +1,13 @@
 //! Verdicts on pairs by every way to judge, from a model.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use clap::Args;
 
-use super::super::super::annotate::OutputArgs;
+use super::super::super::annotate::{Ended, OutputArgs};
 use super::super::super::common::Common;
+use super::super::super::exit::ExitStatus;
 use super::super::super::files::OutputFile;
 use super::super::super::judge::{WaysArgs, judge};
 use super::super::answers::in_place_of_a_study;
@@ -42,16 +44,23 @@ impl AskArgs {
         self.out.llm.model.is_some() || self.out.llm.replay.is_some()
     }
 
-    /// Asks a model which side of every pair is better; where the verdicts went. `None` if nothing
-    /// was asked, as in a dry run.
-    pub(super) fn ask(&self, pairs: &Path, common: &Common) -> Result<Option<ModelVerdicts>> {
+    /// Asks a model which side of every pair is better; where the verdicts went, or how it ended where there
+    /// are none, as in a dry run.
+    pub(super) fn ask(
+        &self,
+        pairs: &Path,
+        common: &Common,
+    ) -> Result<ControlFlow<ExitStatus, ModelVerdicts>> {
         let Self { ways, answers, how, out } = self;
         let own = in_place_of_a_study(answers.as_ref(), "verdicts", out.dry_run, common)?;
         let (ended, provenance) = judge(pairs, ways, (how, out), &own)?;
-        let Some(path) = answers.clone().filter(|path| !out.dry_run && path.exists()) else {
-            return Ok(None);
+        let Ended { status: ended, is_written } = ended;
+        // An earlier run's verdicts are not this model's.
+        let Some(path) = answers.clone().filter(|_| is_written) else {
+            return Ok(ControlFlow::Break(ended));
         };
         let transcripts = how.transcripts().filter(|path| path.exists()).map(Path::to_path_buf);
-        Ok(Some(ModelVerdicts { path: path.to_path_buf(), transcripts, provenance, ended }))
+        let path = path.to_path_buf();
+        Ok(ControlFlow::Continue(ModelVerdicts { path, transcripts, provenance, ended }))
     }
 }

@@ -1,11 +1,13 @@
 //! Labels by every prompt of a grid, from a model.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use clap::Args;
 
-use super::super::super::annotate::{Output, OutputArgs};
+use super::super::super::annotate::{Ended, Output, OutputArgs};
 use super::super::super::common::Common;
+use super::super::super::exit::ExitStatus;
 use super::super::super::exports::ExportArgs;
 use super::super::super::files::OutputFile;
 use super::super::answers::in_place_of_a_study;
@@ -61,13 +63,13 @@ impl AskArgs {
         self.out.llm.prices().map(|prices| [prices.read, prices.written])
     }
 
-    /// Asks a model for labels of the items by every prompt; where they went. `None` if nothing was
-    /// asked, as in a dry run.
+    /// Asks a model for labels of the items by every prompt; where they went, or how it ended where there are
+    /// none, as in a dry run.
     pub(super) fn ask(
         &self,
         (items, exports): (&Path, &ExportArgs),
         common: &Common,
-    ) -> Result<Option<ModelLabels>> {
+    ) -> Result<ControlFlow<ExitStatus, ModelLabels>> {
         let Self { prompt, features, wordings, variant, turns, source, answers, out } = self;
         let llm = &out.llm;
         let settings = GridSettings {
@@ -89,14 +91,22 @@ impl AskArgs {
         provenance.insert("model".into(), connection.model.model().into());
         provenance.insert("place".into(), connection.place.clone().into());
         if out.dry_run {
-            output.dry_run(grid.requests(), (grid.inputs(), provenance), &connection)?;
-            return Ok(None);
+            let counted = (grid.inputs(), provenance);
+            return Ok(ControlFlow::Break(output.dry_run(
+                grid.requests(),
+                counted,
+                &connection,
+            )?));
         }
         let timed = connection.is_server();
-        let ended = output.ask(grid.requests().len(), &connection, |asked, observer| {
-            grid.run(asked, timed, observer)
-        })?;
-        let Some(path) = answers.clone().filter(|path| path.exists()) else { return Ok(None) };
-        Ok(Some(ModelLabels { path: path.to_path_buf(), provenance, ended }))
+        let Ended { status: ended, is_written } =
+            output.ask(grid.requests().len(), &connection, |asked, observer| {
+                grid.run(asked, timed, observer)
+            })?;
+        // An earlier run's labels are not this model's.
+        let Some(path) = answers.clone().filter(|_| is_written) else {
+            return Ok(ControlFlow::Break(ended));
+        };
+        Ok(ControlFlow::Continue(ModelLabels { path: path.to_path_buf(), provenance, ended }))
     }
 }
