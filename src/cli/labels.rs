@@ -180,7 +180,8 @@ pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus>
         let consensus = doing(common, "consensus", || run.consensus_of_tasks())?;
         write_output(path, |out| consensus.write(out))?;
         let last = report.footer.len().saturating_sub(1);
-        report.footer.splice(last..last, consensus.sentences(args.drop_flagged));
+        let judged = run.scores(MechanismName::Own).is_some();
+        report.footer.splice(last..last, consensus.sentences(args.drop_flagged, judged));
     }
     if args.workers.wanted() {
         let people = doing(common, "people", || run.workers())?;

@@ -552,5 +552,10 @@ impl Loader<'_> {
     }
 }
 
+/// Whether a warning speaks of labels as they are in the files: it says nothing of what was made of them.
+pub(super) fn of_whole_labels(warning: &Warning) -> bool {
+    ["z_labels_outside", "labels_without_z", "truth_labels_outside"].contains(&warning.code)
+}
+
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Labels;
 use super::ids::Ids;
+use super::label_reader::of_whole_labels;
 use super::labels::{Label, LabelNames, LabelReport, LabelTable};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -11,33 +12,41 @@ use crate::error::{Error, ErrorKind, Result};
 const SEPARATORS: [char; 3] = [';', '|', ','];
 
 impl Labels {
-    /// Splits every label into the labels of a set, a JSON list or names between `;`, `|` or `,` (the
-    /// first of these that occurs anywhere), and every task into one task a label that people gave,
-    /// `task/label`, of which everybody who answered the task says `yes` or `no`. The order in a set does
-    /// not matter, nor does case unless labels are exact.
+    /// Splits every label into the labels of a set, a JSON list or names between `;`, `|` or `,` (of people the
+    /// first of these that occurs, of Z and truth the one by which most sets are of people's labels), and every
+    /// task into one task a label that people gave, `task/label`, of which everybody who answered the task says
+    /// `yes` or `no`. The order in a set does not matter, nor does case unless labels are exact.
+    ///
+    /// A set of Z or truth without any of people's labels, such as a refusal, is missing, and counted in a warning.
     ///
     /// # Errors
     ///
     /// If there would be 2^32 labels or more.
     pub(crate) fn split_choices(mut self) -> Result<Self> {
-        let names = self.z.labels.names();
-        let separator = SEPARATORS
-            .into_iter()
-            .find(|separator| names.iter().any(|name| name.contains(*separator)));
+        let (of_people, of_others) = self.z.labels.names().split_at(self.table.label_count());
+        let occurs = |c: &char| of_people.iter().any(|name| name.contains(*c));
+        let separator = SEPARATORS.into_iter().find(occurs);
         let exact = self.reading.exact_labels;
         let key = |choice: &str| {
             let choice = choice.trim();
             if exact { choice.to_owned() } else { choice.to_lowercase() }
         };
-        let sets: Vec<Vec<String>> = names.iter().map(|name| choices(name, separator)).collect();
+        let mut sets: Vec<Vec<String>> =
+            of_people.iter().map(|name| choices(name, separator)).collect();
         // Each choice of the crowd by its key, in the first spelling of their order.
-        let mut shown: BTreeMap<String, &str> = BTreeMap::new();
-        for choice in sets[..self.table.label_count()].iter().flatten() {
+        let mut shown: BTreeMap<String, String> = BTreeMap::new();
+        for choice in sets.iter().flatten() {
             shown
                 .entry(key(choice))
-                .and_modify(|name| *name = (*name).min(choice))
-                .or_insert(choice);
+                .and_modify(|name| {
+                    if *choice < *name {
+                        name.clone_from(choice);
+                    }
+                })
+                .or_insert_with(|| choice.clone());
         }
+        let is_known = |choice: &String| shown.contains_key(&key(choice));
+        sets.extend(sets_of_others(of_others, separator, is_known));
         let keyed: Vec<BTreeSet<String>> =
             sets.iter().map(|set| set.iter().map(|choice| key(choice)).collect()).collect();
         let count = shown.len();
@@ -47,6 +56,29 @@ impl Labels {
             .iter()
             .map(|set| shown.keys().map(|key| Label::from(set.contains(key))).collect())
             .collect();
+        // No choice at all is an answer; only others is none.
+        let is_none = |label: Label| {
+            let set = &keyed[usize::from(label)];
+            !set.is_empty() && !set.iter().any(|choice| shown.contains_key(choice))
+        };
+        self.warnings.retain(|warning| !of_whole_labels(warning));
+        let samples = self.z.sources.iter().flat_map(|source| &source.samples);
+        let of_z = samples.flat_map(|sample| sample.labels.iter().flatten());
+        let of_truth = self.truth.iter().flatten().flatten();
+        let missing = [
+            self.z.missing(
+                "z_labels_unknown",
+                "Z have none of the labels that people gave",
+                of_z,
+                is_none,
+            ),
+            self.z.missing(
+                "truth_labels_unknown",
+                "the truth have none of the labels that people gave",
+                of_truth,
+                is_none,
+            ),
+        ];
         let mut tasks = Ids::new();
         for task in self.table.tasks().names() {
             for choice in shown.values() {
@@ -73,8 +105,10 @@ impl Labels {
         let spread = |slots: &[Option<Label>]| -> Vec<Option<Label>> {
             let each = |slot: &Option<Label>| -> Vec<Option<Label>> {
                 match slot {
-                    Some(label) => has[usize::from(*label)].iter().copied().map(Some).collect(),
-                    None => vec![None; count],
+                    Some(label) if !is_none(*label) => {
+                        has[usize::from(*label)].iter().copied().map(Some).collect()
+                    }
+                    _ => vec![None; count],
                 }
             };
             slots.iter().flat_map(each).collect()
@@ -83,11 +117,28 @@ impl Labels {
             sample.labels = spread(&sample.labels);
         }
         self.truth = self.truth.as_deref().map(spread);
+        self.warnings.extend(missing.into_iter().flatten());
         self.z.labels = labels.clone();
         let names = LabelNames { tasks, workers: self.table.workers().clone(), labels };
         self.table = LabelTable::new(names, &reports);
         Ok(self)
     }
+}
+
+/// The sets of Z and truth, by the separator with which most are of known labels; of equals by that of people.
+fn sets_of_others(
+    names: &[String],
+    of_people: Option<char>,
+    is_known: impl Fn(&String) -> bool,
+) -> Vec<Vec<String>> {
+    let split = |separator: Option<char>| -> Vec<Vec<String>> {
+        names.iter().map(|name| choices(name, separator)).collect()
+    };
+    let known =
+        |sets: &Vec<Vec<String>>| sets.iter().filter(|set| set.iter().all(&is_known)).count();
+    let all = [of_people].into_iter().chain(SEPARATORS.map(Some)).map(split);
+    let better = |best, sets| if known(&sets) > known(&best) { sets } else { best };
+    all.reduce(better).unwrap_or_default()
 }
 
 /// The labels of a set; empty ones are none.
@@ -119,7 +170,32 @@ mod tests {
         assert_eq!(set.table.of_task(1).labels, [1, 1]);
         assert_eq!(set.table.of_task(2).labels, [0]);
         assert_eq!(set.table.of_task(3).labels, [1]);
-        assert_eq!(set.z.sources[0].conditioning(), [Some(0), Some(1), Some(0), Some(0)]);
+        // A bird is nothing that people say: it may be a refusal.
+        assert_eq!(set.z.sources[0].conditioning(), [Some(0), Some(1), None, None]);
+        let missing = set.warnings.iter().find(|warning| warning.code == "z_labels_unknown");
+        assert!(missing.unwrap().message.ends_with("are missing: bird"), "{:?}", set.warnings);
+        assert!(!set.warnings.iter().any(of_whole_labels), "{:?}", set.warnings);
+    }
+
+    #[test]
+    fn people_and_the_llm_may_separate_sets_in_their_own_ways() {
+        let rows = [("q", "a", "cat, dog"), ("q", "b", "big; cat"), ("r", "a", "dog")];
+        let rows = rows.map(|(task, worker, label)| LabelRow::new(task, worker, label));
+        let asked = |z: [(&str, &str); 2]| {
+            let z = z.map(|(task, label)| ZLabelRow::new(task, label));
+            let rows = [("q", "a", "cat, dog"), ("q", "b", "dog, cat"), ("r", "a", "dog")];
+            let rows = rows.map(|(task, worker, label)| LabelRow::new(task, worker, label));
+            let set = Labels::from_rows(rows, z).unwrap().split_choices().unwrap();
+            assert_eq!(set.table.tasks().names(), ["q/cat", "q/dog", "r/cat", "r/dog"]);
+            set.z.sources[0].conditioning()
+        };
+        assert_eq!(asked([("q", "cat; dog"), ("r", "cat")]), [Some(1), Some(1), Some(1), Some(0)]);
+        assert_eq!(asked([("q", "dog|cat"), ("r", "dog")]), [Some(1), Some(1), Some(0), Some(1)]);
+        // Those of people that have a `;` are not cut at commas.
+        let set = Labels::from_rows(rows, [ZLabelRow::new("q", "cat, dog")]).unwrap();
+        let set = set.split_choices().unwrap();
+        assert_eq!(set.table.tasks().names()[..2], ["q/big", "q/cat"]);
+        assert!(set.table.tasks().names().contains(&"q/cat, dog".to_owned()));
     }
 
     #[test]

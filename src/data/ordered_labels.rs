@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::label_reader::of_whole_labels;
 use super::labels::{Label, LabelNames, LabelReport, LabelTable};
 use super::warning::{Warning, first_names};
 use super::{Labels, ids::Ids};
@@ -183,6 +184,15 @@ impl Labels {
             people.iter().map(String::as_str).filter(|name| number(name).is_none()).collect();
         let dropped = self.table.reports().filter(|r| new[usize::from(r.label)].is_none()).count();
         let mut warnings = self.warnings.clone();
+        warnings.retain(|warning| !of_whole_labels(warning));
+        let is_off = |label: Label| new[usize::from(label)].is_none();
+        let samples = self.z.sources.iter().flat_map(|source| &source.samples);
+        let of_z = samples.flat_map(|sample| sample.labels.iter().flatten());
+        let of_truth = self.truth.iter().flatten().flatten();
+        let what = format!("Z are not on the scale {scale}");
+        warnings.extend(self.z.missing("z_labels_outside_scale", &what, of_z, is_off));
+        let what = format!("the truth are not on the scale {scale}");
+        warnings.extend(self.z.missing("truth_labels_outside_scale", &what, of_truth, is_off));
         if dropped > 0 {
             let message = format!(
                 "{dropped} labels are not on the scale {scale}, and are missing: {}",
@@ -226,6 +236,23 @@ impl Labels {
 mod tests {
     use super::*;
     use crate::data::{LabelRow, ZLabelRow};
+
+    #[test]
+    fn labels_of_z_and_truth_off_the_scale_are_counted() {
+        let rows = ["1", "2", "3"].map(|label| LabelRow::new("q", label, label));
+        let z = [ZLabelRow::new("q", "4/5")];
+        let mut set = Labels::from_rows(rows, z).unwrap();
+        set.truth = Some(vec![set.z.sources[0].conditioning()[0]]);
+        let set = set.on_scale(&"1..5".parse().unwrap());
+        assert_eq!((set.z.sources[0].conditioning(), set.truth), (vec![None], Some(vec![None])));
+        let said: Vec<&str> = set.warnings.iter().map(|warning| warning.message.as_str()).collect();
+        for whose in ["Z", "the truth"] {
+            let off =
+                format!("1 labels of {whose} are not on the scale 1..5, and are missing: 4/5");
+            assert!(said.contains(&off.as_str()), "{said:?}");
+        }
+        assert!(!set.warnings.iter().any(of_whole_labels), "{said:?}");
+    }
 
     #[test]
     fn scales_are_read_and_shown_as_written() {

@@ -1,11 +1,14 @@
 //! Reads a known scoring function from a file.
 
+use std::collections::HashMap;
+
 use super::scoring_function::{GivenScore, GivenScores};
 use crate::data::ids::Ids;
 use crate::data::labels::Label;
 use crate::data::problem::{DataError, Problems};
 use crate::data::rows::{Column, Field, FileProblems, read_rows};
 use crate::data::source::Source;
+use crate::data::warning::first_names;
 
 const SCHEMA: [Column; 4] = [
     Column { name: "label", synonyms: &[], required: true },
@@ -19,18 +22,20 @@ impl GivenScores {
     ///
     /// A row without `z` holds in every stratum, one with `z` in the stratum of that label.
     /// Labels outside `labels` never occur and are passed over, so that one file serves several
-    /// crowds. Returns the number of rows, too.
+    /// crowds. Case does not tell labels apart, nor how a number is written, unless the crowd's are told
+    /// apart by it. Returns the number of rows, too.
     ///
     /// # Errors
     ///
-    /// [`DataError::Invalid`] with every problem of the file.
+    /// [`DataError::Invalid`] with every problem of the file, such as two values of one pair, and if no row is of
+    /// the crowd's labels.
     pub(crate) fn read(source: &Source, labels: &Ids) -> Result<(Self, u64), DataError> {
         let mut problems = Problems::new();
-        let mut entries = Vec::new();
+        let (mut entries, mut values) = (Vec::new(), HashMap::new());
         let mut in_file = FileProblems::new(source, &mut problems);
         let rows = read_rows(source, &SCHEMA, &mut in_file, &mut |row, problems| {
             let [label, peer_label, value, z] = row.fields else { return };
-            let number = |name: &str| labels.get(name).and_then(|id| Label::try_from(id).ok());
+            let number = |name: &str| number(labels, name);
             let Some(value) = finite(value) else {
                 let message = format!("is not a finite number of at most {LARGEST:e} either way");
                 problems.report(Some(row.line), Some("value"), message);
@@ -52,12 +57,42 @@ impl GivenScores {
             if let (Some(label), Some(peer_label)) = (label, peer_label)
                 && stratum != Some(None)
             {
-                entries.push(GivenScore { label, peer_label, z: stratum.flatten(), value });
+                let z = stratum.flatten();
+                match values.insert((label, peer_label, z), value) {
+                    None => entries.push(GivenScore { label, peer_label, z, value }),
+                    Some(other) if (other - value).abs() > 0.0 => {
+                        let message =
+                            format!("is {value}, but an earlier row gives the pair {other}");
+                        problems.report(Some(row.line), Some("value"), message);
+                    }
+                    Some(_) => {}
+                }
             }
         });
         problems.into_result()?;
+        if rows > 0 && entries.is_empty() {
+            let names: Vec<&str> = labels.names().iter().map(String::as_str).collect();
+            let message = format!("no row is of labels that occur: {}", first_names(&names));
+            let mut problems = Problems::new();
+            FileProblems::new(source, &mut problems).report(None, Some("label"), message);
+            problems.into_result()?;
+        }
         Ok((Self::new(entries), rows))
     }
+}
+
+/// The label of this name, else the only one that is written otherwise.
+fn number(labels: &Ids, name: &str) -> Option<Label> {
+    let same = |other: &&String| {
+        let numbers = other.trim().parse::<f64>().ok().zip(name.trim().parse::<f64>().ok());
+        other.trim().to_lowercase() == name.trim().to_lowercase()
+            || numbers.is_some_and(|(a, b)| (a - b).abs() == 0.0)
+    };
+    let written = || {
+        let mut alike = labels.names().iter().filter(same);
+        alike.next().filter(|_| alike.next().is_none()).and_then(|name| labels.get(name))
+    };
+    labels.get(name).or_else(written).and_then(|id| Label::try_from(id).ok())
 }
 
 /// Larger values of a scoring function would leave the range of numbers in its variances.
@@ -95,6 +130,20 @@ mod tests {
             GivenScores::new(vec![entry(0, 0, None, 1.0), entry(1, 0, Some(0), 0.5)])
         );
         assert_eq!(rows, 4);
+    }
+
+    #[test]
+    fn labels_are_found_however_they_are_written_and_pairs_have_one_value() {
+        let (given, _) = read("label,peer_label,value\nX,y ,1\nx,Y,1\n").unwrap();
+        let entry = GivenScore { label: 0, peer_label: 1, z: None, value: 1.0 };
+        assert_eq!(given, GivenScores::new(vec![entry]));
+        let message = read("label,peer_label,value\nx,x,1\nX,x,0\n").unwrap_err().to_string();
+        assert!(message.contains("t.csv:3: column `value`: is 0, but an earlier row"), "{message}");
+        let message = read("label,peer_label,value\nxx,x,1\n").unwrap_err().to_string();
+        assert!(message.contains("no row is of labels that occur: x, y"), "{message}");
+        let labels: Ids = ["3", "x", "X"].iter().collect();
+        let found = ["3.0", "x", "X", " X", "xx"].map(|name| number(&labels, name));
+        assert_eq!(found, [Some(0), Some(1), Some(2), None, None]);
     }
 
     #[test]

@@ -98,7 +98,8 @@ fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
 /// The first value up to which half of the weight lies; 0 without values.
 fn weighted_median(values: &mut [(f64, f64)]) -> f64 {
     values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let half = 0.5 * values.iter().map(|value| value.1).sum::<f64>();
+    // The lower of two middles, whatever rounding says of equal weights.
+    let half = (0.5 - 1e-12) * values.iter().map(|value| value.1).sum::<f64>();
     let mut sum = 0.0;
     let found = values.iter().find(|value| {
         sum += value.1;

@@ -158,7 +158,8 @@ impl Consensus {
     }
 
     /// What to know of it: ties, how right it is, what the people flagged change.
-    pub(crate) fn sentences(&self, dropped: bool) -> Vec<String> {
+    /// Nobody can be flagged where nobody is judged, by own.
+    pub(crate) fn sentences(&self, dropped: bool, judged: bool) -> Vec<String> {
         let right = |accuracy: Option<Accuracy>| {
             let accuracy = accuracy?;
             Some(format!("{:.1} % of {} known truths", 100.0 * accuracy.share?, accuracy.n_tasks))
@@ -174,6 +175,10 @@ impl Consensus {
         let mut all =
             vec![format!("Consensus by {} of {} tasks{tied}{is_right}.", self.by, self.rows.len())];
         match self.other {
+            None if dropped && !judged => all.push(
+                "Nobody was judged, which takes Z and the mechanism own, so nobody was left out."
+                    .into(),
+            ),
             None if dropped => all.push("Nobody is flagged look, so nobody was left out.".into()),
             None => {}
             Some(other) => {

@@ -75,7 +75,15 @@ pub fn labels(
     observer: &dyn Observer,
 ) -> Result<LabelsRun> {
     settings.check()?;
+    let tasks = set.table.task_count();
     let set = if settings.multi { set.split_choices()? } else { set };
+    // Several questions of one task are one task.
+    let questions = set.table.task_count().checked_div(tasks).unwrap_or(1).max(1);
+    let asked = settings;
+    let settings = &LabelsSettings {
+        min_tasks: settings.min_tasks.saturating_mul(questions),
+        ..settings.clone()
+    };
     let set = match &settings.scale {
         Some(scale) => set.on_scale(scale),
         None => set,
@@ -121,7 +129,7 @@ pub fn labels(
         .filter(|scored| scored.mechanism == MechanismName::Own)
         .for_each(|own| people::add_accuracy(own, &set, settings));
     let conditioning = set.z.sources.iter().map(ZSource::conditioning).collect();
-    let settings = settings.clone();
+    let settings = LabelsSettings { min_tasks: asked.min_tasks, ..settings.clone() };
     Ok(LabelsRun {
         set,
         settings,

@@ -127,7 +127,7 @@ fn the_consensus_is_one_label_a_task_and_a_tie_is_none() {
     assert!(lines[1].starts_with("q,x,0.66") && lines[1].ends_with(",3"), "{text} {probability}");
     assert_eq!(lines[2..], ["r,,0.5,2", "s,y,1,1"]);
     assert_eq!(consensus.other, None);
-    let said = consensus.sentences(true);
+    let said = consensus.sentences(true, true);
     assert_eq!(
         said[0],
         "Consensus by majority of 3 tasks; 1 of them ties or has no label, and is empty."
