@@ -27,6 +27,7 @@ use crate::data::items::{PAPER, check_names_differ, read_items};
 use crate::data::review_reader::read_reviews;
 use crate::data::rows::{Column, NamedColumn};
 use crate::data::source::{Format, Source};
+use crate::data::warning::names_alike_between;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::report::{Cell, CsvExporter, Exporter, Input, Report, Table, settings_map};
 use crate::screen::reviews::small;
@@ -487,7 +488,8 @@ fn checked(args: &CheckArgs, common: &Common) -> Result<Report> {
     let dictionary = args.dictionary.read()?;
     let mut opener = args.exports.opener()?;
     let source = opener.first(open(&args.reviews, common)?, Wanted::Reviews)?;
-    let loaded = read_reviews(&source, &[], Duplicates::Error)?;
+    // A phrase in any text that somebody wrote on a paper counts.
+    let loaded = read_reviews(&source, &[], Duplicates::Join)?;
     let mut warnings = opener.finish()?.1;
     let set = &loaded.set;
     let texts: Vec<(&str, &str)> = set
@@ -550,6 +552,8 @@ fn checked(args: &CheckArgs, common: &Common) -> Result<Report> {
             count,
             format!("{count} reviews are of papers that are not in the plan"),
         ));
+        let of_plan = plan.papers.iter().map(|paper| paper.paper.as_str());
+        warnings.extend(names_alike_between("papers of the plan", &set.papers, of_plan));
     }
     let settings = CheckSettings {
         phrases_in_the_dictionary: dictionary.phrases().len(),

@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 
 /// Bytes of a file that are looked at.
 const LOOKED_AT: u64 = 64 * 1024;
@@ -77,7 +78,13 @@ pub(super) fn of_input(words: &[String], matches: &ArgMatches) -> Option<String>
         let command = command_of("caz", &[words, &more].concat());
         return Some(format!("with a column for each worker: {command}"));
     }
-    if !person && has(&of_z, &PERSONS) {
+    // Whoever names columns knows what they are.
+    let is_named = |flag: &str| {
+        let is_known = sub.try_contains_id(flag).is_ok_and(|is_known| is_known);
+        is_known && sub.value_source(flag) == Some(ValueSource::CommandLine)
+    };
+    let named = ["column", "columns", "wide"].into_iter().any(is_named);
+    if !named && !person && has(&of_z, &PERSONS) {
         let (a, b) = (file.display().to_string(), z.first()?.display().to_string());
         let swapped = |word: &String| match word {
             word if *word == a => b.clone(),
@@ -90,7 +97,7 @@ pub(super) fn of_input(words: &[String], matches: &ArgMatches) -> Option<String>
     if let Some(command) = for_z(words, &columns, &of_z) {
         return Some(format!("that column is of the file of Z: {command}"));
     }
-    if !person && !thing && columns.len() > 1 && is_table(file) {
+    if !named && !person && !thing && columns.len() > 1 && is_table(file) {
         let header = if name == "reviews" { "paper,reviewer,text" } else { "task,worker,label" };
         let file = file.display();
         let rest = words.iter().map(|word| if *word == file.to_string() { "-" } else { word });

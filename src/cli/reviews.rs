@@ -85,7 +85,7 @@ pub(super) struct ReviewsArgs {
     #[arg(long, value_enum, default_value_t, help_heading = "Output", hide_short_help = true)]
     by: By,
     /// Say what these LLM reviews could find here, by kind of text, and flag nobody
-    #[arg(long, conflicts_with_all = ["explain", "report"], help_heading = "Output", hide_short_help = true)]
+    #[arg(long, conflicts_with_all = ["explain", "report", "workers", "by"], help_heading = "Output", hide_short_help = true)]
     dry_run: bool,
     /// The plan of `caz canary make`: flag look who repeats a paper's phrases
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]

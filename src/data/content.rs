@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::answers::says_nothing;
+use super::markup::shown;
 use super::rows::{Column, Field, FileProblems, Row};
 use super::strict_json::parse_strictly;
 use super::warning::{Warning, first_names};
@@ -106,7 +107,7 @@ impl ContentReader {
                     return None;
                 }
             }
-            Field::Text(text) => content.text = Some(text.to_string()),
+            Field::Text(text) => content.text = Some(shown(text).into_owned()),
             Field::Json(value) => {
                 report("text", format!("is not a string but {}", kind_of(value)));
                 return None;

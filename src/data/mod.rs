@@ -22,6 +22,7 @@ pub(crate) mod label_rows;
 pub(crate) mod label_spelling;
 pub(crate) mod labellers;
 pub(crate) mod labels;
+pub(crate) mod markup;
 pub(crate) mod mtbench;
 mod multiple_choice;
 pub(crate) mod near;

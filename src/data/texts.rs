@@ -1,6 +1,7 @@
 //! Texts to embed, with whatever identifies them.
 
 use super::answers::says_nothing;
+use super::markup::shown;
 use super::problem::{DataError, Problems};
 use super::rows::{Column, FileProblems, read_rows};
 use super::source::Source;
@@ -44,7 +45,7 @@ pub(crate) fn read_texts(source: &Source) -> Result<Vec<Text>, DataError> {
                 return;
             };
             let ids = ids.iter().map(|id| id.as_name().map(Into::into)).collect();
-            texts.push(Text { ids, text: text.to_owned() });
+            texts.push(Text { ids, text: shown(text).into_owned() });
         },
     );
     problems.into_result()?;

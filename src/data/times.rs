@@ -67,8 +67,8 @@ fn instant(field: &Field<'_>) -> Option<f64> {
     date_and_time(&field.as_name()?)
 }
 
-/// `2024-05-01T10:11:12.5Z`, `2024-05-01 10:11:12`, or `Mon May 01 10:11:12 PDT 2024`. Zones are left
-/// out of account: differences within one file are wanted.
+/// `2024-05-01T10:11:12.5Z`, `2024-05-01 10:11:12`, or `Mon May 01 10:11:12 PDT 2024`, of a
+/// half of the day (`PM`), too. Zones are left out of account: differences within one file are wanted.
 fn date_and_time(text: &str) -> Option<f64> {
     const MONTHS: &str = "janfebmaraprmayjunjulaugsepoctnovdec";
     let words: Vec<&str> = text.split([' ', 'T', '\t']).filter(|word| !word.is_empty()).collect();
@@ -90,7 +90,17 @@ fn date_and_time(text: &str) -> Option<f64> {
     }
     let digits = words[clock].find(|c: char| !c.is_ascii_digit() && c != ':' && c != '.');
     let time = &words[clock][..digits.unwrap_or(words[clock].len())];
-    let mut seconds = 0.0;
+    let behind = words[clock][time.len()..].to_lowercase();
+    let is_half = |half: &str| {
+        behind == half || words[clock + 1..].iter().any(|word| word.eq_ignore_ascii_case(half))
+    };
+    let hour: f64 = time.split(':').next()?.parse().ok()?;
+    // Twelve is the first hour of either half.
+    let mut seconds = match (is_half("am"), is_half("pm")) {
+        (true, _) if (12.0..13.0).contains(&hour) => -43_200.0,
+        (_, true) if hour < 12.0 => 43_200.0,
+        _ => 0.0,
+    };
     let mut unit = 3600.0;
     for part in time.split(':').take(3) {
         seconds += unit * part.parse::<f64>().ok()?;
@@ -127,22 +137,22 @@ impl Times {
     /// before stands for them; the first has none then.
     pub(crate) fn of(rows: impl Iterator<Item = (String, Clock)>) -> Self {
         let mut of_people: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-        let mut made: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        // When, and whether the seconds are known.
+        let mut made: BTreeMap<String, Vec<(f64, bool)>> = BTreeMap::new();
         let mut unreadable = 0;
         for (name, clock) in rows {
             unreadable += usize::from(clock.is_unreadable);
-            match clock {
-                Clock { seconds: Some(seconds), .. } => {
-                    of_people.entry(name).or_default().push(seconds);
-                }
-                Clock { made: Some(moment), .. } => made.entry(name).or_default().push(moment),
-                Clock { .. } => {}
+            if let Some(moment) = clock.made {
+                made.entry(name.clone()).or_default().push((moment, clock.seconds.is_some()));
+            }
+            if let Some(seconds) = clock.seconds {
+                of_people.entry(name).or_default().push(seconds);
             }
         }
         for (name, mut moments) in made {
-            moments.sort_by(f64::total_cmp);
-            let between = moments.windows(2).map(|pair| pair[1] - pair[0]);
-            of_people.entry(name).or_default().extend(between);
+            moments.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let pairs = moments.windows(2).filter(|pair| !pair[1].1);
+            of_people.entry(name).or_default().extend(pairs.map(|pair| pair[1].0 - pair[0].0));
         }
         let mut all: Vec<f64> = of_people.values().flatten().copied().collect();
         all.sort_by(f64::total_cmp);
@@ -236,6 +246,10 @@ mod tests {
         assert_eq!(two("Mon Oct 02 14:20:31 PDT 2017", "Mon Oct 02 14:22:01 PDT 2017"), Some(90.0));
         assert_eq!(two("1700000000", "1700000042"), Some(42.0));
         assert_eq!(two("1700000000000", "1700000042000"), Some(42.0));
+        // Midnight and noon are twelve.
+        assert_eq!(two("2024-05-01 11:50:00 PM", "2024-05-02 12:05:00 AM"), Some(900.0));
+        assert_eq!(two("2024-05-01 11:00:00AM", "2024-05-01 1:00:00pm"), Some(7200.0));
+        assert_eq!(two("2024-05-01 12:10:00 PM", "2024-05-01 12:20:00 PM"), Some(600.0));
         // Handed in before it was begun, or no time at all.
         assert_eq!(two("1700000042", "1700000000"), None);
         assert_eq!(two("yesterday", "today at 10:00"), None);
@@ -250,5 +264,11 @@ mod tests {
         );
         assert!((times.speed("a").unwrap().median_seconds - 90.0).abs() < 1e-12);
         assert_eq!(times.speed("b"), None);
+        // The answer before is the last one, whether or not its seconds are known: 50 and 600.
+        let times = read(
+            "worker,created_at,seconds\na,2024-05-01T10:00:00Z,\na,2024-05-01T10:10:00Z,50\n\
+             a,2024-05-01T10:20:00Z,\n",
+        );
+        assert!((times.speed("a").unwrap().median_seconds - 325.0).abs() < 1e-12);
     }
 }

@@ -69,6 +69,18 @@ fn reviews_with_their_papers_phrases_are_to_be_looked_at() {
     assert!(shown.contains("or the reviewer saw the hidden text"), "{shown}");
     assert!(run.stderr.contains("1 reviews are of papers that are not in the plan"));
 
+    // Two texts by one person on a paper are looked through together; papers called otherwise are an error.
+    let rounds = std::fs::read_to_string(folder.path("reviews.csv")).unwrap();
+    let again = rounds.lines().nth(1).unwrap().replace('"', "");
+    let (paper, rest) = again.split_once(',').unwrap();
+    let reviewer = rest.split(',').next().unwrap();
+    folder.write("rounds.csv", format!("{rounds}{paper},{reviewer},And that is all.\n"));
+    folder.caz(&["canary", "check", "rounds.csv", "--plan", "plan.csv"]).succeeded();
+    let other = format!("paper,reviewer,text\nnot-{paper},{reviewer},Well done indeed.\n");
+    folder.write("named.csv", other);
+    let run = folder.caz(&["canary", "check", "named.csv", "--plan", "plan.csv"]);
+    run.failed(3, &["no review is of a paper of the plan", &format!("`not-{paper}`")]);
+
     folder.write("other.csv", "paper,phrase_1\nA,the phrase of somebody else\n");
     let run = folder.caz(&["canary", "check", "reviews.csv", "--plan", "other.csv"]);
     run.failed(3, &["the phrase of somebody else", "not in the dictionary"]);

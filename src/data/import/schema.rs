@@ -147,11 +147,12 @@ const ANY_TEXT: Known = Known::new(texts::TEXT, MORE_TEXT_NAMES);
 
 const TASK_TEXT: Known = Known::new(task_texts::TASK_TEXT, &[]);
 /// How long people worked, see [`times`].
-const WORK_SECONDS: Known = Known::new(times::TIME_COLUMNS[0], &["work_time_in_seconds"]);
+const WORK_SECONDS: Known =
+    Known::new(times::TIME_COLUMNS[0], &["work_time_in_seconds", "worktimeinseconds"]);
 const WORK_TIME: Known = Known::new(times::TIME_COLUMNS[1], &[]);
 const LEAD_TIME: Known = Known::new(times::TIME_COLUMNS[2], &["lead_time"]);
-const BEGUN: Known = Known::new(times::TIME_COLUMNS[3], &["accept_time"]);
-const ENDED: Known = Known::new(times::TIME_COLUMNS[4], &["submit_time"]);
+const BEGUN: Known = Known::new(times::TIME_COLUMNS[3], &["accept_time", "accepttime"]);
+const ENDED: Known = Known::new(times::TIME_COLUMNS[4], &["submit_time", "submittime"]);
 const MADE: Known = Known::new(times::TIME_COLUMNS[5], &[]);
 
 /// An anonymous id.

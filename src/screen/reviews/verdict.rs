@@ -197,7 +197,12 @@ impl<'a> Verdicts<'a> {
         match found.flag {
             OwnFlag::Look => {
                 let reviews = self.of_person[person].iter().map(|&place| &self.own.reviews[place]);
-                let own = reviews.filter(|review| review.flag == OwnFlag::Clear).count();
+                // What repeats hidden phrases is to be looked at whatever it reads as.
+                let is_own = |review: &&OwnReview| match review.flag {
+                    OwnFlag::Look => review.reads_as == Some(Class::Own),
+                    flag => flag == OwnFlag::Clear,
+                };
+                let own = reviews.filter(is_own).count();
                 if own > 0 {
                     said.push(format!("{own} of their reviews read as their own work"));
                 }

@@ -59,6 +59,7 @@ pub(crate) struct Checked {
 ///
 /// # Errors
 ///
+/// [`CanaryError::NoPaper`] where no review is of a planned paper: nothing would be tested.
 /// [`CanaryError::ForeignPhrase`] where the plan has a phrase that the dictionary has not: it was drawn
 /// from another one, and nothing could be said.
 pub(crate) fn check(
@@ -78,6 +79,12 @@ pub(crate) fn check(
         };
         let numbers = paper.phrases.iter().map(number).collect::<Result<_, _>>()?;
         planned.insert(&paper.paper, numbers);
+    }
+    if let ([(paper, _), ..], [of_plan, ..]) = (reviews, plan.papers.as_slice())
+        && reviews.iter().all(|(paper, _)| !planned.contains_key(paper))
+    {
+        let (paper, planned) = ((*paper).to_owned(), of_plan.paper.clone());
+        return Err(CanaryError::NoPaper { paper, planned });
     }
     let everybodys: BTreeSet<u32> = planned.values().flatten().copied().collect();
     let one = |&(paper, text): &(&str, &str)| {

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use unicode_normalization::UnicodeNormalization;
 
 use super::dictionary::Dictionary;
-use super::markup::shown;
+use crate::data::markup::shown;
 
 /// Shows only at the end of a line.
 const SOFT_HYPHEN: char = '\u{ad}';

@@ -17,7 +17,6 @@ mod check;
 mod dictionary;
 mod find;
 mod hypergeometric;
-mod markup;
 #[cfg(feature = "pdf")]
 mod pdf;
 mod plan;

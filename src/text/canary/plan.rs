@@ -41,6 +41,12 @@ pub(crate) enum CanaryError {
         "the phrase `{phrase}` of paper `{paper}` is not in the dictionary that the plan is checked with"
     )]
     ForeignPhrase { paper: String, phrase: String },
+    /// Papers are called otherwise in the plan.
+    #[error(
+        "no review is of a paper of the plan: the reviews are of `{paper}` and others, the plan has \
+         `{planned}` and others; papers must be named alike in both"
+    )]
+    NoPaper { paper: String, planned: String },
     /// A letter that cannot be hidden in text without tags of HTML.
     #[error(
         "`{letter}` cannot be hidden in plain text, only letters of ASCII can; choose phrases without it, \

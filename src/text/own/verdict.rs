@@ -352,7 +352,8 @@ impl OwnReviewer {
         self.posterior = Some(Posterior { own, copy, llm, off_topic: off_topic + off_topic_llm });
         self.reads_as = self.reads_as.or(Some(reads_as(own, &kinds)));
         let (low, high) = judged.map_or((0.0, 0.0), Judged::share_interval);
-        let expected: f64 = judged.into_iter().flat_map(|j| &j.slots).map(|own| 1.0 - own).sum();
+        let said = |own: &f64| 1.0 - Calibration::OWN_TEXTS.probability(*own);
+        let expected: f64 = judged.into_iter().flat_map(|j| &j.slots).map(said).sum();
         let of_all = |count: f64| (known + count) / all;
         let expected = of_all(expected - known * OWN_IF_COPIED);
         // The ends are of whole reviews, which the mean can lie beyond.

@@ -65,7 +65,7 @@ const LONGEST_ENTITY: usize = 10;
 
 /// A text without the tags of known elements, its entities as what they stand for. Anything else in
 /// angle brackets is what somebody wrote.
-pub(super) fn shown(text: &str) -> Cow<'_, str> {
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(['<', '&']) {
         return Cow::Borrowed(text);
     }
