@@ -179,12 +179,15 @@ pub fn parse_verdict(text: &str, fields: &[Field]) -> Result<Verdict, Vec<Answer
 
 /// Whether the text around an object gives a field another value, as it does where the object is a quotation.
 fn says_otherwise(around: &str, fields: &[Field], verdict: &Verdict) -> bool {
+    // Any text could be a text.
+    let is_text = |field: &Field| matches!(field.domain, Domain::Text { .. });
     let bare = bare_label(around, fields).and_then(Result::ok);
+    let bare = bare.filter(|_| !fields.iter().any(is_text));
     let differs = |(key, value): (&str, Relaxed)| {
         let Some(index) = position(fields, key) else { return false };
-        let domain = &fields[index].domain;
-        !matches!(domain, Domain::Text { .. })
-            && read_value(&value, domain).is_some_and(|value| value != verdict.values[index])
+        let field = &fields[index];
+        !is_text(field)
+            && read_value(&value, &field.domain).is_some_and(|value| value != verdict.values[index])
     };
     bare.is_some_and(|bare| bare != *verdict) || lines(around).any(differs)
 }

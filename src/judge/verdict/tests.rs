@@ -130,6 +130,14 @@ fn a_quoted_object_is_not_chosen_over_what_is_said_beside_it() {
 }
 
 #[test]
+fn words_around_an_object_are_no_other_text() {
+    let domain = Domain::Text { most_words: 30 };
+    let fields = [Field { name: "why".into(), definition: String::new(), domain }];
+    let verdict = parse_verdict("Here it is:\n{\"why\": \"It insults.\"}\nWhy: see above", &fields);
+    assert_eq!(verdict.unwrap().values, [Value::Label("It insults.".into())]);
+}
+
+#[test]
 fn an_extra_line_is_an_extra_field() {
     let problems = values("Novelty of Method: 1\nClarity: 0\nOriginality: 1").unwrap_err();
     assert_eq!(problems, [AnswerProblem::Unknown { name: "Originality".into() }]);
