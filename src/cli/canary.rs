@@ -27,7 +27,6 @@ use crate::data::items::{PAPER, check_names_differ, read_items};
 use crate::data::review_reader::read_reviews;
 use crate::data::rows::{Column, NamedColumn};
 use crate::data::source::{Format, Source};
-use crate::data::warning::names_alike_between;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::report::{Cell, CsvExporter, Exporter, Input, Report, Table, settings_map};
 use crate::screen::reviews::small;
@@ -530,7 +529,7 @@ fn checked(args: &CheckArgs, common: &Common) -> Result<Report> {
             flag.into(),
         ]);
     }
-    let planned = found.reviews.iter().filter(|review| review.planned > 0).count();
+    let planned = found.planned();
     let all = found.reviews.iter().filter(|review| review.all_found()).count();
     let some = found.reviews.iter().filter(|review| !review.found.is_empty()).count();
     let strangers = found.reviews.iter().filter(|review| review.of_other_papers > 0).count();
@@ -545,16 +544,7 @@ fn checked(args: &CheckArgs, common: &Common) -> Result<Report> {
             format!("{strangers} reviews have phrases that were hidden in other papers: the phrases may be known, and then the probabilities here do not hold"),
         ));
     }
-    if planned < texts.len() {
-        let count = texts.len() - planned;
-        warnings.push(crate::data::warning::Warning::new(
-            "papers_without_plan",
-            count,
-            format!("{count} reviews are of papers that are not in the plan"),
-        ));
-        let of_plan = plan.papers.iter().map(|paper| paper.paper.as_str());
-        warnings.extend(names_alike_between("papers of the plan", &set.papers, of_plan));
-    }
+    warnings.extend(found.warnings(set, &plan));
     let settings = CheckSettings {
         phrases_in_the_dictionary: dictionary.phrases().len(),
         papers_in_the_plan: plan.papers.len(),

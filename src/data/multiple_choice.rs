@@ -62,23 +62,8 @@ impl Labels {
             !set.is_empty() && !set.iter().any(|choice| shown.contains_key(choice))
         };
         self.warnings.retain(|warning| !of_whole_labels(warning));
-        let samples = self.z.sources.iter().flat_map(|source| &source.samples);
-        let of_z = samples.flat_map(|sample| sample.labels.iter().flatten());
-        let of_truth = self.truth.iter().flatten().flatten();
-        let missing = [
-            self.z.missing(
-                "z_labels_unknown",
-                "Z have none of the labels that people gave",
-                of_z,
-                is_none,
-            ),
-            self.z.missing(
-                "truth_labels_unknown",
-                "the truth have none of the labels that people gave",
-                of_truth,
-                is_none,
-            ),
-        ];
+        let codes = ["z_labels_unknown", "truth_labels_unknown"];
+        let missing = self.missing(codes, "have none of the labels that people gave", is_none);
         let mut tasks = Ids::new();
         for task in self.table.tasks().names() {
             for choice in shown.values() {
@@ -117,7 +102,7 @@ impl Labels {
             sample.labels = spread(&sample.labels);
         }
         self.truth = self.truth.as_deref().map(spread);
-        self.warnings.extend(missing.into_iter().flatten());
+        self.warnings.extend(missing);
         self.z.labels = labels.clone();
         let names = LabelNames { tasks, workers: self.table.workers().clone(), labels };
         self.table = LabelTable::new(names, &reports);

@@ -1,5 +1,6 @@
 //! Labels in an order: numbers of a range, or names as listed.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -48,8 +49,7 @@ impl FromStr for LabelScale {
             return if low < high { Ok(Self::Range(low, high)) } else { Err(wrong()) };
         }
         let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
-        let distinct: std::collections::BTreeSet<String> =
-            names.iter().map(|n| folded(n)).collect();
+        let distinct: BTreeSet<String> = names.iter().map(|n| folded(n)).collect();
         let fine = names.len() > 1 && distinct.len() == names.len() && !distinct.contains("");
         if fine { Ok(Self::List(names)) } else { Err(wrong()) }
     }
@@ -186,13 +186,8 @@ impl Labels {
         let mut warnings = self.warnings.clone();
         warnings.retain(|warning| !of_whole_labels(warning));
         let is_off = |label: Label| new[usize::from(label)].is_none();
-        let samples = self.z.sources.iter().flat_map(|source| &source.samples);
-        let of_z = samples.flat_map(|sample| sample.labels.iter().flatten());
-        let of_truth = self.truth.iter().flatten().flatten();
-        let what = format!("Z are not on the scale {scale}");
-        warnings.extend(self.z.missing("z_labels_outside_scale", &what, of_z, is_off));
-        let what = format!("the truth are not on the scale {scale}");
-        warnings.extend(self.z.missing("truth_labels_outside_scale", &what, of_truth, is_off));
+        let codes = ["z_labels_outside_scale", "truth_labels_outside_scale"];
+        warnings.extend(self.missing(codes, &format!("are not on the scale {scale}"), is_off));
         if dropped > 0 {
             let message = format!(
                 "{dropped} labels are not on the scale {scale}, and are missing: {}",
@@ -219,6 +214,29 @@ impl Labels {
         };
         renumbered.renumber(ids(&all), |label| new[usize::from(label)]);
         renumbered
+    }
+
+    /// That some labels of Z and of truth, under a code each, which are `what`, are taken as missing.
+    pub(super) fn missing(
+        &self,
+        codes: [&'static str; 2],
+        what: &str,
+        is_missing: impl Fn(Label) -> bool,
+    ) -> Vec<Warning> {
+        let samples = self.z.sources.iter().flat_map(|source| &source.samples);
+        let of_z: Vec<Label> = samples.flat_map(|s| s.labels.iter().flatten()).copied().collect();
+        let of_truth: Vec<Label> = self.truth.iter().flatten().flatten().copied().collect();
+        let warning = |(code, (whose, labels)): (&'static str, (&str, Vec<Label>))| {
+            let labels = labels.into_iter().filter(|label| is_missing(*label));
+            let labels: Vec<&str> = labels.map(|l| self.z.labels.name(u32::from(l))).collect();
+            let names: Vec<&str> =
+                labels.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+            let (count, names) = (labels.len(), first_names(&names));
+            let message = format!("{count} labels of {whose} {what}, and are missing: {names}");
+            (count > 0).then(|| Warning::new(code, count, message))
+        };
+        let both = [("Z", of_z), ("the truth", of_truth)];
+        codes.into_iter().zip(both).filter_map(warning).collect()
     }
 
     /// Gives the labels of Z and truth new numbers.

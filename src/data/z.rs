@@ -1,11 +1,9 @@
 //! Z: the labels that the principal's LLMs gave to the tasks of a crowd.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 
 use super::ids::Ids;
 use super::labels::Label;
-use super::warning::{Warning, first_names};
 
 /// Labels of all LLMs on the tasks of a [`super::labels::LabelTable`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,26 +13,6 @@ pub struct ZLabels {
     /// Names of all labels: the label set S of the table under the same numbers, then the labels
     /// that only Z (or the truth) has. A label outside S makes a stratum of its own.
     pub labels: Ids,
-}
-
-impl ZLabels {
-    /// That some of these labels, which are said to be `what`, are taken as missing.
-    pub(super) fn missing<'a>(
-        &self,
-        code: &'static str,
-        what: &str,
-        labels: impl Iterator<Item = &'a Label>,
-        is_missing: impl Fn(Label) -> bool,
-    ) -> Option<Warning> {
-        let (mut count, mut named) = (0, BTreeSet::new());
-        for &label in labels.filter(|label| is_missing(**label)) {
-            count += 1;
-            named.insert(self.labels.name(u32::from(label)));
-        }
-        let names: Vec<&str> = named.into_iter().collect();
-        let message = format!("{count} labels of {what}, and are missing: {}", first_names(&names));
-        (count > 0).then(|| Warning::new(code, count, message))
-    }
 }
 
 /// What one LLM said.

@@ -179,17 +179,17 @@ pub fn parse_verdict(text: &str, fields: &[Field]) -> Result<Verdict, Vec<Answer
 
 /// Whether the text around an object gives a field another value, as it does where the object is a quotation.
 fn says_otherwise(around: &str, fields: &[Field], verdict: &Verdict) -> bool {
-    // Any text could be a text.
-    let is_text = |field: &Field| matches!(field.domain, Domain::Text { .. });
-    let bare = bare_label(around, fields).and_then(Result::ok);
-    let bare = bare.filter(|_| !fields.iter().any(is_text));
-    let differs = |(key, value): (&str, Relaxed)| {
-        let Some(index) = position(fields, key) else { return false };
-        let field = &fields[index];
-        !is_text(field)
-            && read_value(&value, &field.domain).is_some_and(|value| value != verdict.values[index])
+    let other = |index: usize, value: &Relaxed| {
+        choice(value, &fields[index]).is_some_and(|value| value != verdict.values[index])
     };
-    bare.is_some_and(|bare| bare != *verdict) || lines(around).any(differs)
+    let in_line =
+        |(key, value): (&str, Relaxed)| position(fields, key).is_some_and(|at| other(at, &value));
+    fields.len() == 1 && other(0, &bare_text(around)) || lines(around).any(in_line)
+}
+
+/// What a value says of a field, but for texts: anything could be one.
+fn choice(value: &Relaxed, field: &Field) -> Option<Value> {
+    read_value(value, &field.domain).filter(|_| !matches!(field.domain, Domain::Text { .. }))
 }
 
 /// The object itself if it has a wanted field, or the only object inside it that has one and stands beside
@@ -200,13 +200,8 @@ fn answer_in(object: Vec<(String, Relaxed)>, fields: &[Field]) -> Option<Vec<(St
     if wanted(&object) {
         return Some(object);
     }
-    let could_be = |(_, value): &(String, Relaxed)| {
-        let of_field = |field: &Field| {
-            !matches!(field.domain, Domain::Text { .. })
-                && read_value(value, &field.domain).is_some()
-        };
-        fields.iter().any(of_field)
-    };
+    let could_be =
+        |(_, value): &(String, Relaxed)| fields.iter().any(|field| choice(value, field).is_some());
     if object.iter().any(could_be) {
         return None;
     }
@@ -316,9 +311,14 @@ fn read_label(value: &Relaxed, labels: &[String]) -> Option<String> {
 /// An answer that is a label and nothing else, where one field is asked for.
 fn bare_label(text: &str, fields: &[Field]) -> Option<Result<Verdict, Vec<AnswerProblem>>> {
     let [field] = fields else { return None };
-    let word = text.trim_matches(|c: char| c.is_whitespace() || "`*\"'.“”".contains(c));
-    let value = read_value(&Relaxed::Text(word.to_owned()), &field.domain)?;
+    let value = read_value(&bare_text(text), &field.domain)?;
     Some(Ok(Verdict { values: vec![value] }))
+}
+
+/// A text without what decorates it.
+fn bare_text(text: &str) -> Relaxed {
+    let word = text.trim_matches(|c: char| c.is_whitespace() || "`*\"'.“”".contains(c));
+    Relaxed::Text(word.to_owned())
 }
 
 /// The lines `name: value` of a text.

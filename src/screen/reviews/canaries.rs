@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::data::reviews::ReviewSet;
-use crate::data::warning::{Warning, names_alike_between};
+use crate::data::warning::Warning;
 use crate::error::Result;
 use crate::stats::interval::Share;
 use crate::text::canary::{Checked, Dictionary, Plan, ReviewFindings, check};
@@ -16,7 +16,7 @@ pub(super) struct Canaries {
     own: Option<[Count; 2]>,
     /// Places of the reviews of each person.
     of_person: Vec<Vec<usize>>,
-    papers_of_plan: Vec<String>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// Reviews, by whether the score own flags them.
@@ -42,9 +42,9 @@ impl Canaries {
         let found = check(plan, &Dictionary::bundled(), &texts)?;
         let counted =
             own.map(|own| counts(own.reviews.iter().map(|review| review.flag).zip(&found.reviews)));
-        let papers_of_plan = plan.papers.iter().map(|paper| paper.paper.clone()).collect();
+        let warnings = found.warnings(set, plan);
         let of_person = set.reviews_of_each();
-        let canaries = Self { found, own: counted, of_person, papers_of_plan };
+        let canaries = Self { found, own: counted, of_person, warnings };
         let flagged = own.map(|own| canaries.flagged(own, set));
         Ok((canaries, flagged))
     }
@@ -143,26 +143,6 @@ impl Canaries {
         self.of_person[person].iter().filter_map(named).collect()
     }
 
-    /// Reviews of papers of the plan: of others nothing is known.
-    fn planned(&self) -> usize {
-        self.found.reviews.iter().filter(|review| review.planned > 0).count()
-    }
-
-    /// That some reviews are of papers that are not in the plan.
-    pub(super) fn warnings(&self, set: &ReviewSet) -> Vec<Warning> {
-        let unplanned = self.found.reviews.len() - self.planned();
-        if unplanned == 0 {
-            return Vec::new();
-        }
-        let message = set.nouns.said("reviews are of papers that are not in the plan");
-        let message = format!("{unplanned} {message}");
-        let mut all = vec![Warning::new("papers_without_plan", unplanned, message)];
-        let what = format!("{}s of the plan", set.nouns.thing());
-        let planned = self.papers_of_plan.iter().map(String::as_str);
-        all.extend(names_alike_between(&what, &set.papers, planned));
-        all
-    }
-
     /// How many repeat every phrase, in a sentence.
     pub(super) fn headline(&self, set: &ReviewSet) -> String {
         let reviews = self.all_found().count();
@@ -175,7 +155,7 @@ impl Canaries {
         format!(
             "Canaries: {reviews} of {} by {} have every phrase that was hidden in their paper ({} expected by \
              chance){more}.",
-            set.nouns.texts(self.planned()),
+            set.nouns.texts(self.found.planned()),
             set.nouns.people(people),
             small(self.found.expected_all),
         )

@@ -262,7 +262,7 @@ impl ReviewsRun {
             warnings.extend(cautions::one_paper_each(self.set()));
         }
         warnings.extend(cautions::only_one(self.set()));
-        warnings.extend(self.canaries().into_iter().flat_map(|all| all.warnings(self.set())));
+        warnings.extend(self.canaries().into_iter().flat_map(|all| all.warnings.clone()));
         if self.own().is_none() && !self.set().tasks.is_empty() {
             // Then nothing is taken out.
             warnings.retain(|warning| warning.code != "task_texts");

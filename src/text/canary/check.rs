@@ -8,6 +8,8 @@ use super::dictionary::Dictionary;
 use super::find::{Finder, Found};
 use super::hypergeometric::{at_least, exactly};
 use super::plan::{CanaryError, Plan};
+use crate::data::reviews::ReviewSet;
+use crate::data::warning::{Warning, names_alike_between};
 
 /// What one review has of the phrases of its paper.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +52,27 @@ pub(crate) struct Checked {
     pub expected_all: f64,
     /// Expected number of reviews that have any of them by chance.
     pub expected_any: f64,
+}
+
+impl Checked {
+    /// Reviews of papers of the plan: of others nothing is known.
+    pub(crate) fn planned(&self) -> usize {
+        self.reviews.iter().filter(|review| review.planned > 0).count()
+    }
+
+    /// That some reviews are of papers that are not in the plan, or are called otherwise there.
+    pub(crate) fn warnings(&self, set: &ReviewSet, plan: &Plan) -> Vec<Warning> {
+        let count = self.reviews.len() - self.planned();
+        if count == 0 {
+            return Vec::new();
+        }
+        let said = set.nouns.said("reviews are of papers that are not in the plan");
+        let mut all = vec![Warning::new("papers_without_plan", count, format!("{count} {said}"))];
+        let what = format!("{}s of the plan", set.nouns.thing());
+        let of_plan = plan.papers.iter().map(|paper| paper.paper.as_str());
+        all.extend(names_alike_between(&what, &set.papers, of_plan));
+        all
+    }
 }
 
 /// Looks for the phrases of a plan in reviews, given as the name of the paper and the text.
