@@ -179,7 +179,8 @@ impl Grid {
 
     /// Asks for all labels. An answer that cannot be read is a row without a label, and a failure.
     ///
-    /// `timed` says whether the time of an answer means something, as it does for a server.
+    /// `timed` says whether the time of an answer means something, as it does for a server; one that was kept
+    /// has none.
     pub(crate) fn run(
         &self,
         asked: &Asked<'_>,
@@ -348,7 +349,7 @@ fn row(
     timed: bool,
 ) -> Row {
     // Thousandths: more digits are noise.
-    let seconds = timed.then(|| (cost.seconds * 1000.0).round() / 1000.0);
+    let seconds = cost.seconds.filter(|_| timed).map(|s| (s * 1000.0).round() / 1000.0);
     let row = json!({
         "task": task,
         "source": source,

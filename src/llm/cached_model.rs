@@ -122,6 +122,10 @@ impl ChatModel for CachedModel {
         }
         self.inner.reject(request)
     }
+
+    fn keeps(&self, request: &ChatRequest) -> Result<bool, ChatError> {
+        Ok(self.stored(&self.keys(request))?.is_some())
+    }
 }
 
 /// The model of a run that may not connect: it answers nothing.

@@ -31,6 +31,17 @@ pub trait ChatModel: Send + Sync {
         let _ = request;
         Ok(())
     }
+
+    /// Whether the answer to `request` is kept from an earlier time: how soon it comes says nothing of the
+    /// model.
+    ///
+    /// # Errors
+    ///
+    /// [`ChatError::Store`] if what stores answers cannot be read.
+    fn keeps(&self, request: &ChatRequest) -> Result<bool, ChatError> {
+        let _ = request;
+        Ok(false)
+    }
 }
 
 /// Who speaks.

@@ -45,6 +45,10 @@ impl ChatModel for LongerModel {
         self.0.reject(&longer(request))?;
         self.0.reject(request)
     }
+
+    fn keeps(&self, request: &ChatRequest) -> Result<bool, ChatError> {
+        self.0.keeps(request)
+    }
 }
 
 /// Whether no later run will get another answer: the server does not take so long a request, or nobody is asked.

@@ -172,6 +172,10 @@ impl ChatModel for RecordingModel {
     fn reject(&self, request: &ChatRequest) -> Result<(), ChatError> {
         self.inner.reject(request)
     }
+
+    fn keeps(&self, request: &ChatRequest) -> Result<bool, ChatError> {
+        self.inner.keeps(request)
+    }
 }
 
 /// A model that answers from a log.

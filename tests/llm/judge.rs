@@ -195,6 +195,9 @@ fn a_study_that_asks_itself_finds_what_one_of_recorded_verdicts_finds() {
         text.lines().filter(|line| !line.contains("seconds")).collect::<Vec<_>>().join("\n")
     };
     assert!(timeless(&asking.stdout).contains("\nmore,accuracy,1,"), "{}", asking.stdout);
+    // Nothing was sent, and how fast a cache is says nothing of a judge.
+    assert!(of_recorded.stdout.contains("\nmore,seconds_per_verdict,"), "{}", of_recorded.stdout);
+    assert!(!asking.stdout.contains("seconds_per_verdict"), "{}", asking.stdout);
     let gaps = |line: &&str| !line.contains("_round:");
     let without_gaps =
         |text: &str| timeless(text).lines().filter(gaps).map(str::to_owned).collect::<Vec<_>>();

@@ -114,6 +114,12 @@ fn a_grid_of_prompts_is_asked_measured_and_studied_again_without_the_model() {
     assert_eq!(value(&again, "", "effect:kappa:A"), value(&run, "", "effect:kappa:A"));
     // What could not be read is asked for anew, and only that.
     assert_eq!(server.count(), before + 2);
+    // An answer that was kept took no time that says anything: no seconds, and no rate.
+    let labels = desk.read("labels.csv");
+    let timed: Vec<&str> = labels.lines().skip(1).filter(|row| !row.ends_with(',')).collect();
+    assert!(timed.len() == 1 && timed[0].starts_with("p6,m,R,"), "{labels}");
+    assert!(!again.stdout.contains("seconds_per_label"), "{}", again.stdout);
+    assert!(!again.stdout.contains("labels_per_hour"), "{}", again.stdout);
 }
 
 #[test]

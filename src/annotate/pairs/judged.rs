@@ -40,7 +40,7 @@ pub(super) fn rows(item: &str, judged: &[Judged], timed: bool) -> Vec<Row> {
         let scores = debate.scores.map(|scores| scores.map(plain_number));
         let [score_a, score_b] = scores.map_or([None, None], |[a, b]| [Some(a), Some(b)]);
         // Thousandths: more digits are noise.
-        let seconds = timed.then(|| (debate.cost.seconds * 1000.0).round() / 1000.0);
+        let seconds = debate.cost.seconds.filter(|_| timed).map(|s| (s * 1000.0).round() / 1000.0);
         let row = json!({
             "item": item,
             "method": method,

@@ -13,7 +13,7 @@ use crate::judge::{InjectionDetector, JudgeError, Value, Verdict};
 use crate::llm::form::{Domain, Field, json_schema};
 use crate::llm::prompt::Task;
 use crate::llm::{
-    ChatAnswer, ChatError, ChatModel, ChatRequest, FinishReason, Prompt, ResponseFormat,
+    ChatAnswer, ChatError, ChatModel, ChatRequest, FinishReason, Prompt, ResponseFormat, Usage,
     without_reasoning,
 };
 
@@ -59,14 +59,14 @@ impl ChatModel for Metered<'_> {
     }
 
     fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
+        let kept = self.inner.keeps(request)?;
         let begun = Instant::now();
         let answer = self.inner.complete(request);
+        let seconds = (!kept).then(|| begun.elapsed().as_secs_f64());
+        let usage = answer.as_ref().map_or_else(|_| Usage::default(), |answer| answer.usage);
+        let asked = Cost { calls: u64::from(answer.is_ok()), usage, seconds };
         let mut cost = self.cost.lock().unwrap_or_else(PoisonError::into_inner);
-        cost.seconds += begun.elapsed().as_secs_f64();
-        if let Ok(answer) = &answer {
-            cost.calls += 1;
-            cost.usage = cost.usage.plus(answer.usage);
-        }
+        *cost = cost.plus(asked);
         answer
     }
 
@@ -302,10 +302,7 @@ impl<'a> Floor<'a> {
         };
         let metered = Metered::new(inner);
         let asked = ask(&metered);
-        let cost = metered.cost();
-        self.cost.calls += cost.calls;
-        self.cost.usage = self.cost.usage.plus(cost.usage);
-        self.cost.seconds += cost.seconds;
+        self.cost = self.cost.plus(metered.cost());
         Ok(asked?)
     }
 

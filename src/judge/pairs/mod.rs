@@ -131,14 +131,33 @@ pub(crate) struct Turn {
 }
 
 /// What something cost.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cost {
     /// Answers, those that repair others among them.
     pub calls: u64,
     /// Tokens, as they were counted when the answers were made.
     pub usage: Usage,
-    /// Seconds of waiting.
-    pub seconds: f64,
+    /// Seconds of waiting; `None` where an answer was kept from an earlier time, for which nobody waits.
+    pub seconds: Option<f64>,
+}
+
+impl Default for Cost {
+    /// Nothing asked yet, so no wait.
+    fn default() -> Self {
+        Self { calls: 0, usage: Usage::default(), seconds: Some(0.0) }
+    }
+}
+
+impl Cost {
+    /// The cost of both.
+    #[must_use]
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            calls: self.calls + other.calls,
+            usage: self.usage.plus(other.usage),
+            seconds: self.seconds.zip(other.seconds).map(|(one, two)| one + two),
+        }
+    }
 }
 
 /// Why there is no verdict although models answered.

@@ -30,9 +30,13 @@ const FIRST: usize = 4;
 pub(super) struct Costs {
     /// Rows with a label.
     labels: u64,
-    /// Tokens read, written, both, and seconds; `None` where a row does not say.
-    sums: [Option<f64>; 4],
+    /// Tokens read, written, and both; `None` where a row does not say.
+    sums: [Option<f64>; 3],
     rows: u64,
+    /// Seconds of the rows that say them, and how many labels those rows have: an answer that was kept from
+    /// an earlier run has none, and is no reason to say nothing of the others.
+    seconds: Option<f64>,
+    timed_labels: u64,
 }
 
 impl Costs {
@@ -42,24 +46,25 @@ impl Costs {
         if self.labels == 0 {
             return Vec::new();
         }
-        let [read, written, both, seconds] = self.sums;
+        let [read, written, both] = self.sums;
         let split = read.zip(written);
         let tokens = split.map(|(read, written)| read + written).or(both);
         let price = split.zip(prices).map(|((read, written), [price_read, price_written])| {
             (price_read * read + price_written * written) / 1e6
         });
+        let timed = self.seconds.filter(|_| self.timed_labels > 0);
         let each = [
-            ("tokens_per_label", tokens),
-            ("seconds_per_label", seconds),
-            ("price_per_label", price),
+            ("tokens_per_label", tokens, self.labels),
+            ("seconds_per_label", timed, self.timed_labels),
+            ("price_per_label", price, self.labels),
         ];
         let mut found: Vec<(&'static str, f64)> = each
             .into_iter()
-            .filter_map(|(name, sum)| Some((name, sum? / self.labels as f64)))
+            .filter_map(|(name, sum, labels)| Some((name, sum? / labels as f64)))
             .collect();
         // One request at a time.
-        let seconds = seconds.filter(|seconds| *seconds > 0.0);
-        found.extend(seconds.map(|s| ("labels_per_hour", 3600.0 * self.labels as f64 / s)));
+        let timed = timed.filter(|seconds| *seconds > 0.0);
+        found.extend(timed.map(|s| ("labels_per_hour", 3600.0 * self.timed_labels as f64 / s)));
         found
     }
 
@@ -90,7 +95,7 @@ pub(super) fn read_costs(
         costs.rows += 1;
         let is_label = !row.fields[3].is_missing() && !name(3).is_some_and(|label| is_none(&label));
         costs.labels += u64::from(is_label);
-        for (index, sum) in costs.sums.iter_mut().enumerate() {
+        let numbers: [Option<f64>; 4] = std::array::from_fn(|index| {
             let field = &row.fields[FIRST + index];
             let number = field.as_name().and_then(|text| text.parse::<f64>().ok());
             let number = number.filter(|number| number.is_finite() && *number >= 0.0);
@@ -98,8 +103,15 @@ pub(super) fn read_costs(
                 let column = SCHEMA[FIRST + index].name;
                 problems.report(Some(row.line), Some(column), "is not a number of at least 0");
             }
+            number
+        });
+        for (sum, number) in costs.sums.iter_mut().zip(numbers) {
             let before = if first { Some(0.0) } else { *sum };
             *sum = before.zip(number).map(|(before, number)| before + number);
+        }
+        if let Some(seconds) = numbers[3] {
+            costs.seconds = Some(costs.seconds.unwrap_or(0.0) + seconds);
+            costs.timed_labels += u64::from(is_label);
         }
     });
     problems.into_result()?;
@@ -123,12 +135,13 @@ mod tests {
              1,m,A,2,100,10,0.5\n2,m,A,,200,30,1.5\n3,m,A,1,100,10,\n1,m,none,1,50,5,1\n\
              1,m,N,1,50,5,1\n2,m,N,???,50,5,1\n",
         );
-        // 450 tokens and 2 labels; seconds of one row are not known.
+        // 450 tokens and 2 labels; the rows that say their seconds have one of these.
         let of_a = found["m:A"].per_label(Some([2.0, 10.0]));
-        assert_eq!(of_a[0], ("tokens_per_label", 225.0));
+        assert_eq!(of_a[..2], [("tokens_per_label", 225.0), ("seconds_per_label", 2.0)]);
         // (2 * 400 + 10 * 50) / 1e6 for two labels.
-        assert_eq!(of_a[1].0, "price_per_label");
-        assert!((of_a[1].1 - 0.000_65).abs() < 1e-15);
+        assert_eq!(of_a[2].0, "price_per_label");
+        assert!((of_a[2].1 - 0.000_65).abs() < 1e-15);
+        assert_eq!(of_a[3..], [("labels_per_hour", 1800.0)]);
         let of_none = found["m:none"].per_label(None);
         let expected =
             [("tokens_per_label", 55.0), ("seconds_per_label", 1.0), ("labels_per_hour", 3600.0)];
