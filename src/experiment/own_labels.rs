@@ -117,7 +117,8 @@ pub(crate) fn own_labels(
             return Err(OwnLabelsError::OutOfRange { setting, value }.into());
         }
     }
-    let own = OwnSettings { false_discovery_rate: settings.fdr, min_tasks: settings.min_tasks };
+    let (false_discovery_rate, min_tasks) = (settings.fdr, settings.min_tasks);
+    let own = OwnSettings { false_discovery_rate, min_tasks, ..OwnSettings::default() };
     let as_it_is = OwnAnswers::new(&set.z.sources, own).judge(&set.table)?;
     let judged: Vec<usize> = (0..as_it_is.workers.len())
         .filter(|&worker| as_it_is.workers[worker].p_own.is_some())

@@ -88,10 +88,12 @@ pub struct OwnSettings {
     pub false_discovery_rate: f64,
     /// Fewest tasks with Z and another worker; fewer are not judged.
     pub min_tasks: usize,
+    /// Questions of each task, at least 1: so many in a row, all answered by whoever answers one.
+    pub questions: usize,
 }
 
 impl Default for OwnSettings {
     fn default() -> Self {
-        Self { false_discovery_rate: 0.05, min_tasks: 10 }
+        Self { false_discovery_rate: 0.05, min_tasks: 10, questions: 1 }
     }
 }

@@ -6,6 +6,7 @@
 
 use statrs::function::beta::ln_beta;
 
+use super::dependence::Dependence;
 use super::said::Hearing;
 use crate::data::labels::Label;
 
@@ -28,6 +29,8 @@ pub(super) struct Confirmed {
     pub(super) expected: f64,
     /// Sum of squares of the tasks' differences from the mean difference.
     squares: f64,
+    /// Of these differences.
+    pub(super) dependence: Dependence,
     /// Variance of `value` for somebody who draws labels from the worker's own, blindly.
     pub(super) blind: f64,
     /// The label that the worker gives nearly always.
@@ -35,6 +38,12 @@ pub(super) struct Confirmed {
 }
 
 impl Confirmed {
+    /// The same where the questions of a task count as so many times fewer.
+    pub(super) fn of_fewer(self, effect: f64) -> Self {
+        let [tasks, squares] = [self.tasks, self.squares].map(|sum| sum / effect);
+        Self { tasks, squares, blind: effect * self.blind, ..self }
+    }
+
     /// How far below another person, with its variance, where `pooled` is the variance of a task.
     pub(super) fn below(&self, pooled: f64) -> (f64, f64) {
         let n = self.tasks;
@@ -68,11 +77,18 @@ pub(super) struct Tally {
     /// Times the worker gives it.
     own: Vec<f64>,
     touched: Vec<Label>,
+    /// By question: the value less that of another person.
+    differences: Vec<f64>,
 }
 
 impl Tally {
     pub(super) fn new(labels: usize) -> Self {
-        Self { others: vec![0.0; labels], own: vec![0.0; labels], touched: Vec::new() }
+        Self {
+            others: vec![0.0; labels],
+            own: vec![0.0; labels],
+            touched: Vec::new(),
+            differences: Vec::new(),
+        }
     }
 
     fn clear(&mut self) {
@@ -127,7 +143,8 @@ impl Tally {
         }
         let (on_task, elsewhere) = (1.0 + 1.0 / rest, 1.0 / rest);
         let mut found = Confirmed { tasks, ..Confirmed::default() };
-        let (mut differences, mut squares, mut blind) = (0.0, 0.0, 0.0);
+        let mut blind = 0.0;
+        self.differences.clear();
         hearing.of_worker(worker, |heard| {
             let same = heard.count(heard.own) / heard.others;
             let value = same - (self.others[usize::from(heard.own)] - same) / rest;
@@ -144,18 +161,17 @@ impl Tally {
                 expected += (count + by_crowd) * on_task * share - count * elsewhere * others;
             }
             expected /= heard.others + 1.0;
-            let difference = value - expected;
             found.agreement += same;
             found.value += value;
             found.expected += expected;
-            differences += difference;
-            squares += difference * difference;
+            self.differences.push(value - expected);
             let first = on_task * mean - elsewhere * total;
             let second = on_task * on_task * square - 2.0 * on_task * elsewhere * product
                 + elsewhere * elsewhere * total_squares;
             blind += second - first * first;
         });
-        found.squares = (squares - differences * differences / tasks).max(0.0);
+        found.dependence = Dependence::of(said.questions, self.differences.iter().copied());
+        found.squares = found.dependence.squares;
         found.agreement /= tasks;
         found.value /= tasks;
         found.expected /= tasks;
@@ -177,9 +193,19 @@ pub(super) struct Favour {
     others: f64,
     /// Variance of the share that such others would have.
     variance: f64,
+    /// Of what is left of the answers by how often people give it.
+    pub(super) dependence: Dependence,
 }
 
 impl Favour {
+    /// The same where the questions of a task count as so many times fewer.
+    #[expect(clippy::cast_sign_loss, reason = "a count is not negative")]
+    pub(super) fn of_fewer(self, effect: f64) -> Self {
+        let [tasks, given] =
+            [self.tasks, self.given].map(|count| (count as f64 / effect).round() as u64);
+        Self { tasks, given, variance: effect * self.variance, ..self }
+    }
+
     /// How much oftener than others, with its variance.
     pub(super) fn beyond(&self) -> (f64, f64) {
         (self.given as f64 / self.tasks.max(1) as f64 - self.others, self.variance)
@@ -214,12 +240,15 @@ pub(super) fn favours(
 ) -> Vec<Favour> {
     // people, their variance, right
     let mut sums = vec![(0_u64, [0.0; 3]); watched.len()];
+    let mut residuals = vec![Vec::new(); watched.len()];
     let mut tasks = 0;
     hearing.of_worker(worker, |heard| {
         tasks += 1;
-        for ((given, sums), &label) in sums.iter_mut().zip(watched) {
+        for (((given, sums), residuals), &label) in sums.iter_mut().zip(&mut residuals).zip(watched)
+        {
             let person = heard.person(label);
             *given += u64::from(heard.own == label);
+            residuals.push(f64::from(u8::from(heard.own == label)) - person);
             sums[0] += person;
             sums[1] += person * (1.0 - person);
             sums[2] += heard.probability(label);
@@ -227,11 +256,13 @@ pub(super) fn favours(
     });
     let n = tasks.max(1) as f64;
     sums.into_iter()
-        .map(|(given, [people, variance, right])| Favour {
+        .zip(residuals)
+        .map(|((given, [people, variance, right]), residuals)| Favour {
             tasks,
             given,
             others: if is_trusted { people.max(right) } else { people } / n,
             variance: variance / (n * n) + 1e-6,
+            dependence: Dependence::of(hearing.said.questions, residuals.into_iter()),
         })
         .collect()
 }
@@ -242,7 +273,13 @@ mod tests {
 
     #[test]
     fn the_tail_of_one_label_by_hand() {
-        let favour = |tasks, given, others| Favour { tasks, given, others, variance: 0.0 };
+        let favour = |tasks, given, others| Favour {
+            tasks,
+            given,
+            others,
+            variance: 0.0,
+            dependence: Dependence::default(),
+        };
         // People whose rates are uniform give it 0, 1, .. n times equally often.
         let uniform = 1.0 / 12.0;
         for (given, want) in [(10, 1.0 / 11.0), (9, 2.0 / 11.0), (0, 1.0)] {

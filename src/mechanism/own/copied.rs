@@ -9,6 +9,7 @@
 //! score, but happen.
 
 use super::LEAST_COPIED;
+use super::dependence::Dependence;
 use super::said::{Heard, Hearing, Said};
 use crate::data::labels::{Label, LabelTable};
 
@@ -19,7 +20,7 @@ const DOUBT: f64 = 0.1;
 /// Added to a probability that divides: no single task decides.
 const BOUND: f64 = 0.1;
 
-/// Answers of each way that are added to a worker's own.
+/// Tasks of each way that are added to a worker's own.
 const PRIOR: [f64; 3] = [0.5, 1.0, 0.5];
 
 /// Rounds in which the shares of the ways are fitted.
@@ -43,12 +44,20 @@ pub(super) struct Copied {
     /// Twice the logarithm of how much more probable the answers are by the most probable share of copies than
     /// without; and those of somebody who copies all.
     pub(super) ratios: [f64; 2],
+    /// Of what is left of the answers by the share copied.
+    pub(super) dependence: Dependence,
 }
 
 impl Copied {
     /// The least share at which somebody may have copied so much: in any case surely half, by a standard error.
     pub(super) fn enough(&self, least: f64) -> f64 {
         least.max(LEAST_COPIED + self.variance.sqrt())
+    }
+
+    /// The same where the questions of a task count as so many times fewer.
+    pub(super) fn of_fewer(self, effect: f64) -> Self {
+        let ratios = self.ratios.map(|ratio| ratio / effect);
+        Self { variance: effect * self.variance, ratios, ..self }
     }
 
     /// The share with its variance, and the same of somebody who copies all: so large that they are no more
@@ -143,7 +152,7 @@ impl<'a> Sample<'a> {
             }
         });
         let Answers { ways, hits, .. } = answers;
-        let shares = shares(ways);
+        let shares = shares(ways, said.questions);
         hits.clear();
         let (mut score, mut information, mut variance, mut all) = (0.0, 0.0, 0.0, 0.0);
         for ([_, at_z], hit) in &*ways {
@@ -155,27 +164,34 @@ impl<'a> Sample<'a> {
             all -= 2.0 * p.ln();
             hits.extend(hit.then_some(p));
         }
+        let share = score / information;
+        let residuals = ways.iter().map(|([_, at_z], hit)| {
+            let p = dot(shares, *at_z);
+            (f64::from(u8::from(*hit)) - p - share * (1.0 - p)) / (p + BOUND)
+        });
         (information > 1e-6).then(|| Copied {
             tasks: ways.len(),
             in_common,
-            share: score / information,
+            share,
             variance: variance / (information * information),
             ratios: [ratio(hits, (ways.len() - hits.len()) as f64), all],
+            dependence: Dependence::of(said.questions, residuals),
         })
     }
 }
 
 /// The most probable shares of the three ways: the logarithm of the likelihood is concave, and EM climbs it.
-fn shares(answers: &[([[f64; 3]; 2], bool)]) -> [f64; 3] {
+fn shares(answers: &[([[f64; 3]; 2], bool)], questions: f64) -> [f64; 3] {
     let mut shares = [1.0 / 3.0; 3];
-    let total = answers.len() as f64 + PRIOR.iter().sum::<f64>();
+    let prior = PRIOR.map(|prior| questions * prior);
+    let total = answers.len() as f64 + prior.iter().sum::<f64>();
     for _ in 0..ROUNDS {
         let mut sums = [0.0; 3];
         for ([own, _], _) in answers {
             let weight = 1.0 / dot(shares, *own);
             (0..3).for_each(|way| sums[way] += own[way] * weight);
         }
-        shares = std::array::from_fn(|way| (PRIOR[way] + shares[way] * sums[way]) / total);
+        shares = std::array::from_fn(|way| (prior[way] + shares[way] * sums[way]) / total);
     }
     shares
 }
@@ -233,6 +249,7 @@ mod tests {
             share,
             variance: 0.01,
             ratios: [own, 4.0],
+            dependence: Dependence::default(),
         };
         let variance = |share, own| Some(copied(share, own).apart()[0].1);
         // Five deviations, of which the ratio leaves two, or six: then these five. Below people nothing changes.

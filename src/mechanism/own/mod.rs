@@ -17,6 +17,7 @@
 mod chance;
 mod confirmed;
 mod copied;
+mod dependence;
 mod people;
 mod said;
 #[cfg(test)]
@@ -30,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use self::chance::{Mixture, Tails};
 use self::confirmed::{Confirmed, Favour, Tally, favours};
 use self::copied::{Answers, Copied, Sample};
+use self::dependence::Dependence;
 use self::people::People;
 use self::said::{Hearing, Said};
 use super::dawid_skene::point;
@@ -304,7 +306,7 @@ impl OwnAnswers {
         if !labels_repeat(table) {
             return Ok(nobody(table, NotJudged::HardlyRepeated));
         }
-        let said = Said::new(table);
+        let said = Said::new(table, self.settings.questions);
         let samples: Vec<Sample<'_>> =
             self.samples.iter().filter_map(|labels| Sample::new(table, &said, labels)).collect();
         if samples.is_empty() && !self.samples.is_empty() {
@@ -325,7 +327,7 @@ impl OwnAnswers {
             });
             return Ok(run);
         }
-        confirm(&mut measured);
+        confirm(said.questions, &mut measured);
         let is_trusted = samples.iter().any(|sample| sample.right >= TRUSTED);
         constants(table, &said, is_trusted, &mut measured);
         let says_all_of_z = samples.iter().any(|sample| sample.right >= ALL_ALIKE);
@@ -344,7 +346,7 @@ impl OwnAnswers {
         let workers = 0..table.worker_count() as u32;
         let least_copied = if said.is_weak() { WHOLE } else { LEAST_COPIED };
         // All of one worker after another: what is said of the tasks is then at hand.
-        let found: Vec<(Vec<Option<Copied>>, bool, Confirmed)> = workers
+        let mut found: Vec<(Vec<Option<Copied>>, bool, Confirmed)> = workers
             .clone()
             .into_par_iter()
             .with_min_len(16)
@@ -366,6 +368,13 @@ impl OwnAnswers {
                 },
             )
             .collect();
+        for sample in 0..samples.len() {
+            let of = found.iter().filter_map(|(copied, ..)| Some(copied[sample]?.dependence));
+            let effect = Dependence::effect(said.questions, of);
+            for one in found.iter_mut().filter_map(|(copied, ..)| copied[sample].as_mut()) {
+                *one = one.of_fewer(effect);
+            }
+        }
         let people: Vec<Option<People>> = (0..samples.len())
             .map(|sample| {
                 let copied = found.iter().filter_map(|(copied, ..)| copied[sample]);
@@ -459,7 +468,7 @@ impl OwnAnswers {
                 copied: Some(Estimate {
                     value: one.copied.share,
                     standard_error: Some(one.copied.variance.sqrt()),
-                    degrees_of_freedom: one.copied.tasks as f64 - 1.0,
+                    degrees_of_freedom: (one.copied.tasks / self.settings.questions) as f64 - 1.0,
                 }),
                 agreement: Some(one.confirmed.agreement),
                 p_own: Some(Calibration::OWN_LABELS.probability(own)),
@@ -493,7 +502,10 @@ impl OwnAnswers {
 }
 
 /// The deviations of the second question.
-fn confirm(measured: &mut [Measured]) {
+fn confirm(questions: f64, measured: &mut [Measured]) {
+    let of = measured.iter().map(|one| one.confirmed.dependence);
+    let effect = Dependence::effect(questions, of);
+    measured.iter_mut().for_each(|one| one.confirmed = one.confirmed.of_fewer(effect));
     let all: Vec<Confirmed> = measured.iter().map(|one| one.confirmed).collect();
     let pooled = Confirmed::pooled(&all);
     let values: Vec<(f64, f64)> = all.iter().map(|one| one.below(pooled)).collect();
@@ -527,14 +539,17 @@ fn constants(table: &LabelTable, said: &Said, is_trusted: bool, measured: &mut [
         )
         .collect();
     for (place, &label) in watched.iter().enumerate() {
-        let values: Vec<(f64, f64)> = favours.iter().map(|of| of[place].beyond()).collect();
+        let of = favours.iter().map(|of| of[place].dependence);
+        let effect = Dependence::effect(said.questions, of);
+        let favours: Vec<Favour> = favours.iter().map(|of| of[place].of_fewer(effect)).collect();
+        let values: Vec<(f64, f64)> = favours.iter().map(Favour::beyond).collect();
         let mut people = People::of(&values);
         // Most give less of it where it is right more often than they say: no reason to suspect who knows.
         people.middle = people.middle.max(0.0);
         for ((one, value), favours) in measured.iter_mut().zip(values).zip(&favours) {
             if one.confirmed.favourite == Some(label) {
                 // With few tasks what is known of each tells more, with many the share itself.
-                let rare = favours[place].tail(people.middle, people.between);
+                let rare = favours.tail(people.middle, people.between);
                 one.constant = people.deviations(value).max(chance::deviations_of(rare));
             }
         }

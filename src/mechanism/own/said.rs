@@ -18,7 +18,7 @@ use crate::mechanism::chunks::most_chunks;
 /// Rounds of the fit. Ten and forty gave the same flags.
 const ROUNDS: usize = 10;
 
-/// Reports of an average worker that are added to a worker's own.
+/// Tasks of an average worker that are added to a worker's own.
 const SHRINKAGE: f64 = 4.0;
 
 /// Bounds of the probability of being right: nobody is believed without limit.
@@ -41,12 +41,14 @@ pub(super) struct Said {
     /// Tasks one after another, `1 << shift` in each part.
     parts: Vec<Part>,
     shift: u32,
-    /// By label: share of the reports, each label half a report more than it has.
+    /// By label: share of the reports, each label half a task more than it has.
     pub(super) shares: Vec<f64>,
     /// By worker: what the odds of a label lose with the worker's report.
     without: Vec<f64>,
     /// By worker: the sum over tasks with others of how probable they make the label, and their number.
     pub(super) right: Vec<[f64; 2]>,
+    /// How many questions each task has, one after another in the table.
+    pub(super) questions: f64,
 }
 
 /// Some tasks, for one thread.
@@ -224,13 +226,14 @@ impl<'a> Heard<'a> {
 }
 
 impl Said {
-    pub(super) fn new(table: &LabelTable) -> Self {
+    pub(super) fn new(table: &LabelTable, questions: usize) -> Self {
+        let questions = questions as f64;
         let size = table.task_count().div_ceil(most_chunks(table)).next_power_of_two();
         let firsts: Vec<u32> = (0..table.task_count() as u32).step_by(size).collect();
         let counted: Vec<(Stretch<'_>, Vec<u64>)> =
             firsts.into_par_iter().map(|first| Stretch::of(table, first, size)).collect();
         let mut labels = Vec::with_capacity(counted.len());
-        let mut shares = vec![0.5; table.label_count()];
+        let mut shares = vec![0.5 * questions; table.label_count()];
         for (part, counts) in counted {
             labels.push(part);
             shares.iter_mut().zip(counts).for_each(|(share, count)| *share += count as f64);
@@ -238,9 +241,9 @@ impl Said {
         let all: f64 = shares.iter().sum();
         shares.iter_mut().for_each(|share| *share /= all);
         let fitted = |counts_own| {
-            let (parts, weights, right) = fitted(table, &labels, &shares, counts_own);
+            let (parts, weights, right) = fitted(table, &labels, &shares, (questions, counts_own));
             let without = weights.iter().map(|weight| weight.without).collect();
-            Self { parts, shift: size.ilog2(), shares: shares.clone(), without, right }
+            Self { parts, shift: size.ilog2(), shares: shares.clone(), without, right, questions }
         };
         let said = fitted(false);
         if !said.is_weak() {
@@ -299,7 +302,7 @@ fn fitted(
     table: &LabelTable,
     labels: &[Stretch<'_>],
     shares: &[f64],
-    counts_own: bool,
+    (questions, counts_own): (f64, bool),
 ) -> (Vec<Part>, Vec<Weight>, Vec<[f64; 2]>) {
     let counts = table.count_of_workers(|task| table.of_task(task).len() > 1);
     let counts: Vec<f64> = counts.into_iter().map(|count| count as f64).collect();
@@ -319,7 +322,8 @@ fn fitted(
             .iter()
             .zip(&counts)
             .map(|(right, count)| {
-                let skill = (right + SHRINKAGE * average) / (count + SHRINKAGE);
+                let shrinkage = questions * SHRINKAGE;
+                let skill = (right + shrinkage * average) / (count + shrinkage);
                 let skill = skill.clamp(SKILL[0], SKILL[1]);
                 let log = (skill * wrong_labels / (1.0 - skill)).ln();
                 Weight { log, without: (-log).exp() }

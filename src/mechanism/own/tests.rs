@@ -34,8 +34,14 @@ fn looked(run: &OwnRun) -> Vec<usize> {
 fn measured(favourite: Option<Label>, constant: f64) -> Measured {
     let mut confirmed = Confirmed::default();
     confirmed.favourite = favourite;
-    let copied =
-        Copied { tasks: 20, in_common: 20, share: 0.0, variance: 0.01, ratios: [0.0, 9.0] };
+    let copied = Copied {
+        tasks: 20,
+        in_common: 20,
+        share: 0.0,
+        variance: 0.01,
+        ratios: [0.0, 9.0],
+        dependence: Dependence::default(),
+    };
     let (beyond, ghosts, from) = ([0.0, 5.0], [9.0; 2], [3.0, 0.0]);
     let (least_ghost, is_enough) = (9.0, false);
     Measured {

@@ -94,7 +94,8 @@ pub fn labels(
         z_of_crowd::check(&set)?;
     }
     let settings = &LabelsSettings { mechanism: choice.names, ..settings.clone() };
-    let options = settings.options(set.values.as_ref());
+    let mut options = settings.options(set.values.as_ref());
+    options.own.questions = questions;
     let mut scored = Vec::new();
     let parts = settings.mechanism.len() as u64;
     let mut scoring = Some(observer.stage("scoring", parts));

@@ -162,7 +162,11 @@ impl LabelsSettings {
             },
             em: EmSettings { tolerance: self.tolerance, max_iterations: self.max_iterations },
             several_sources: self.z_combine,
-            own: OwnSettings { false_discovery_rate: self.fdr, min_tasks: self.min_tasks },
+            own: OwnSettings {
+                false_discovery_rate: self.fdr,
+                min_tasks: self.min_tasks,
+                ..OwnSettings::default()
+            },
             places,
         }
     }

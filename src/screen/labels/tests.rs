@@ -169,6 +169,33 @@ fn ordered_labels_pay_for_near_misses_and_sets_are_questions() {
     assert!((a.estimate.unwrap().value - 4.0 / 6.0).abs() < 1e-12);
 }
 
+#[test]
+fn several_boxes_that_say_one_thing_are_no_more_sure_of_it() {
+    let mut random = stream(1, "boxes", 0);
+    let mut say = |truth: bool| truth == random.random_bool(0.8);
+    let truth: Vec<bool> = (0..20).map(|task| task % 2 == 0).collect();
+    let rows: Vec<(usize, String, bool)> = (0..20)
+        .flat_map(|task| (0..12).map(move |worker| (task, worker)))
+        .map(|(task, worker)| (task, worker.to_string(), say(truth[task])))
+        .collect();
+    let z: Vec<bool> = truth.iter().map(|&truth| say(truth)).collect();
+    // What is ticked together says of copies as much as one label: half as wide were the four boxes four tasks.
+    let width = |shown: [&str; 2], multi: bool| -> f64 {
+        let of = |yes: bool| shown[usize::from(yes)];
+        let rows = rows
+            .iter()
+            .map(|(task, worker, yes)| LabelRow::new(task.to_string(), worker.clone(), of(*yes)));
+        let z = z.iter().enumerate().map(|(task, yes)| ZLabelRow::new(task.to_string(), of(*yes)));
+        let mechanism = vec![MechanismName::Own];
+        let settings = LabelsSettings { mechanism, multi, ..LabelsSettings::default() };
+        let run = labels(Labels::from_rows(rows, z).unwrap(), &settings, &Silent).unwrap();
+        let own = &run.scores(MechanismName::Own).unwrap().rows;
+        own.iter().map(|row| row.copied_interval.unwrap()).map(|(low, high)| high - low).sum()
+    };
+    let ratio = width(["a;b;c", "d"], true) / width(["a", "d"], false);
+    assert!((0.9..1.1).contains(&ratio), "{ratio}");
+}
+
 #[cfg(feature = "html")]
 #[test]
 fn the_page_shows_what_the_table_says() {

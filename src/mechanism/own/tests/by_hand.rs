@@ -184,7 +184,7 @@ proptest! {
     #[test]
     fn what_is_measured_is_what_the_definitions_say(crowd in random_crowd()) {
         let table = &crowd.table;
-        let said = Said::new(table);
+        let said = Said::new(table, 1);
         let (weights, right) = fitted(table);
         let got: Vec<Option<f64>> = said.right.iter().map(|sum| Some(sum[0])).collect();
         assert_close(&got, &right.iter().copied().map(Some).collect::<Vec<_>>(), 1e-9);
@@ -207,6 +207,31 @@ proptest! {
             let got = [found.value, found.expected, found.blind].map(Some);
             assert_close(&got, &[Some(value), Some(expected), Some(blind)], 1e-9);
         }
+    }
+
+    #[test]
+    fn questions_that_are_asked_again_say_of_copies_what_they_say_once(crowd in random_crowd()) {
+        let (once, z) = (&crowd.table, &crowd.z);
+        let again: Vec<(u32, u32, Label)> = once
+            .reports()
+            .flat_map(|r| (0..3).map(move |question| (3 * r.task + question, r.worker, r.label)))
+            .collect();
+        let again = numbered((3 * once.task_count(), once.worker_count(), once.label_count()), &again);
+        let z_again: Labels = z.iter().flat_map(|label| [*label; 3]).collect();
+        let all = |table: &LabelTable, questions: usize, z: &Labels| -> Vec<Option<f64>> {
+            let said = Said::new(table, questions);
+            let Some(sample) = Sample::new(table, &said, z) else { return Vec::new() };
+            let mut hearing = Hearing::new(table, &said);
+            let workers = 0..table.worker_count() as u32;
+            let found: Vec<Copied> = workers
+                .filter_map(|worker| sample.of_worker(&mut hearing, worker, &mut Answers::default()))
+                .collect();
+            let effect =
+                Dependence::effect(questions as f64, found.iter().map(|one| one.dependence));
+            let of = |one: Copied| [one.share, one.variance, one.ratios[0], one.ratios[1]].map(Some);
+            found.into_iter().flat_map(|one| of(one.of_fewer(effect))).collect()
+        };
+        assert_close(&all(&again, 3, &z_again), &all(once, 1, z), 1e-9);
     }
 
     #[test]
@@ -234,7 +259,7 @@ fn one_label_always_is_confirmed_exactly_as_much_as_chance() {
         reports.extend([(task, 0, label), (task, 1, label), (task, 2, 0)]);
     }
     let table = numbered((4, 3, 2), &reports);
-    let said = Said::new(&table);
+    let said = Said::new(&table, 1);
     let mut tally = Tally::new(2);
     let mut hearing = Hearing::new(&table, &said);
     // On x tasks all others of c say x, on y tasks none; elsewhere 1/3 and 2/3 of them: 2/3 - 2/3.

@@ -420,3 +420,61 @@ fn copies_and_one_label_are_found_in_public_crowds() {
     eprintln!("copies {} of {}, one label {} of {}", found[0], planted[0], found[1], planted[1]);
     assert!(100 * found[0] >= 80 * planted[0] && 100 * found[1] >= 70 * planted[1]);
 }
+
+/// The crowd with so many questions a task in place of one: whether the label is the first, the second, ..
+fn in_questions(table: &LabelTable, z: &Labels, each: &[Label]) -> (LabelTable, Labels) {
+    let questions = each.len();
+    let of = |label: Label| each.iter().map(move |one| Label::from(label == *one));
+    let reports: Vec<(u32, u32, Label)> = table
+        .reports()
+        .flat_map(|report| {
+            let first = report.task * questions as u32;
+            (first..).zip(of(report.label)).map(move |(task, own)| (task, report.worker, own))
+        })
+        .collect();
+    let z = z.iter().flat_map(|label| of(label.unwrap())).map(Some).collect();
+    (numbered((questions * table.task_count(), table.worker_count(), 2), &reports), z)
+}
+
+#[test]
+fn questions_that_are_one_question_accuse_no_more_people_than_it_does() {
+    // The two ends of a decision, alone and three times, and as if they were tasks of their own.
+    let ways: [(&[Label], bool); 3] =
+        [(&[0, 1], true), (&[0, 1, 0, 1, 0, 1], true), (&[0, 1], false)];
+    let (mut of_one, mut of_several) = ([0; 2], [[0; 2]; 3]);
+    for planted in [0, 2] {
+        let kinds = |worker: usize| if worker < planted { Kind::Copy } else { Kind::Own };
+        let skills = |random: &mut ChaCha8Rng, _: usize| random.random_range(0.6..0.9);
+        let design = Design {
+            kinds: &kinds,
+            skills: &skills,
+            tasks: 30,
+            each: 15,
+            labels: 2,
+            first: 0.5,
+            workers: 20,
+            llm: 0.8,
+        };
+        for seed in 0..60 {
+            let (table, z) = design.draw(seed);
+            let add = |counts: &mut [usize; 2], run: &OwnRun| {
+                looked(run).iter().for_each(|&worker| counts[usize::from(worker < planted)] += 1);
+            };
+            add(&mut of_one, &judge(&table, std::slice::from_ref(&z)));
+            for (counts, (each, is_told)) in of_several.iter_mut().zip(ways) {
+                let (table, z) = in_questions(&table, &z, each);
+                let questions = if is_told { each.len() } else { 1 };
+                let min_tasks = 10 * each.len();
+                let settings = OwnSettings { min_tasks, questions, ..OwnSettings::default() };
+                add(counts, &OwnAnswers::new(&[source(&[z])], settings).judge(&table).unwrap());
+            }
+        }
+    }
+    let [honest, copies] = of_one;
+    for [of_several, found] in &of_several[..2] {
+        assert!(*of_several <= honest, "{of_several} for {honest} of 2,280 people");
+        assert!(10 * found >= 9 * copies, "{found} for {copies} of 120 copies");
+    }
+    let [as_tasks, _] = of_several[2];
+    assert!(as_tasks > 2 * honest, "{as_tasks} for {honest} of 2,280 people");
+}
