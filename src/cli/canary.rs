@@ -24,6 +24,7 @@ use crate::data::formula::{guarded, unguarded};
 use crate::data::hexadecimal::hexadecimal;
 use crate::data::import::Wanted;
 use crate::data::items::{PAPER, check_names_differ, read_items};
+use crate::data::nouns::{HAVE, counted, verb};
 use crate::data::review_reader::read_reviews;
 use crate::data::rows::{Column, NamedColumn};
 use crate::data::source::{Format, Source};
@@ -534,14 +535,19 @@ fn checked(args: &CheckArgs, common: &Common) -> Result<Report> {
     let some = found.reviews.iter().filter(|review| !review.found.is_empty()).count();
     let strangers = found.reviews.iter().filter(|review| review.of_other_papers > 0).count();
     table.set_headline(format!(
-        "{all} of {planned} reviews have every phrase that was hidden in their paper, {} more have some. By chance {} with every phrase would be expected, {} with any.",
-        some - all, small(found.expected_all), small(found.expected_any),
+        "{all} of {} {} every phrase that was hidden in their paper, {} more {} some. By chance {} with every phrase would be expected, {} with any.",
+        counted(planned, "review"), verb(all, HAVE), some - all, verb(some - all, HAVE), small(found.expected_all), small(found.expected_any),
     ));
     if strangers > 0 {
         warnings.push(crate::data::warning::Warning::new(
             "phrases_of_other_papers",
             strangers,
-            format!("{strangers} reviews have phrases that were hidden in other papers: the phrases may be known, and then the probabilities here do not hold"),
+            format!(
+                "{} {} phrases that were hidden in other papers: the phrases may be known, and then the \
+                 probabilities here do not hold",
+                counted(strangers, "review"),
+                verb(strangers, HAVE)
+            ),
         ));
     }
     warnings.extend(found.warnings(set, &plan));

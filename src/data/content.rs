@@ -9,6 +9,7 @@ use super::markup::shown;
 use super::rows::{Column, Field, FileProblems, Row};
 use super::strict_json::parse_strictly;
 use super::warning::{Warning, first_names};
+use crate::data::nouns::{COUNT, SAY, counted, verb};
 
 /// Columns that carry the content, in the order [`ContentReader::read`] expects them.
 pub(crate) const CONTENT_COLUMNS: [Column; 3] = [
@@ -71,7 +72,10 @@ impl ContentReader {
         let count = self.nothing.values().sum();
         let words: Vec<String> = self.nothing.keys().map(|word| format!("`{word}`")).collect();
         let message = format!(
-            "{count} texts say that there is none and count as missing: {}",
+            "{} {} that there is none and {} as missing: {}",
+            counted(count, "text"),
+            verb(count, SAY),
+            verb(count, COUNT),
             first_names(&words)
         );
         (count > 0).then(|| Warning::new("texts_missing", count, message))

@@ -21,6 +21,7 @@ use super::rows::{Column, Field, FileProblems, read_rows};
 use super::source::Source;
 use super::warning::{Warning, first_names, names_alike, names_alike_between, names_rounded};
 use super::z::{ZLabels, ZSample, ZSource, by_name};
+use crate::data::nouns::{ARE, HAVE, WERE, counted, verb};
 use crate::error::Remedy;
 
 /// The name of a task.
@@ -473,32 +474,42 @@ impl Loader<'_> {
                 warnings.push(Warning::new(code, count, format!("{message}{separator}{names}")));
             }
         };
-        let message = format!("{} duplicate labels were dropped", self.dropped);
+        let dropped = self.dropped;
+        let message =
+            format!("{} {} dropped", counted(dropped, "duplicate label"), verb(dropped, WERE));
         warn("duplicates_dropped", &[], self.dropped, message);
         let count = self.unknown_rows;
         let message = format!(
-            "{count} rows of Z or truth are of {} tasks that nobody labelled",
-            self.unknown_tasks.len()
+            "{} of Z or truth {} of {} that nobody labelled",
+            counted(count, "row"),
+            verb(count, ARE),
+            counted(self.unknown_tasks.len(), "task")
         );
         let unknown: Vec<&str> = self.unknown_tasks.names().iter().map(String::as_str).collect();
         warn("z_of_unknown_tasks", &unknown, count, message);
         let by_z = self.used(self.labels_of_z());
         let (outside, unused) = self.one_sided(&by_z);
         let message = format!(
-            "{} labels of Z are outside the label set of the crowd; each is a stratum of its own",
-            outside.len()
+            "{} of Z {} outside the label set of the crowd; each is a stratum of its own",
+            counted(outside.len(), "label"),
+            verb(outside.len(), ARE)
         );
         warn("z_labels_outside", &outside, outside.len(), message);
         if !self.sources.is_empty() {
             let message = format!(
-                "{} labels of the crowd are given by no LLM, which may be misspelt or stand for nothing",
-                unused.len()
+                "{} of the crowd {} given by no LLM, which may be misspelt or stand for nothing",
+                counted(unused.len(), "label"),
+                verb(unused.len(), ARE)
             );
             warn("labels_without_z", &unused, unused.len(), message);
         }
         if let Some(truth) = truth {
             let (outside, _) = self.one_sided(&self.used(truth.iter().flatten().copied()));
-            let message = format!("{} labels of the truth are given by no worker", outside.len());
+            let message = format!(
+                "{} of the truth {} given by no worker",
+                counted(outside.len(), "label"),
+                verb(outside.len(), ARE)
+            );
             warn("truth_labels_outside", &outside, outside.len(), message);
         }
         let tasks = self.table.task_count();
@@ -509,9 +520,12 @@ impl Loader<'_> {
                 .map(|task| self.table.tasks().name(task as u32))
                 .collect();
             let message = format!(
-                "{} of {tasks} tasks have no Z of `{}` and are left out of the scores that need it",
+                "{} of {} {} no Z of `{}` and {} left out of the scores that need it",
                 without.len(),
-                source.z.name
+                counted(tasks, "task"),
+                verb(without.len(), HAVE),
+                source.z.name,
+                verb(without.len(), ARE)
             );
             warn("tasks_without_z", &without, without.len(), message);
         }
@@ -519,8 +533,8 @@ impl Loader<'_> {
             .filter(|&task| self.table.of_task(task).len() == 1)
             .map(|task| self.table.tasks().name(task))
             .collect();
-        let message =
-            format!("{} tasks have a single label, which no peer can support", single.len());
+        let (tasks, have) = (counted(single.len(), "task"), verb(single.len(), HAVE));
+        let message = format!("{tasks} {have} a single label, which no peer can support");
         warn("tasks_with_one_label", &single, single.len(), message);
         warnings
     }

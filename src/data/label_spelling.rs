@@ -13,6 +13,7 @@ use super::answers::{Answered, set};
 use super::ids::{Ids, alike, same_to_people};
 use super::labels::{Label, LabelReport};
 use super::warning::{Warning, first_names};
+use crate::data::nouns::{COUNT, SAY, WERE, counted, verb};
 use crate::error::Remedy;
 
 /// How labels are compared, and what was made of them so far.
@@ -133,8 +134,10 @@ impl Spelling {
         let words: Vec<String> =
             self.missing_words.iter().map(|word| format!("`{word}`")).collect();
         let message = format!(
-            "{} labels say that there is none and count as missing: {}",
-            self.missing,
+            "{} {} that there is none and {} as missing: {}",
+            counted(self.missing, "label"),
+            verb(self.missing, SAY),
+            verb(self.missing, COUNT),
             first_names(&words)
         );
         let missing = (self.missing > 0)
@@ -150,8 +153,11 @@ impl Spelling {
             })
             .collect();
         let message = format!(
-            "{count} spellings of labels differ from others only in case, white space, Unicode form, characters \
-             that nobody sees, zeros (1.0 and 1) or the order of choices and were read as one: {}",
+            "{} of labels {} from others only in case, white space, Unicode form, characters that nobody sees, \
+             zeros (1.0 and 1) or the order of choices and {} read as one: {}",
+            counted(count, "spelling"),
+            verb(count, ["differs", "differ"]),
+            verb(count, WERE),
             first_names(&groups)
         );
         let folded = (count > 0)

@@ -19,6 +19,7 @@ use super::near::quotable;
 use super::problem::{DataError, Problems};
 use super::rows::{Column, Field, FileProblems, NamedColumn, read_rows};
 use super::source::Source;
+use crate::data::nouns::{HAVE, counted, verb};
 use crate::error::Remedy;
 
 pub(super) const SOURCE: Column =
@@ -385,7 +386,8 @@ impl Loader<'_> {
             .collect();
         if !without.is_empty() {
             let names = super::warning::first_names(&without);
-            let message = format!("{} tasks have no cluster: {names}", without.len());
+            let (tasks, have) = (counted(without.len(), "task"), verb(without.len(), HAVE));
+            let message = format!("{tasks} {have} no cluster: {names}");
             problems.report(None, Some(column), message);
         }
     }
@@ -451,7 +453,7 @@ mod tests {
         assert_eq!(found.clusters, Some((vec![1, 0], vec!["t1".into(), "t2".into()])));
         let file = source("c.csv", "task,cluster\nq1,t\nq9,t\n");
         let error = read(text, Some(ClusterSource::File(&file))).unwrap_err().to_string();
-        assert!(error.contains("1 tasks have no cluster: q2"), "{error}");
+        assert!(error.contains("1 task has no cluster: q2"), "{error}");
         let file = source("c.csv", "task,cluster\nq1,t\nq2,t\nq1,u\n");
         let error = read(text, Some(ClusterSource::File(&file))).unwrap_err().to_string();
         assert!(error.contains("`q1` is in cluster `u` here and in `t` above"), "{error}");

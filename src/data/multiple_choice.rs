@@ -6,6 +6,7 @@ use super::Labels;
 use super::ids::Ids;
 use super::label_reader::of_whole_labels;
 use super::labels::{Label, LabelNames, LabelReport, LabelTable};
+use crate::data::nouns::{HAVE, verb};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Separators of a set, the first that stands in any label.
@@ -63,7 +64,8 @@ impl Labels {
         };
         self.warnings.retain(|warning| !of_whole_labels(warning));
         let codes = ["z_labels_unknown", "truth_labels_unknown"];
-        let missing = self.missing(codes, "have none of the labels that people gave", is_none);
+        let what = |count| format!("{} none of the labels that people gave", verb(count, HAVE));
+        let missing = self.missing(codes, &what, is_none);
         let mut tasks = Ids::new();
         for task in self.table.tasks().names() {
             for choice in shown.values() {
@@ -158,7 +160,7 @@ mod tests {
         // A bird is nothing that people say: it may be a refusal.
         assert_eq!(set.z.sources[0].conditioning(), [Some(0), Some(1), None, None]);
         let missing = set.warnings.iter().find(|warning| warning.code == "z_labels_unknown");
-        assert!(missing.unwrap().message.ends_with("are missing: bird"), "{:?}", set.warnings);
+        assert!(missing.unwrap().message.ends_with("is missing: bird"), "{:?}", set.warnings);
         assert!(!set.warnings.iter().any(of_whole_labels), "{:?}", set.warnings);
     }
 

@@ -1,5 +1,7 @@
 //! What people, their texts and what these are about are called: in one place, for all sentences.
 
+use std::fmt::Display;
+
 use super::near::folded;
 
 /// The words of a venue, or those of a crowd.
@@ -134,9 +136,22 @@ impl Nouns {
     }
 }
 
-fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+/// So many of what is called `noun`, which has an `s` in the plural.
+pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    let ending = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {noun}{ending}")
 }
+
+/// A verb in the form for so many: of one and of several.
+pub(crate) fn verb(count: usize, [one, several]: [&'static str; 2]) -> &'static str {
+    if count == 1 { one } else { several }
+}
+
+pub(crate) const HAVE: [&str; 2] = ["has", "have"];
+pub(crate) const ARE: [&str; 2] = ["is", "are"];
+pub(crate) const WERE: [&str; 2] = ["was", "were"];
+pub(crate) const SAY: [&str; 2] = ["says", "say"];
+pub(crate) const COUNT: [&str; 2] = ["counts", "count"];
 
 #[cfg(test)]
 mod tests {
@@ -159,5 +174,6 @@ mod tests {
         assert_eq!(Nouns::Reviews.said(said), said);
         assert_eq!(Nouns::Answers.people(1), "1 worker");
         assert_eq!(Nouns::Reviews.things(16), "16 papers");
+        assert_eq!([verb(0, HAVE), verb(1, HAVE), verb(2, ARE)], ["have", "has", "are"]);
     }
 }

@@ -10,6 +10,7 @@ use super::label_reader::of_whole_labels;
 use super::labels::{Label, LabelNames, LabelReport, LabelTable};
 use super::warning::{Warning, first_names};
 use super::{Labels, ids::Ids};
+use crate::data::nouns::{ARE, counted, verb};
 use crate::error::{ErrorKind, Kinded};
 
 /// Numbers that differ more often than this are put into [`BINS`].
@@ -187,11 +188,14 @@ impl Labels {
         warnings.retain(|warning| !of_whole_labels(warning));
         let is_off = |label: Label| new[usize::from(label)].is_none();
         let codes = ["z_labels_outside_scale", "truth_labels_outside_scale"];
-        warnings.extend(self.missing(codes, &format!("are not on the scale {scale}"), is_off));
+        let what = |count: usize| format!("{} not on the scale {scale}", verb(count, ARE));
+        warnings.extend(self.missing(codes, &what, is_off));
         if dropped > 0 {
             let message = format!(
-                "{dropped} labels are not on the scale {scale}, and are missing: {}",
-                first_names(&outside)
+                "{} {are} not on the scale {scale}, and {are} missing: {}",
+                counted(dropped, "label"),
+                first_names(&outside),
+                are = verb(dropped, ARE)
             );
             warnings.push(Warning::new("labels_outside_scale", dropped, message));
         }
@@ -216,11 +220,12 @@ impl Labels {
         renumbered
     }
 
-    /// That some labels of Z and of truth, under a code each, which are `what`, are taken as missing.
+    /// That some labels of Z and of truth, under a code each, of which so many are as `what` says, are
+    /// taken as missing.
     pub(super) fn missing(
         &self,
         codes: [&'static str; 2],
-        what: &str,
+        what: &dyn Fn(usize) -> String,
         is_missing: impl Fn(Label) -> bool,
     ) -> Vec<Warning> {
         let samples = self.z.sources.iter().flat_map(|source| &source.samples);
@@ -232,7 +237,9 @@ impl Labels {
             let names: Vec<&str> =
                 labels.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
             let (count, names) = (labels.len(), first_names(&names));
-            let message = format!("{count} labels of {whose} {what}, and are missing: {names}");
+            let (labels, are) = (counted(count, "label"), verb(count, ARE));
+            let what = what(count);
+            let message = format!("{labels} of {whose} {what}, and {are} missing: {names}");
             (count > 0).then(|| Warning::new(code, count, message))
         };
         let both = [("Z", of_z), ("the truth", of_truth)];
@@ -265,8 +272,7 @@ mod tests {
         assert_eq!((set.z.sources[0].conditioning(), set.truth), (vec![None], Some(vec![None])));
         let said: Vec<&str> = set.warnings.iter().map(|warning| warning.message.as_str()).collect();
         for whose in ["Z", "the truth"] {
-            let off =
-                format!("1 labels of {whose} are not on the scale 1..5, and are missing: 4/5");
+            let off = format!("1 label of {whose} is not on the scale 1..5, and is missing: 4/5");
             assert!(said.contains(&off.as_str()), "{said:?}");
         }
         assert!(!set.warnings.iter().any(of_whole_labels), "{said:?}");

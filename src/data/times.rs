@@ -6,6 +6,7 @@ use super::problem::Problems;
 use super::rows::{Column, Field, FileProblems, Row, header, read_rows};
 use super::source::Source;
 use super::warning::Warning;
+use crate::data::nouns::{COUNT, HAVE, counted, verb};
 
 const fn column(name: &'static str) -> Column {
     Column { name, synonyms: &[], required: false }
@@ -181,9 +182,11 @@ impl Times {
     /// What to say of times that cannot be read.
     pub(crate) fn warning(&self) -> Option<Warning> {
         let message = format!(
-            "{} answers have a time that cannot be read, and count as without one: give seconds, from 0 on, or \
-             moments as 2024-05-01T10:11:12",
-            self.unreadable
+            "{} {} a time that cannot be read, and {} as without one: give seconds, from 0 on, or moments as \
+             2024-05-01T10:11:12",
+            counted(self.unreadable, "answer"),
+            verb(self.unreadable, HAVE),
+            verb(self.unreadable, COUNT)
         );
         (self.unreadable > 0).then(|| Warning::new("times_unreadable", self.unreadable, message))
     }

@@ -20,6 +20,7 @@ use super::vectors::Vectors;
 use super::word_vectors::WordVectors;
 use super::{EmbedError, Embedder, VectorKind};
 use crate::data::content::Content;
+use crate::data::nouns::{counted, verb};
 use crate::data::observer::Observer;
 use crate::data::warning::Warning;
 use crate::error::{Error, Remedy, Result};
@@ -341,7 +342,8 @@ fn suspicious_texts(texts: &[&str], rubric: &crate::judge::Rubric) -> Option<War
     let count = found.len();
     (count > 0).then(|| {
         let names = crate::data::warning::first_names(&found);
-        let message = format!("{count} texts look as if they speak to the model: {names}");
+        let look = verb(count, ["looks as if it speaks", "look as if they speak"]);
+        let message = format!("{} {look} to the model: {names}", counted(count, "text"));
         Warning::new("suspicious_texts", count, message)
     })
 }

@@ -112,9 +112,9 @@ fn the_file_says_whether_they_are_reviewers_or_workers() {
     folder.write("more.jsonl", format!("{z}{of_none}\n"));
     let odd = folder.caz(&["reviews", "r.jsonl", "--z", "more.jsonl"]).succeeded().stdout;
     for said in [
-        "1 Z answers are of tasks that nobody answered: old papers.",
-        "1 tasks have a single answer, which no peer can support: P99 review.",
-        "of 13 tasks have no Z; their 0 pairs of answers are left out of the scores that need it: P99 review.",
+        "1 Z answer is of a task that nobody answered: old papers.",
+        "1 task has a single answer, which no peer can support: P99 review.",
+        "1 of 13 tasks has no Z; 0 pairs of their answers are left out of the scores that need it: P99 review.",
     ] {
         assert!(odd.contains(said), "no `{said}` in: {odd}");
     }

@@ -115,9 +115,9 @@ fn odd_papers_are_counted_not_refused() {
     let z = format!("{Z}p9,a paper nobody reviewed\np3,about the third\n");
     let run = run(&reviews, &z).succeeded();
     for part in [
-        "1 Z reviews are of papers that nobody reviewed: p9",
-        "1 of 3 papers have no Z; their 1 pairs of reviews are left out",
-        "1 papers have a single review, which no peer can support: p3",
+        "1 Z review is of a paper that nobody reviewed: p9",
+        "1 of 3 papers has no Z; 1 pair of their reviews is left out",
+        "1 paper has a single review, which no peer can support: p3",
     ] {
         assert!(run.stdout.contains(part), "{part}: {}", run.stdout);
     }

@@ -512,7 +512,7 @@ fn texts_that_say_there_is_none_are_missing_and_counted() {
     let result: Value = serde_json::from_str(&run.stdout).unwrap();
     let warnings = result["warnings"].to_string();
     assert!(
-        warnings.contains("1 texts say that there is none") && warnings.contains("#N/A"),
+        warnings.contains("1 text says that there is none") && warnings.contains("#N/A"),
         "{warnings}"
     );
     assert!(!result["results"].to_string().contains("\"b\""), "{result}");
@@ -707,7 +707,7 @@ fn prolific_s_list_says_whose_answers_of_a_survey_count() {
             })
             .collect();
         assert_eq!(workers, ["p0", "p2", "p9"], "{}", run.stderr);
-        assert!(run.stderr.contains("1 rows are of people whose submission"), "{}", run.stderr);
+        assert!(run.stderr.contains("1 row is of people whose submission"), "{}", run.stderr);
         assert!(run.stderr.contains("1 people are not in `prolific.csv`"), "{}", run.stderr);
     }
     folder

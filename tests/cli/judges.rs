@@ -29,7 +29,7 @@ fn judges_are_measured_and_compared_with_a_page() {
     assert_eq!(value("more", "consistency"), "1");
     let p: f64 = value("more", "p_mcnemar:single").parse().unwrap();
     assert!((p - 1.0).abs() < 1e-9, "{p}");
-    assert!(run.stderr.contains("1 verdicts are missing, of single"), "{}", run.stderr);
+    assert!(run.stderr.contains("1 verdict is missing, of single"), "{}", run.stderr);
     let page = std::fs::read_to_string(folder.path("page.html")).unwrap();
     assert!(page.contains("How well judges of pairs judge") && page.contains("<svg"));
 

@@ -59,7 +59,7 @@ fn where_nobody_has_a_score_nothing_is_said_of_what_they_add() {
     let arguments = ["reviews", "r.csv", "--z", "z.csv", "--score", "projected"];
     let shown = folder.caz(&arguments).succeeded().stdout;
     assert!(shown.starts_with("None of 2 reviewers has a projected score.\n"), "{shown}");
-    assert!(shown.contains("1 reviews have a zero vector; their pairs count as 0"), "{shown}");
+    assert!(shown.contains("1 review has a zero vector, with which pairs count as 0"), "{shown}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Papers with their reviews inside: `PeerRead` (`id`, `reviews[].comments`) and `NLPeer` (`rid`, `reviewer`,
 //! `report{}`). Reviewers have no names there, or none that repeat.
 
+use crate::data::nouns::counted;
 use serde_json::Value;
 
 use super::elements::{Broken, Object, Place, each_object, only_object};
@@ -76,7 +77,8 @@ impl Importer for PeerRead {
         output.text_fields = if fields.is_empty() { vec!["comments".into()] } else { fields };
         if unnamed > 0 {
             let message = format!(
-                "{unnamed} reviews do not say who wrote them; each counts as a person of its own"
+                "{} without a name of who wrote it; each counts as a person of its own",
+                counted(unnamed, "review")
             );
             output.warnings.push(Warning::new("unnamed_reviewers", unnamed, message));
         }

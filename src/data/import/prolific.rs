@@ -13,6 +13,7 @@ use super::peek::{Peek, Root};
 use super::reading::Imported;
 use super::refused::PROLIFIC_COLUMNS;
 use super::settings::ImportSettings;
+use crate::data::nouns::{ARE, counted, verb};
 use crate::data::source::Source;
 use crate::data::warning::{Warning, first_names};
 
@@ -108,9 +109,11 @@ impl Submissions {
         imported.source.bytes = lines;
         if left_out > 0 {
             let message = format!(
-                "{left_out} rows are of people whose submission was rejected, returned or timed out by \
-                 `{}`, and are left out",
-                self.file
+                "{} {are} of people whose submission was rejected, returned or timed out by `{}`, and {are} \
+                 left out",
+                counted(left_out, "row"),
+                self.file,
+                are = verb(left_out, ARE)
             );
             imported.warnings.push(Warning::new("submissions_left_out", left_out, message));
         }

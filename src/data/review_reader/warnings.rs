@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Loader;
 use crate::data::ids::Ids;
+use crate::data::nouns::{ARE, HAVE, WERE, counted, verb};
 use crate::data::warning::{Warning, first_names, names_alike_between, names_rounded};
 use crate::error::Remedy;
 
@@ -18,7 +19,8 @@ impl Loader<'_> {
         };
         let mut warnings: Vec<Warning> = self.contents.warning().into_iter().collect();
         if self.replaced > 0 {
-            let message = format!("{} duplicate reviews were dropped", self.replaced);
+            let (count, were) = (self.replaced, verb(self.replaced, WERE));
+            let message = format!("{} {were} dropped", counted(count, "duplicate review"));
             warnings.push(warning("duplicates_dropped", self.replaced, &message));
         }
         if let Some(names) = self.per_paper {
@@ -36,16 +38,18 @@ impl Loader<'_> {
         warnings.extend(self.tasks.warnings(&set.papers, nouns));
         if self.joined > 0 {
             let message = format!(
-                "{} texts were joined to an earlier one of the same paper and reviewer",
-                self.joined
+                "{} {} joined to an earlier one of the same paper and reviewer",
+                counted(self.joined, "text"),
+                verb(self.joined, WERE)
             );
             warnings.push(warning("reviews_joined", self.joined, &message));
         }
         if !self.unknown_people.is_empty() {
             let unknown: Vec<&String> = self.unknown_people.iter().collect();
             let message = format!(
-                "{} reviewers are not in the file of people and keep their names",
-                unknown.len()
+                "{} {are} not in the file of people and {are} named as before",
+                counted(unknown.len(), "reviewer"),
+                are = verb(unknown.len(), ARE)
             );
             let names = first_names(&unknown);
             warnings.push(named("people_unknown", unknown.len(), &message, &names));
@@ -64,7 +68,8 @@ impl Loader<'_> {
             let papers: BTreeSet<&String> = self.unknown_papers.iter().collect();
             let papers: Vec<&String> = papers.into_iter().collect();
             let names = first_names(&papers);
-            let message = format!("{count} Z reviews are of papers that nobody reviewed");
+            let of = verb(count, ["is of a paper", "are of papers"]);
+            let message = format!("{} {of} that nobody reviewed", counted(count, "Z review"));
             warnings.push(named("z_of_unknown_papers", count, &message, &names));
             let unknown: Ids = papers.iter().copied().collect();
             let what = format!("{}s of Z", nouns.thing());
@@ -73,6 +78,16 @@ impl Loader<'_> {
             warnings.extend(names_alike_between(&what, &set.papers, unknown));
         }
         warnings.extend(self.of_samples());
+        warnings.extend(self.of_papers());
+        warnings
+    }
+
+    /// What papers miss for their scores.
+    fn of_papers(&self) -> Vec<Warning> {
+        let (mut warnings, set, nouns) = (Vec::new(), &self.set, self.set.nouns);
+        let named = |code, count, sentence: &str, names: &str| {
+            Warning::new(code, count, format!("{}: {names}", nouns.said(sentence)))
+        };
         let mut reviews_of = vec![0_usize; set.papers.len()];
         let mut has_z = vec![false; set.papers.len()];
         set.reviews.iter().for_each(|review| reviews_of[review.paper as usize] += 1);
@@ -91,9 +106,11 @@ impl Loader<'_> {
                 .map(|paper| reviews_of[paper] * reviews_of[paper].saturating_sub(1) / 2)
                 .sum();
             let message = format!(
-                "{count} of {} papers have no Z; their {pairs} pairs of reviews are left out of \
-                 the scores that need it",
-                set.papers.len()
+                "{count} of {} {} no Z; {} of their reviews {} left out of the scores that need it",
+                counted(set.papers.len(), "paper"),
+                verb(count, HAVE),
+                counted(pairs, "pair"),
+                verb(pairs, ARE)
             );
             let names = first_names(&without_z);
             warnings.push(named("papers_without_z", count, &message, &names));
@@ -102,7 +119,8 @@ impl Loader<'_> {
         if !single.is_empty() {
             let count = single.len();
             let names = first_names(&single);
-            let message = format!("{count} papers have a single review, which no peer can support");
+            let (papers, have) = (counted(count, "paper"), verb(count, HAVE));
+            let message = format!("{papers} {have} a single review, which no peer can support");
             warnings.push(named("papers_with_one_review", count, &message, &names));
         }
         warnings

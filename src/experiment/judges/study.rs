@@ -11,6 +11,7 @@ use super::row::{COLUMNS, Row};
 use super::tally::{MEASURES, Measure, Sums, by_cluster, missing, weighted};
 use super::verdicts::{Files, Judge, Verdicts, read};
 use super::{Cluster, JudgesError, JudgesSettings, transcripts};
+use crate::data::nouns::{ARE, COUNT, HAVE, counted, verb};
 use crate::data::observer::Observer;
 use crate::data::side::Side;
 use crate::data::warning::{Warning, first_names};
@@ -282,7 +283,9 @@ fn warnings(verdicts: &Verdicts) -> Vec<Warning> {
         let message = "no pair has a gold verdict: who is right is not measured";
         warnings.push(Warning::new("no_gold", without, message));
     } else if without > 0 {
-        let message = format!("{without} pairs have no gold verdict and count for flips only");
+        let (pairs, have) = (counted(without, "pair"), verb(without, HAVE));
+        let message =
+            format!("{pairs} {have} no gold verdict and {} for flips only", verb(without, COUNT));
         warnings.push(Warning::new("pairs_without_gold", without, message));
     }
     let missing = |judge: &&Judge| {
@@ -293,7 +296,8 @@ fn warnings(verdicts: &Verdicts) -> Vec<Warning> {
     if !unread.is_empty() {
         let count: usize = unread.iter().map(missing).sum();
         let names: Vec<&str> = unread.iter().map(|judge| judge.name.as_str()).collect();
-        let message = format!("{count} verdicts are missing, of {}", first_names(&names));
+        let (verdicts, are) = (counted(count, "verdict"), verb(count, ARE));
+        let message = format!("{verdicts} {are} missing, of {}", first_names(&names));
         warnings.push(Warning::new("missing_verdicts", count, message));
     }
     warnings

@@ -7,6 +7,7 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::data::nouns::{ARE, counted, verb};
 use crate::data::observer::Observer;
 use crate::data::problem::Problems;
 use crate::data::rows::{FileProblems, NamedColumn, header, read_rows};
@@ -103,7 +104,8 @@ pub fn compare_rankings(
     }
     table.set_headline(answer(&table));
     let warnings = (missing > 0).then(|| {
-        let message = format!("{missing} runs lack a score and are left out");
+        let (runs, are) = (counted(missing, "run"), verb(missing, ARE));
+        let message = format!("{runs} without a score {are} left out");
         Warning::new("runs_without_score", missing, message)
     });
     Ok(Report {

@@ -13,6 +13,7 @@ use super::settings::{AgreementSettings, Compare, Cut, Outside};
 use super::work::{Row, Work, clusters, labels_of, only, scale_of};
 use crate::data::ids::{Ids, alike};
 use crate::data::labellers::{LabellerFiles, Labellings, read_labellers};
+use crate::data::nouns::{ARE, COUNT, HAVE, SAY, WERE, counted, verb};
 use crate::data::observer::Observer;
 use crate::data::scale::Scale;
 use crate::data::warning::{Warning, first_names, names_alike, names_rounded};
@@ -118,7 +119,8 @@ pub fn run(
         return Err(AgreementError::Alone.into());
     }
     if ties > 0 {
-        let message = format!("{ties} tasks have no gold label, since several labels tie");
+        let (tasks, have) = (counted(ties, "task"), verb(ties, HAVE));
+        let message = format!("{tasks} {have} no gold label, since several labels tie");
         warnings.push(Warning::new("gold_ties", ties, message));
     }
     warnings.extend(without_gold(&data, &scale)?);
@@ -232,8 +234,10 @@ pub(super) fn warnings(
     warnings.extend(names_alike("tasks", &tasks));
     if !data.sets.is_empty() {
         let message = format!(
-            "{} labels are sets of choices that stand there in another order, too, and were read as one: {}",
-            data.sets.len(),
+            "{} {} of choices that stand there in another order, too, and {} read as one: {}",
+            counted(data.sets.len(), "label"),
+            verb(data.sets.len(), ["is a set", "are sets"]),
+            verb(data.sets.len(), WERE),
             first_names(&data.sets)
         );
         warnings.push(Warning::new("labels_folded", data.sets.len(), message));
@@ -249,7 +253,12 @@ pub(super) fn warnings(
     let rows = nothing.len();
     if rows > 0 {
         let words = names(&nothing);
-        let message = format!("{rows} labels say that there is none and count as missing: {words}");
+        let message = format!(
+            "{} {} that there is none and {} as missing: {words}",
+            counted(rows, "label"),
+            verb(rows, SAY),
+            verb(rows, COUNT)
+        );
         warnings.push(Warning::new("labels_missing", rows, message));
     }
     let rows = outside.len();
@@ -301,8 +310,10 @@ fn without_gold(data: &Labellings, scale: &Scale) -> Result<Option<Warning>, Agr
         return Err(AgreementError::NoCommonTask { labels, gold });
     }
     let message = format!(
-        "{rows} labels are of {} tasks without a gold label: {}",
-        tasks.len(),
+        "{} {} of {} without a gold label: {}",
+        counted(rows, "label"),
+        verb(rows, ARE),
+        counted(tasks.len(), "task"),
         first_names(&names)
     );
     Ok(Some(Warning::new("no_gold", rows, message)))

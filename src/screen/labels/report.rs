@@ -1,5 +1,6 @@
 //! The table and the words of a run on labels.
 
+use crate::data::nouns::{HAVE, counted, verb};
 use serde::Serialize;
 
 use super::{LabelsRun, LabelsSettings, MechanismScores, WorkerRow, accuracy, own};
@@ -219,7 +220,11 @@ pub(super) fn scope(set: &Labels) -> String {
 /// The same of so many workers, labels, tasks and different labels, and of LLMs of these names.
 pub fn scope_of([workers, reports, tasks, different]: [u64; 4], names: &[&str]) -> String {
     let crowd = format!(
-        "{workers} workers, {reports} labels of {tasks} tasks, {different} different labels"
+        "{}, {} of {}, {}",
+        counted(workers, "worker"),
+        counted(reports, "label"),
+        counted(tasks, "task"),
+        counted(different, "different label")
     );
     match names.len() {
         0 => format!("{crowd}; no labels of an LLM."),
@@ -234,7 +239,8 @@ fn consensus(scored: &MechanismScores) -> Option<String> {
     let what = if scored.posteriors.is_some() { "most probable label" } else { "majority" };
     let share = consensus.share? * 100.0;
     let tasks = consensus.n_tasks;
-    Some(format!("The {what} is right on {share:.1} % of {tasks} tasks with known truth."))
+    let tasks = counted(tasks, "task");
+    Some(format!("The {what} is right on {share:.1} % of {tasks} with known truth."))
 }
 
 /// Who has no score, by number of the worker, and why.
@@ -244,6 +250,7 @@ pub fn left_out(workers: &[String], scored: &MechanismScores) -> Option<String> 
     without.sort_unstable();
     let names: Vec<&str> = without.iter().map(|&number| workers[number].as_str()).collect();
     let (count, name, why) = (names.len(), scored.mechanism, scored.mechanism.unscored());
+    let (workers, have) = (counted(count, "worker"), verb(count, HAVE));
     (count > 0)
-        .then(|| format!("{count} workers have no {name} score ({why}): {}.", first_names(&names)))
+        .then(|| format!("{workers} {have} no {name} score ({why}): {}.", first_names(&names)))
 }

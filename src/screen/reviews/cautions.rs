@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use crate::data::near::quotable;
+use crate::data::nouns::{ARE, HAVE, counted, verb};
 use crate::data::reviews::ReviewSet;
 use crate::data::warning::{Warning, first_names};
 use crate::error::Remedy;
@@ -33,11 +34,17 @@ pub(super) fn directions(set: &ReviewSet, space: &Space, why: &str) -> Vec<Warni
     let (z, reviews) = zero_counts(set, space);
     let mut warnings = Vec::new();
     if z > 0 {
-        let message = format!("{z} Z vectors are zero, carry no direction and are skipped");
+        let message = format!(
+            "{} {are} zero, {} no direction and {are} skipped",
+            counted(z, "Z vector"),
+            verb(z, ["carries", "carry"]),
+            are = verb(z, ARE)
+        );
         warnings.push(Warning::new("zero_z", z, message));
     }
     if reviews > 0 {
-        let message = format!("{reviews} reviews have a zero vector{why}; their pairs count as 0");
+        let (texts, have) = (set.nouns.texts(reviews), verb(reviews, HAVE));
+        let message = format!("{texts} {have} a zero vector{why}, with which pairs count as 0");
         warnings.push(Warning::new("zero_reviews", reviews, message));
     }
     warnings
@@ -53,9 +60,10 @@ pub(super) fn without_direction<S: Deref<Target = ReviewSet>>(
     let count = papers_without_direction(papers, space, projection.combine);
     (count > 0).then(|| {
         let message = format!(
-            "{count} of {} papers are left out of projected: their Z, or the mean of several, is zero or \
-             equals the center, and so has no direction to remove",
-            papers.len()
+            "{count} of {} {} left out of projected: the Z, or the mean of several, is zero or equals the \
+             center, and so has no direction to remove",
+            scorer.set().nouns.things(papers.len()),
+            verb(count, ARE)
         );
         Warning::new("z_without_direction", count, message)
     })
@@ -108,10 +116,16 @@ pub(super) fn only_one(set: &ReviewSet) -> Vec<Warning> {
     warnings
 }
 
-/// Reasons not to trust one score.
-pub(super) fn of_score(scored: &Scored, reviews: usize) -> Vec<Warning> {
+/// Reasons not to trust one score, in the words of the file: none of them names anybody.
+pub(super) fn of_score(scored: &Scored, set: &ReviewSet) -> Vec<Warning> {
+    let said = |mut warning: Warning| {
+        warning.message = set.nouns.said(&warning.message);
+        warning
+    };
     match &scored.detail {
-        ScoreDetail::Combined { basis, .. } => of_combined(basis, reviews),
+        ScoreDetail::Combined { basis, .. } => {
+            of_combined(basis, set.reviews.len()).into_iter().map(said).collect()
+        }
         // Those of own name people, see `own::warnings`.
         ScoreDetail::None | ScoreDetail::Own(_) => Vec::new(),
     }
@@ -131,29 +145,35 @@ fn of_combined(basis: &Basis, reviews: usize) -> Vec<Warning> {
     }
     if scored < ENOUGH_REVIEWERS {
         let message = format!(
-            "the combined score compares reviewers with each other and there are {scored}; do not \
-             trust it with fewer than {ENOUGH_REVIEWERS}"
+            "the combined score compares reviewers with each other and there {} {scored}; do not \
+             trust it with fewer than {ENOUGH_REVIEWERS}",
+            verb(scored, ARE)
         );
         warn("combined_few_reviewers", scored, message);
     }
     if papers < ENOUGH_PAPERS {
         let message = format!(
-            "the combined score compares papers with each other and {papers} have peers and an LLM \
-             review; do not trust it with fewer than {ENOUGH_PAPERS}"
+            "the combined score compares papers with each other and {papers} {} peers and an LLM \
+             review; do not trust it with fewer than {ENOUGH_PAPERS}",
+            verb(papers, HAVE)
         );
         warn("combined_few_papers", papers, message);
     }
     if single_paper > 0 {
         let message = format!(
-            "{single_paper} of {scored} reviewers have a combined score from one paper, which is \
-             often wrong; look at those with several papers first"
+            "{single_paper} of {} {} a combined score from one paper, which is often wrong; look at \
+             those with several papers first",
+            counted(scored, "reviewer"),
+            verb(single_paper, HAVE)
         );
         warn("combined_single_paper", single_paper, message);
     }
     if two_papers > 0 {
         let message = format!(
-            "{two_papers} of {scored} reviewers have a combined score from two papers, which is \
-             less sure than from five"
+            "{two_papers} of {} {} a combined score from two papers, which is less sure than from \
+             five",
+            counted(scored, "reviewer"),
+            verb(two_papers, HAVE)
         );
         warn("combined_two_papers", two_papers, message);
     }
@@ -174,8 +194,10 @@ fn of_combined(basis: &Basis, reviews: usize) -> Vec<Warning> {
     }
     if many && reviews_without_z > 0 {
         let message = format!(
-            "{reviews_without_z} of {reviews} reviews are on papers without a usable LLM review; \
-             copies among them go unseen by the combined score"
+            "{reviews_without_z} of {} {} on papers without a usable LLM review; copies among them \
+             go unseen by the combined score",
+            counted(reviews, "review"),
+            verb(reviews_without_z, ARE)
         );
         warn("combined_without_z", reviews_without_z, message);
     }

@@ -11,6 +11,7 @@ use super::table::CANARIES;
 use super::{Asking, ReviewsRun, ReviewsSettings, Sentences};
 use crate::data::content::Content;
 use crate::data::nouns::Nouns;
+use crate::data::nouns::{ARE, counted, verb};
 use crate::data::reviews::{Review, ReviewSet};
 use crate::data::warning::{Warning, by_reason, first_of};
 use crate::data::words::disguised;
@@ -119,9 +120,10 @@ pub(super) fn warnings(set: &ReviewSet, own: &OwnScores) -> Vec<Warning> {
     let pairs = &own.near_duplicates;
     if !pairs.is_empty() {
         let message = format!(
-            "{} pairs of {}s are nearly the same text: {}",
-            pairs.len(),
+            "{} of {}s {} nearly the same text: {}",
+            counted(pairs.len(), "pair"),
             nouns.text(),
+            verb(pairs.len(), ARE),
             listed(set, pairs)
         );
         warnings.push(Warning::new("near_duplicates", pairs.len(), message));

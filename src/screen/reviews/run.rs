@@ -274,7 +274,7 @@ impl ReviewsRun {
             if name == ScoreName::Projected {
                 warnings.extend(cautions::without_direction(&self.scorers.scorer, self.projection));
             }
-            warnings.extend(cautions::of_score(self.scored(name), self.set().reviews.len()));
+            warnings.extend(cautions::of_score(self.scored(name), self.set()));
         }
         warnings
     }

@@ -4,6 +4,7 @@ use super::features::Comparison;
 use super::model::Model;
 use super::settings::COUNTED_WORDS;
 use super::verdict::Verdict;
+use crate::data::nouns::{ARE, counted, verb};
 use crate::data::warning::Warning;
 use crate::stats::flag::MAJORITY;
 
@@ -78,8 +79,10 @@ pub(super) fn warnings(
     if 6 * verdict.far_z >= comparison.planted.venue.reviews.len() {
         let count = verdict.far_z;
         let message = format!(
-            "{count} reviews are on papers whose Z is hardly closer to the paper's reviews than what an LLM writes of \
-             other papers: look whether Z is filed under the right papers; whoever wrote those reviews is not clear"
+            "{} {} on papers whose Z is hardly closer to the paper's reviews than what an LLM writes of \
+             other papers: look whether Z is filed under the right papers; whoever wrote those reviews is not clear",
+            counted(count, "review"),
+            verb(count, ARE)
         );
         warn("own_far_z", count, &message);
     }
