@@ -144,7 +144,7 @@ impl CrowdPlan {
         if let Some(&(what, _)) = counts.iter().find(|(_, count)| *count == 0) {
             return Err(SimulateError::Empty { what });
         }
-        check_share("consistency", self.consistency)?;
+        check_share("llm_consistency", self.consistency)?;
         for &lazy in &self.lazy {
             check_share("lazy", lazy)?;
         }

@@ -162,6 +162,38 @@ fn exact_labels_keep_words_for_nothing_of_an_export_too() {
 }
 
 #[test]
+fn a_crowd_out_of_nothing_names_the_key_that_is_wrong_and_says_what_it_lacks() {
+    let folder = Folder::new();
+    let simulate = |crowd: &str| {
+        folder.caz(&["simulate", "crowd", "--crowd", crowd, "--output", "c", "--format", "json"])
+    };
+    for (key, name) in [
+        ("human-accuracy", "human_accuracy"),
+        ("llm-accuracy", "llm_accuracy"),
+        ("llm-consistency", "llm_consistency"),
+        ("llm", "llm"),
+    ] {
+        simulate(&format!("{key}=2")).failed(2, &[&format!("the share `{name}` is 2")]);
+    }
+    // Nothing is written over that no simulation left, and the same command may be run again.
+    std::fs::create_dir(folder.path("c")).unwrap();
+    folder.write("c/labels.csv", "mine");
+    simulate("tasks=5").failed(2, &["labels.csv` is there, and no simulation left it"]);
+    assert_eq!(read(&folder, "c/labels.csv"), "mine");
+    assert!(!folder.path("c/z.csv").exists());
+    std::fs::remove_file(folder.path("c/labels.csv")).unwrap();
+    simulate("tasks=5").succeeded();
+    let run = simulate("workers=3,workers-per-task=9,tasks=5").succeeded();
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(report["results"][0]["n_labels"], 15);
+    assert_eq!(report["warnings"][0]["code"], "workers_per_task");
+    assert_eq!(
+        report["warnings"][0]["message"],
+        "every task is answered by all workers, who are 3 and not the 9 asked for"
+    );
+}
+
+#[test]
 fn a_crowd_out_of_nothing_is_scored() {
     let folder = Folder::new();
     let more = ["--crowd", "workers=20,tasks=900,llm=.2", "--output", "c", "--seed", "1"];

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{SimulatedFile, write_labels, write_rows};
+use crate::data::warning::Warning;
 use crate::error::{ErrorKind, Kinded};
 use crate::report::{Report, Table, settings_map};
 use crate::simulate::crowd::{CrowdPlan, SignalMatrix, SyntheticCrowd};
@@ -175,8 +176,8 @@ impl CrowdSettings {
                 SignalMatrix::symmetric(name, self.labels, accuracy)
             };
             [
-                of("human", self.human_accuracy, default.human_accuracy)?,
-                of("llm", self.llm_accuracy, default.llm_accuracy)?,
+                of("human_accuracy", self.human_accuracy, default.human_accuracy)?,
+                of("llm_accuracy", self.llm_accuracy, default.llm_accuracy)?,
             ]
         };
         let lazy = count_of(self.llm, self.workers);
@@ -264,9 +265,18 @@ impl SimulatedCrowd {
             inputs: Vec::new(),
             settings: settings_map(&self.settings),
             table,
-            warnings: Vec::new(),
+            warnings: self.too_few_workers().into_iter().collect(),
             footer: Vec::new(),
             prose: None,
         }
+    }
+
+    fn too_few_workers(&self) -> Option<Warning> {
+        let (asked, workers) = (self.plan.workers_per_task, self.plan.lazy.len());
+        let missing = asked.checked_sub(workers).filter(|missing| *missing > 0)?;
+        let message = format!(
+            "every task is answered by all workers, who are {workers} and not the {asked} asked for"
+        );
+        Some(Warning::new("workers_per_task", missing, message))
     }
 }
