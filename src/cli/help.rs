@@ -4,6 +4,8 @@
 //! What a flag means, which group it belongs to and whether it is for every day is said where it is declared;
 //! here are the groups of those that name none.
 
+use std::any::TypeId;
+
 use clap::{Arg, Command};
 
 use super::meant::command_of;
@@ -167,6 +169,9 @@ fn grouped(arg: Arg) -> Arg {
         return arg;
     }
     let usual = if arg.is_positional() { INPUT } else { COMPUTE };
+    // So that who gives a negative number hears whether it may be one, and not of a flag `-1`.
+    let takes_number = arg.get_action().takes_values() && is_number(&arg);
+    let arg = arg.allow_negative_numbers(takes_number);
     let help = arg.get_help().map(|text| plain(&text.to_string()));
     let long = arg.get_long_help().map(|text| plain(&text.to_string()));
     let mut arg = match arg.get_help_heading() {
@@ -181,6 +186,18 @@ fn grouped(arg: Arg) -> Arg {
         arg = arg.long_help(long);
     }
     arg
+}
+
+/// Whether the value of an argument is a number.
+fn is_number(arg: &Arg) -> bool {
+    let of = arg.get_value_parser().type_id();
+    let floats = of == TypeId::of::<f64>() || of == TypeId::of::<f32>();
+    floats
+        || of == TypeId::of::<usize>()
+        || of == TypeId::of::<u64>()
+        || of == TypeId::of::<u32>()
+        || of == TypeId::of::<u16>()
+        || of == TypeId::of::<u8>()
 }
 
 /// The text without the marks that only documentation pages know.

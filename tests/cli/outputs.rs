@@ -313,6 +313,21 @@ fn absurd_numbers_of_threads_are_refused() {
 }
 
 #[test]
+fn a_negative_number_is_a_value_and_no_flag() {
+    let labels = sample("labels.csv");
+    let run = |flag: &str, value: &str| {
+        let arguments = ["labels", &labels, "--mechanism", "oa", "--format", "csv", flag, value];
+        folder().caz(&arguments)
+    };
+    run("--margin", "-1").succeeded();
+    run("--fdr", "-1").failed(2, &["`fdr` is -1", "from 0 to 1"]);
+    run("--min-tasks", "-1").failed(2, &["invalid value '-1' for '--min-tasks <N>'"]);
+    run("--threads", "-1").failed(2, &["invalid value '-1' for '--threads <N>'"]);
+    // What takes no number still says that there is no such flag.
+    run("--quiet", "-1").failed(2, &["unexpected argument '-1'"]);
+}
+
+#[test]
 fn labels_past_memory_are_of_another_program() {
     let (folder, labels) = (Folder::new(), sample("labels.csv"));
     for flag in ["--engine", "--print-sql"] {
