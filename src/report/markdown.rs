@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use super::text::three_decimals;
 use super::{Cell, Exporter, Report, printable};
 
 /// Writes the table as GitHub and pandoc read it, then footer and warnings.
@@ -26,13 +25,12 @@ impl Exporter for MarkdownExporter {
             .collect();
         writeln!(out, "{}", line(&rules))?;
         for row in table.rows() {
-            let cells: Vec<String> = row
-                .iter()
-                .map(|cell| match cell {
+            let cells: Vec<String> = (0..row.len())
+                .map(|column| match &row[column] {
                     Cell::Missing => "-".to_owned(),
                     Cell::Text(text) => escaped(text),
                     Cell::Integer(number) => number.to_string(),
-                    Cell::Number(number) => three_decimals(*number),
+                    Cell::Number(number) => escaped(&table.for_people(row, column, *number)),
                 })
                 .collect();
             writeln!(out, "{}", line(&cells))?;

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::text::three_decimals;
 use crate::stats::interval::Estimate;
 
 /// One value of a result.
@@ -54,6 +55,9 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
         value.map_or(Self::Missing, Into::into)
     }
 }
+
+/// How metrics begin whose values are p-values.
+const TESTS: [&str; 2] = ["p_mcnemar", "p_permutation"];
 
 /// Rows under named columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,6 +123,26 @@ impl Table {
     pub fn rows(&self) -> &[Vec<Cell>] {
         &self.rows
     }
+
+    /// A number of a row as people read it: three decimals, but no p-value is nought.
+    pub(super) fn for_people(&self, row: &[Cell], column: usize, number: f64) -> String {
+        /// Half of the last decimal that is shown.
+        const ROUNDED_AWAY: f64 = 0.0005;
+        let is_test = |cell: &Cell| match cell {
+            Cell::Text(metric) => TESTS.iter().any(|test| metric.starts_with(test)),
+            _ => false,
+        };
+        let is_p_value = match self.columns[column] {
+            "p" => true,
+            "value" => self.place("metric").is_some_and(|metric| is_test(&row[metric])),
+            _ => false,
+        };
+        if is_p_value && number < ROUNDED_AWAY {
+            "<0.001".to_owned()
+        } else {
+            three_decimals(number)
+        }
+    }
 }
 
 /// The cells under `score`, `se`, `ci_low` and `ci_high`, the latter two given.
@@ -136,6 +160,8 @@ pub(crate) fn estimate_cells(
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{example, written};
+    use super::super::{CsvExporter, JsonExporter, MarkdownExporter, Report, TextExporter};
     use super::*;
 
     #[test]
@@ -144,5 +170,25 @@ mod tests {
         assert_eq!(Cell::from(f64::INFINITY), Cell::Missing);
         assert_eq!(Cell::from(None::<f64>), Cell::Missing);
         assert_eq!(Cell::from(Some(0.0)), Cell::Number(0.0));
+    }
+
+    #[test]
+    fn for_people_no_p_value_is_nought_and_other_numbers_may_be() {
+        let mut table = Table::new(&["metric", "value", "p"]);
+        let (tiny, small) = (Cell::Number(1e-9), Cell::Number(0.0006));
+        table.push(vec!["p_mcnemar_holm:a".into(), tiny.clone(), tiny.clone()]);
+        table.push(vec!["kappa".into(), tiny, small]);
+        let report = Report { table, ..example() };
+        let shown = written(&TextExporter { color: false, width: None }, &report);
+        let rows: Vec<Vec<&str>> =
+            shown.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert!(rows.contains(&vec!["p_mcnemar_holm:a", "<0.001", "<0.001"]), "{shown}");
+        assert!(rows.contains(&vec!["kappa", "0.000", "0.001"]), "{shown}");
+        let shown = written(&MarkdownExporter, &report);
+        assert!(shown.contains("| p_mcnemar_holm:a | &lt;0.001 | &lt;0.001 |"), "{shown}");
+        // Programs get the number.
+        let shown = written(&CsvExporter, &report);
+        assert!(shown.contains("p_mcnemar_holm:a,1e-9,1e-9"), "{shown}");
+        assert!(written(&JsonExporter, &report).contains("1e-9"));
     }
 }

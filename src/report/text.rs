@@ -125,17 +125,18 @@ struct Shown {
 
 impl Shown {
     fn of(table: &super::Table) -> Self {
-        let shown = |cell: &Cell| match cell {
+        let shown = |row: &[Cell], column: usize| match &row[column] {
             Cell::Missing => MISSING.into(),
             Cell::Text(text) => printable_name(text).into_owned(),
             Cell::Integer(number) => number.to_string(),
-            Cell::Number(number) => three_decimals(*number),
+            Cell::Number(number) => table.for_people(row, column, *number),
         };
+        let shown_row = |row: &Vec<Cell>| (0..row.len()).map(|column| shown(row, column)).collect();
         let is_text =
             |column: usize| table.rows().iter().any(|row| matches!(row[column], Cell::Text(_)));
         Self {
             columns: table.columns().to_vec(),
-            rows: table.rows().iter().map(|row| row.iter().map(shown).collect()).collect(),
+            rows: table.rows().iter().map(shown_row).collect(),
             is_text: (0..table.columns().len()).map(is_text).collect(),
         }
     }

@@ -317,12 +317,13 @@ fn table_values(report: &Report, folded: bool) -> Value {
         .iter()
         .take(MOST_TABLE_ROWS)
         .map(|row| {
-            let cells = row.iter().map(|cell| match cell {
+            let cells = (0..row.len()).map(|column| match &row[column] {
                 Cell::Missing => context! { text => "-", number => true },
                 Cell::Text(text) => context! { text => shown(text), number => false },
                 Cell::Integer(number) => context! { text => number.to_string(), number => true },
                 Cell::Number(number) => {
-                    context! { text => three_decimals(*number), number => true }
+                    let text = report.table.for_people(row, column, *number);
+                    context! { text, number => true }
                 }
             });
             cells.collect::<Vec<_>>().into()
