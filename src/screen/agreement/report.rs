@@ -1,5 +1,6 @@
 //! The rows of the result, and what is said about them.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::best::Best;
@@ -255,18 +256,32 @@ impl AgreementRun {
             vec![name.to_owned(), format!("{total}"), shown(mean, 1.0), spread]
         };
         let mut lines = vec![["labels", "items", "mean", "sd"].map(str::to_owned).to_vec()];
-        let mut last: Option<&str> = None;
-        for measured in &self.measured {
-            if last != Some(&measured.against) {
-                let all = measured.matrix.gold_counts();
-                let gold: Vec<u64> =
-                    all.iter().zip(&measured.missing).map(|(a, b)| a + b).collect();
-                lines.push(line(&measured.against, &gold));
-                last = Some(&measured.against);
-            }
-            lines.push(line(&measured.source, &measured.matrix.label_counts()));
-        }
+        lines.extend(self.given().iter().map(|(name, counts)| line(name, counts)));
         aligned(&lines)
+    }
+
+    /// How often everybody gives every label, gold first, each name once however many it is held against:
+    /// with the most items of all these.
+    fn given(&self) -> Vec<(&str, Vec<u64>)> {
+        let mut given: Vec<(&str, Vec<u64>)> = Vec::new();
+        let mut places = BTreeMap::new();
+        for measured in &self.measured {
+            let Measured { source, against, matrix, missing, .. } = measured;
+            let gold = matrix.gold_counts().iter().zip(missing).map(|(a, b)| a + b).collect();
+            // A source may be called as the gold is; without gold all are sources.
+            let both = [(against, self.has_gold, gold), (source, false, matrix.label_counts())];
+            for (name, is_gold, counts) in both {
+                let place = *places.entry((name, is_gold)).or_insert(given.len());
+                match given.get_mut(place) {
+                    None => given.push((name, counts)),
+                    Some((_, kept)) if kept.iter().sum::<u64>() < counts.iter().sum() => {
+                        *kept = counts;
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        given
     }
 
     /// Shares of every label in gold and for every source.
@@ -278,25 +293,16 @@ impl AgreementRun {
                 .chain(names.iter().cloned())
                 .collect::<Vec<_>>(),
         ];
-        let line = |name: &str, counts: Vec<u64>| -> Vec<String> {
+        let line = |name: &str, counts: &[u64]| -> Vec<String> {
             let total: u64 = counts.iter().sum();
             let share = |count: u64| match total {
                 0 => "-".to_owned(),
                 total => format!("{:.3}", count as f64 / total as f64),
             };
-            let shares = counts.into_iter().map(share);
+            let shares = counts.iter().copied().map(share);
             [name.to_owned(), total.to_string()].into_iter().chain(shares).collect()
         };
-        let mut last: Option<&str> = None;
-        for measured in &self.measured {
-            if last != Some(&measured.against) {
-                let all = measured.matrix.gold_counts();
-                let gold = all.iter().zip(&measured.missing).map(|(a, b)| a + b).collect();
-                lines.push(line(&measured.against, gold));
-                last = Some(&measured.against);
-            }
-            lines.push(line(&measured.source, measured.matrix.label_counts()));
-        }
+        lines.extend(self.given().iter().map(|(name, counts)| line(name, counts)));
         aligned(&lines)
     }
 
