@@ -28,7 +28,7 @@ fn people_and_llms_go_to_two_files_and_what_was_done_is_said() {
         "{\"paper\":\"p1\",\"source\":\"LLM_PDF_Feedback\",\"text\":\"Cite more.\"}\n"
     );
     for part in [
-        "`notes.txt` was read as openreview: 1 of 3 rows are by people, 1 by an LLM",
+        "`notes.txt` was read as openreview: 1 of 3 rows is by people, 1 by an LLM",
         "1 left out: deleted reviews",
         "read from review",
         "out.z.jsonl",

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::settings::ImportSettings;
+use crate::data::nouns::counted;
 use crate::data::warning::Warning;
 
 /// What importing did to a file that was not in caz's own form.
@@ -20,6 +21,9 @@ pub(crate) struct ImportNote {
     pub people: u64,
     /// Rows for Z, written by an LLM.
     pub llm: u64,
+    /// Rows that these stand in, where a row may have several.
+    #[serde(skip)]
+    pub answered: Option<u64>,
     /// What was left out, by reason.
     pub left_out: BTreeMap<String, u64>,
     /// Rows without their last cells, which count as empty.
@@ -38,24 +42,29 @@ impl ImportNote {
     /// What was done, in a sentence.
     pub(crate) fn sentence(&self) -> String {
         let mut text = format!("`{}` was read as {}: ", self.file, self.format);
+        let all = counted(self.read, "row");
+        let is = |count: u64| if count == 1 { "is" } else { "are" };
+        let rows = match self.answered {
+            Some(answered) if answered < self.read => format!("{answered} of {all}"),
+            _ => all.clone(),
+        };
+        let several = |count: u64| count > self.answered.unwrap_or(self.read);
         text.push_str(&match (self.people, self.llm) {
-            (people, 0) if people > self.read => {
-                format!("{people} answers of people in {} rows", self.read)
-            }
-            (people, 0) => format!("{people} of {} rows are by people", self.read),
-            (0, llm) => format!("{llm} of {} rows are by an LLM", self.read),
+            (people, 0) if several(people) => format!("{people} answers of people in {rows}"),
+            (0, llm) if several(llm) => format!("{llm} answers of an LLM in {rows}"),
+            (people, 0) => format!("{people} of {all} {} by people", is(people)),
+            (0, llm) => format!("{llm} of {all} {} by an LLM", is(llm)),
             (people, llm) => {
-                format!("{people} of {} rows are by people, {llm} by an LLM", self.read)
+                format!("{people} of {all} {} by people, {llm} by an LLM", is(people))
             }
         });
         for (reason, count) in &self.left_out {
             text.push_str(&format!("; {count} left out: {reason}"));
         }
         if self.short_rows > 0 {
-            text.push_str(&format!(
-                "; {} rows end early: their last cells are empty",
-                self.short_rows
-            ));
+            let rows = counted(self.short_rows, "row");
+            let ends = if self.short_rows == 1 { "ends" } else { "end" };
+            text.push_str(&format!("; {rows} {ends} early: the last cells are empty"));
         }
         if !self.text_fields.is_empty() {
             text.push_str(&format!("; read from {}", self.text_fields.join(", ")));

@@ -62,6 +62,8 @@ pub(super) struct Output {
     pub(super) people: Lines,
     pub(super) llm: Lines,
     pub(super) read: u64,
+    /// Rows with an answer, where a row may have several.
+    pub(super) answered: Option<u64>,
     /// Rows without their last cells.
     pub(super) short: u64,
     /// Answers that are marked places.
@@ -87,6 +89,7 @@ impl Output {
             people: Lines::default(),
             llm: Lines::default(),
             read: 0,
+            answered: None,
             short: 0,
             spans: 0,
             spreadsheet_errors: 0,

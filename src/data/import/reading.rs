@@ -15,6 +15,7 @@ use super::settings::{ImportSettings, Wanted};
 use super::table;
 use crate::data::answers::Answered;
 use crate::data::near::folded;
+use crate::data::nouns::{ARE, counted, verb};
 use crate::data::problem::{DataError, Problems};
 use crate::data::rows::{Column, FileProblems, read_rows};
 use crate::data::source::{Format, Places, Source};
@@ -102,7 +103,9 @@ pub(super) fn imported_as(mut source: Source, asked: &Asked<'_>) -> Result<Impor
     let (bytes, not_numbers) = without_nan(bytes);
     if not_numbers > 0 {
         let message = format!(
-            "{not_numbers} values of `{file}` are NaN or infinite, which counts as missing"
+            "{} of `{file}` {} NaN or infinite, which counts as missing",
+            counted(not_numbers, "value"),
+            verb(not_numbers, ARE)
         );
         warnings.push(Warning::new("not_a_number", not_numbers, message));
     }
@@ -285,6 +288,7 @@ fn finished(
         read: output.read,
         people: rows.count() - by_llm,
         llm: by_llm + llm.as_ref().map_or(0, output::Lines::count),
+        answered: output.answered,
         left_out: output.left_out,
         short_rows: output.short,
         text_fields: output.text_fields,

@@ -7,6 +7,7 @@ use super::peek::{Peek, Root};
 use super::records::{Portrait, Record, Records, is_time};
 use super::settings::Wide;
 use crate::data::near::{folded, listed};
+use crate::data::nouns::{counted, verb};
 use crate::data::warning::Warning;
 
 /// Folded names of columns that say who answered, the likelier first.
@@ -192,7 +193,7 @@ impl Sheet {
         let nouns = Nouns { rows: "answers", task: "a task", worker: "a worker" };
         let header_rows = self.header_rows(records);
         let mut names = std::collections::HashMap::new();
-        let mut row = 0;
+        let (mut row, mut answered) = (0, 0);
         records.each(output, |record, output| {
             row += 1;
             if row <= header_rows {
@@ -210,6 +211,7 @@ impl Sheet {
                 return output.leave_out(format!("rows without a {who}"));
             };
             *names.entry(name.to_owned()).or_insert(0_usize) += 1;
+            let before = output.people.count();
             for column in &self.answers {
                 if record.get(column).is_none() {
                     continue;
@@ -219,11 +221,15 @@ impl Sheet {
                     if is_worker { (column.as_str(), name) } else { (name, column.as_str()) };
                 output.person(&nouns, Some(task), Some(worker), answer);
             }
+            answered += u64::from(output.people.count() > before);
         })?;
+        output.answered = Some(answered);
         let shared = names.values().filter(|times| **times > 1).count();
         if shared > 0 {
             let message = format!(
-                "{shared} names stand in several rows of `{}`, as if somebody had answered twice",
+                "{} {} in several rows of `{}`, as if somebody had answered twice",
+                counted(shared, "name"),
+                verb(shared, ["stands", "stand"]),
                 request.file
             );
             output.warnings.push(Warning::new("rows_share_a_name", shared, message));
