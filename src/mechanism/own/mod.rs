@@ -132,14 +132,21 @@ pub(crate) enum NotJudged {
     NoCommonLabel,
     /// Most labels are given once or twice, as ratings with decimals are.
     HardlyRepeated,
+    /// All say the same of every task, so that nobody says anything about anybody.
+    OneLabel,
     /// Too few workers to hold one against.
     TooFewWorkers,
 }
 
 impl NotJudged {
     /// All of them.
-    pub(crate) const EACH: [Self; 4] =
-        [Self::TooFewTasks, Self::NoCommonLabel, Self::HardlyRepeated, Self::TooFewWorkers];
+    pub(crate) const EACH: [Self; 5] = [
+        Self::TooFewTasks,
+        Self::NoCommonLabel,
+        Self::HardlyRepeated,
+        Self::OneLabel,
+        Self::TooFewWorkers,
+    ];
 
     /// The reason in words.
     pub(crate) fn as_words(self) -> &'static str {
@@ -149,6 +156,7 @@ impl NotJudged {
             Self::HardlyRepeated => {
                 "labels hardly repeat, as ratings with decimals do not: put them into a few classes first"
             }
+            Self::OneLabel => "all workers give one and the same label, which tells nobody apart",
             Self::TooFewWorkers => "too few workers to compare with",
         }
     }
@@ -303,8 +311,12 @@ impl OwnAnswers {
         if let Some(other) = self.samples.iter().find(|sample| sample.len() != tasks) {
             return Err(MechanismError::TaskCount { z_tasks: other.len(), tasks });
         }
-        if !labels_repeat(table) {
+        let counts = counts(table);
+        if !labels_repeat(&counts) {
             return Ok(nobody(table, NotJudged::HardlyRepeated));
+        }
+        if counts.iter().filter(|count| **count > 0).count() == 1 {
+            return Ok(nobody(table, NotJudged::OneLabel));
         }
         let said = Said::new(table, self.settings.questions);
         let samples: Vec<Sample<'_>> =
@@ -567,12 +579,17 @@ fn p_values(measured: &[Measured]) -> Vec<f64> {
     measured.iter().map(so_far).collect()
 }
 
-/// Whether at least half of the labels are given often enough to be compared, or there are few.
-fn labels_repeat(table: &LabelTable) -> bool {
+/// How often each label is given.
+fn counts(table: &LabelTable) -> Vec<u32> {
     let mut counts = vec![0_u32; table.label_count()];
     for task in 0..table.task_count() as u32 {
         table.of_task(task).labels.iter().for_each(|&label| counts[usize::from(label)] += 1);
     }
+    counts
+}
+
+/// Whether at least half of the labels are given often enough to be compared, or there are few.
+fn labels_repeat(counts: &[u32]) -> bool {
     let rare = counts.iter().filter(|count| **count < FEWEST_REPEATS).count();
     counts.len() <= FEW_LABELS || 2 * rare <= counts.len()
 }

@@ -331,6 +331,15 @@ fn who_copies_all_of_what_would_be_seen_is_never_clear() {
 }
 
 #[test]
+fn where_all_give_one_label_that_is_why_nobody_is_judged() {
+    let reports: Vec<_> =
+        (0..40).flat_map(|task| (0..15).map(move |worker| (task, worker, 1))).collect();
+    let run = judge(&numbered((40, 15, 2), &reports), &[vec![Some(1); 40]]);
+    assert!(run.workers.iter().all(|worker| worker.not_judged == Some(NotJudged::OneLabel)));
+    assert_eq!(run.crowd.judged, 0);
+}
+
+#[test]
 fn who_gives_no_label_of_the_llm_is_not_judged() {
     let (table, z) = Design::default().draw(3);
     let all = (0..table.worker_count() as u32).flat_map(|worker| {
