@@ -14,7 +14,8 @@ use crate::data::near::folded;
 /// Characters above which a field is prose.
 const PROSE: usize = 100;
 
-/// Parts of names of fields that are no part of a review as handed in.
+/// Parts of names of fields that are no part of a review as handed in, but for what is asked before the
+/// authors answer.
 const NOT_TEXT: [&str; 9] = [
     "scratchpad",
     "title",
@@ -27,8 +28,21 @@ const NOT_TEXT: [&str; 9] = [
     "post_discussion",
 ];
 
+/// How names of fields begin in which reviewers ask for something.
+const ASKS: [&str; 4] = ["question", "point", "issue", "concern"];
+
+/// Where the authors are to answer.
+const ANSWERS: [&str; 6] = [
+    "in_the_rebuttal",
+    "in_rebuttal",
+    "for_the_rebuttal",
+    "for_rebuttal",
+    "for_the_author_response",
+    "for_author_response",
+];
+
 /// Names of fields that are prose in the forms of the large venues, however short they are filled in.
-const TEXT: [&str; 27] = [
+const TEXT: [&str; 28] = [
     "review",
     "summary",
     "strengths",
@@ -56,6 +70,7 @@ const TEXT: [&str; 27] = [
     "other_strengths_and_weaknesses",
     "other_comments_or_suggestions",
     "questions_for_authors",
+    "questions_to_address_in_the_rebuttal",
 ];
 
 /// Lengths of fields, gathered over a file.
@@ -89,7 +104,8 @@ impl TextFields {
         }
         let is_text = |name: &String| {
             let plain = folded(name);
-            if NOT_TEXT.iter().any(|part| plain.contains(part)) || is_confidential(name) {
+            let is_no_part = NOT_TEXT.iter().any(|part| plain.contains(part));
+            if is_no_part && !asks_authors(&plain) || is_confidential(name) {
                 return false;
             }
             let (filled, prose) = self.counts[name];
@@ -97,6 +113,12 @@ impl TextFields {
         };
         self.order.iter().filter(|name| is_text(name)).cloned().collect()
     }
+}
+
+/// Whether a field of this folded name holds what the authors are to answer, and no word of their answer.
+fn asks_authors(plain: &str) -> bool {
+    ASKS.iter().any(|start| plain.starts_with(start))
+        && ANSWERS.iter().any(|end| plain.ends_with(end))
 }
 
 /// The fields of a row that make its text, joined by blank lines; empty where none is filled in.
@@ -132,10 +154,21 @@ mod tests {
             ("Confidential remarks to chairs", &long),
             ("Comments to PC", &long),
             ("comments", "short"),
+            ("Questions To Address In The Rebuttal", "Why?"),
+            ("Points for the rebuttal", &long),
+            ("Comments after the rebuttal", &long),
+            ("Questions in the author response that stay open", &long),
         ] {
             fields.see(name, text);
         }
-        assert_eq!(fields.chosen(&[]), ["summary", "Detailed remarks", "comments"]);
+        let chosen = [
+            "summary",
+            "Detailed remarks",
+            "comments",
+            "Questions To Address In The Rebuttal",
+            "Points for the rebuttal",
+        ];
+        assert_eq!(fields.chosen(&[]), chosen);
         assert_eq!(fields.chosen(&["rating".into()]), ["rating"]);
     }
 
