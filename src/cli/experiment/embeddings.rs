@@ -29,6 +29,7 @@ use crate::report::Input;
 /// with reviewers who draw their judgments from those of people (`prior`) and from a hat (`random`).
 /// Every review is scored by itself. The intervals are over papers, and those of differences to the
 /// best embedder are over the same papers. --truth has whose work the reviews are in place of all this.
+/// `texts_per_s` is measured, so it alone differs between runs.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: caz experiment embeddings reviews.jsonl --z llm-reviews.jsonl --embedder tfidf,static,aspects")]

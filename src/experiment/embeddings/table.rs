@@ -147,7 +147,7 @@ pub(super) fn footer(run: &EmbeddingsRun) -> Vec<String> {
             format!(", {:.1} % longer than the model takes", 100.0 * long)
         });
         format!(
-            "{}: {} dimensions, {:.0} texts a second, {:.1} MB{long}",
+            "{}: {} dimensions, {:.0} texts a second in this run, {:.1} MB{long}",
             made.name,
             made.dims,
             made.texts as f64 / made.seconds,
