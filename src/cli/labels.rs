@@ -13,7 +13,7 @@ use super::exit::{ExitStatus, UsageError};
 use super::exports::ExportArgs;
 use super::label_input::{ReadingArgs, read_label_files};
 use super::mechanism_choice::{MechanismChoice, chosen};
-use super::output::{check_output, emit, write_output};
+use super::output::{check_output, check_table, emit, write_table};
 use super::page::PageArgs;
 use super::progress::{Terminal, doing, open};
 use super::shown_labels::shown;
@@ -156,7 +156,7 @@ pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus>
     }
     common.resolved_format()?;
     check_output(common.output.as_deref())?;
-    check_output(args.consensus.as_deref())?;
+    check_table(args.consensus.as_deref())?;
     args.workers.check()?;
     args.page.check(common)?;
     check_read_once(
@@ -178,7 +178,7 @@ pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus>
     let mut report = doing(common, "describing", || run.report());
     if let Some(path) = &args.consensus {
         let consensus = doing(common, "consensus", || run.consensus_of_tasks())?;
-        write_output(path, |out| consensus.write(out))?;
+        write_table(path, &report, consensus.table())?;
         let last = report.footer.len().saturating_sub(1);
         let judged = run.scores(MechanismName::Own).is_some();
         report.footer.splice(last..last, consensus.sentences(args.drop_flagged, judged));

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use crate::error::{Context, Error, ErrorKind, Result};
 
 use super::common::{Common, OutputFormat};
+use super::exit::UsageError;
 use super::terminal::talk;
 use crate::report::{
     CsvExporter, Exporter, JsonExporter, JsonLinesExporter, MarkdownExporter, Readers, Report,
-    TextExporter, check_writable, printable_lines, write_file,
+    Table, TextExporter, check_writable, printable_lines, write_file,
 };
 
 /// Writes `report` to `--output` or standard output, in the format asked for.
@@ -176,6 +177,31 @@ pub fn check_output(path: Option<&Path>) -> Result<()> {
         return Ok(());
     }
     check_writable(path).with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+/// Fails early if a table beside the report cannot be written: its format is that of its name.
+pub(super) fn check_table(path: Option<&Path>) -> Result<()> {
+    if let Some(path) = path {
+        format_of(path)?;
+    }
+    check_output(path)
+}
+
+/// Writes a table beside the report in the format of its name, with inputs and settings of `report`.
+pub(super) fn write_table(path: &Path, report: &Report, table: Table) -> Result<()> {
+    let format = format_of(path)?;
+    let report = Report { table, footer: Vec::new(), ..report.clone() };
+    write_output(path, |out| exporter(format, false, None).write(&report, out))
+}
+
+fn format_of(path: &Path) -> Result<OutputFormat> {
+    OutputFormat::by_ending(path).ok_or_else(|| {
+        let path = path.display();
+        let message = format!(
+            "cannot tell the format of `{path}`; end it in .csv, .json, .jsonl, .md or .txt"
+        );
+        UsageError(message).into()
+    })
 }
 
 /// A line on standard error, unless `--quiet`.

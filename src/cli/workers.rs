@@ -2,10 +2,8 @@
 
 use clap::Args;
 
-use super::common::OutputFormat;
-use super::exit::UsageError;
 use super::files::OutputFile;
-use super::output::{check_output, exporter, write_output};
+use super::output::{check_table, write_table};
 use crate::error::Result;
 use crate::report::{Report, Table};
 
@@ -26,25 +24,14 @@ impl WorkersArgs {
 
     /// Finds what cannot be written before anything is read.
     pub(super) fn check(&self) -> Result<()> {
-        let Some(path) = &self.workers else { return Ok(()) };
-        if OutputFormat::by_ending(path).is_none() {
-            let message = format!(
-                "cannot tell the format of `{}`; end it in .csv, .json, .jsonl, .md or .txt",
-                path.display()
-            );
-            return Err(UsageError(message).into());
-        }
-        check_output(self.workers.as_deref())
+        check_table(self.workers.as_deref())
     }
 
     /// Writes the file, if it is asked for, with inputs and settings of `report`, for its owner only.
     pub(super) fn write(&self, report: &Report, people: impl FnOnce() -> Table) -> Result<()> {
-        let Some((path, format)) =
-            self.workers.as_ref().and_then(|path| Some((path, OutputFormat::by_ending(path)?)))
-        else {
-            return Ok(());
-        };
-        let report = Report { table: people(), footer: Vec::new(), ..report.clone() };
-        write_output(path, |out| exporter(format, false, None).write(&report, out))
+        match &self.workers {
+            Some(path) => write_table(path, report, people()),
+            None => Ok(()),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Cell, Exporter, Report};
-pub(crate) use crate::data::formula::guarded;
+use crate::data::formula::guarded;
 
 /// Writes the table with a header line.
 #[derive(Debug, Clone, Copy)]

@@ -23,7 +23,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub(crate) use self::csv::{CsvExporter, guarded};
+pub(crate) use self::csv::CsvExporter;
 pub(crate) use self::file::{Readers, check_writable, write_file};
 pub(crate) use self::json::JsonExporter;
 pub(crate) use self::json_lines::JsonLinesExporter;

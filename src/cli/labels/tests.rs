@@ -305,6 +305,19 @@ fn the_consensus_is_written_and_said() {
     let text = std::fs::read_to_string(folder.path().join("c.csv")).unwrap();
     assert_eq!(text, "task,label,probability,n_labels\nq,x,1,2\nr,y,1,2\ns,x,1,2\nt,,0.5,2\n");
     assert_eq!(report["settings"]["consensus_by"], "majority");
+
+    // Any other ending is another format, as of every output.
+    let arguments = ["l.csv", "--mechanism", "ca", "--consensus-by", "majority", "--consensus"];
+    let of = |name| run_in(folder.path(), &files[..1], &[&arguments[..], &[name]].concat());
+    of("c.csv.json").unwrap();
+    let text = std::fs::read_to_string(folder.path().join("c.csv.json")).unwrap();
+    let envelope: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let tied = json!({"task": "t", "label": null, "probability": 0.5, "n_labels": 2});
+    assert_eq!(envelope["results"][3], tied);
+    assert_eq!(envelope["settings"]["consensus_by"], "majority");
+    let (status, message) = exit_status(of("c.csv.xlsx"));
+    assert_eq!(status, ExitStatus::Usage);
+    assert!(message.contains("c.csv.xlsx`; end it in .csv, .json"), "{message}");
 }
 
 #[test]

@@ -5,16 +5,15 @@
     reason = "a table has fewer than 2^32 tasks, workers and reports, and at most 2^16 labels"
 )]
 
-use std::io::{self, Write};
-
 use super::LabelsRun;
 use crate::data::Labels;
 use crate::data::labels::{Label, LabelNames, LabelReport, LabelTable};
+use crate::data::nouns::{ARE, WERE, counted, verb};
 use crate::error::Result;
 use crate::mechanism::{
     Accuracy, MechanismName, Posteriors, build, consensus_accuracy, consensus_labels,
 };
-use crate::report::guarded;
+use crate::report::Table;
 
 /// One label a task, with what dropping the people flagged `look` changes.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,26 +134,19 @@ fn without(table: &LabelTable, workers: &[u32]) -> LabelTable {
 }
 
 impl Consensus {
-    /// Writes the rows as CSV: `task,label,probability,n_labels`, empty where there is none.
-    ///
-    /// # Errors
-    ///
-    /// What `out` reports.
-    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut writer = csv::Writer::from_writer(out);
-        writer.write_record(["task", "label", "probability", "n_labels"])?;
+    /// The rows: `task,label,probability,n_labels`, missing where there is none.
+    pub(crate) fn table(&self) -> Table {
+        let mut table = Table::new(&["task", "label", "probability", "n_labels"]);
         for row in &self.rows {
-            let label = row.label.as_deref().unwrap_or_default();
-            let probability = row.probability.map_or(String::new(), |p| p.to_string());
-            let n_labels = row.n_labels.to_string();
-            writer.write_record([
-                &*guarded(&row.task),
-                &*guarded(label),
-                &probability,
-                &n_labels,
-            ])?;
+            let (task, label) = (row.task.as_str(), row.label.as_deref());
+            table.push(vec![
+                task.into(),
+                label.into(),
+                row.probability.into(),
+                row.n_labels.into(),
+            ]);
         }
-        writer.flush()
+        table
     }
 
     /// What to know of it: ties, how right it is, what the people flagged change.
@@ -162,7 +154,8 @@ impl Consensus {
     pub(crate) fn sentences(&self, dropped: bool, judged: bool) -> Vec<String> {
         let right = |accuracy: Option<Accuracy>| {
             let accuracy = accuracy?;
-            Some(format!("{:.1} % of {} known truths", 100.0 * accuracy.share?, accuracy.n_tasks))
+            let truths = counted(accuracy.n_tasks, "known truth");
+            Some(format!("{:.1} % of {truths}", 100.0 * accuracy.share?))
         };
         let none = self.rows.iter().filter(|row| row.label.is_none()).count();
         let tied = match none {
@@ -172,8 +165,11 @@ impl Consensus {
         };
         let is_right =
             right(self.accuracy).map_or(String::new(), |said| format!("; it says {said}"));
-        let mut all =
-            vec![format!("Consensus by {} of {} tasks{tied}{is_right}.", self.by, self.rows.len())];
+        let mut all = vec![format!(
+            "Consensus by {} of {}{tied}{is_right}.",
+            self.by,
+            counted(self.rows.len(), "task")
+        )];
         match self.other {
             None if dropped && !judged => all.push(
                 "Nobody was judged, which takes Z and the mechanism own, so nobody was left out."
@@ -183,12 +179,19 @@ impl Consensus {
             None => {}
             Some(other) => {
                 let (people, changed) = (other.flagged, other.changed);
-                let what = if dropped { "were left out; with" } else { "are in it; without" };
+                let what = if dropped {
+                    format!("{} left out; with", verb(people, WERE))
+                } else {
+                    format!("{} in it; without", verb(people, ARE))
+                };
+                let who = verb(people, ["person", "people"]);
+                let them = verb(people, ["this one", "them"]);
+                let others = verb(changed, ["another", "others"]);
+                let labels = counted(changed, "label");
                 let would = right(other.accuracy)
                     .map_or(String::new(), |said| format!(", and the consensus would say {said}"));
                 all.push(format!(
-                    "The {people} people flagged look {what} them {changed} labels would be \
-                     others{would}."
+                    "The {people} {who} flagged look {what} {them} {labels} would be {others}{would}."
                 ));
             }
         }

@@ -118,14 +118,14 @@ fn the_consensus_is_one_label_a_task_and_a_tie_is_none() {
     };
     let run = labels(Labels::from_rows(rows, []).unwrap(), &settings, &Silent).unwrap();
     let consensus = run.consensus_of_tasks().unwrap();
-    let mut text = Vec::new();
-    consensus.write(&mut text).unwrap();
-    let probability = (2.0_f64 / 3.0).to_string();
-    let text = String::from_utf8(text).unwrap();
-    let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[0], "task,label,probability,n_labels");
-    assert!(lines[1].starts_with("q,x,0.66") && lines[1].ends_with(",3"), "{text} {probability}");
-    assert_eq!(lines[2..], ["r,,0.5,2", "s,y,1,1"]);
+    let table = consensus.table();
+    assert_eq!(table.columns(), ["task", "label", "probability", "n_labels"]);
+    let rows: [Vec<Cell>; 3] = [
+        vec!["q".into(), "x".into(), (2.0 / 3.0).into(), 3_usize.into()],
+        vec!["r".into(), Cell::Missing, 0.5.into(), 2_usize.into()],
+        vec!["s".into(), "y".into(), 1.0.into(), 1_usize.into()],
+    ];
+    assert_eq!(table.rows(), rows);
     assert_eq!(consensus.other, None);
     let said = consensus.sentences(true, true);
     assert_eq!(

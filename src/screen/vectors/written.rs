@@ -7,10 +7,11 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::VectorsRun;
+use crate::data::formula::guarded;
 use crate::data::npz::{self, Array};
 use crate::data::texts::ID_COLUMNS;
 use crate::embed::vectors::Vectors;
-use crate::report::{SCHEMA_VERSION, guarded};
+use crate::report::SCHEMA_VERSION;
 
 /// A format of vectors. All but NPY have the identifiers of the input and a column `vector`, or
 /// `judgments` where numbers have names, which reviews with given vectors are read from.
