@@ -105,10 +105,11 @@ impl Answered {
     }
 
     fn of_object(object: &Map<String, Value>) -> Self {
-        /// Under these Label Studio has the answer of a control, and others that of a question.
-        const INNER: [&str; 9] = [
-            "choices", "taxonomy", "labels", "text", "rating", "number", "datetime", "selected",
-            "value",
+        /// Under these Label Studio has the answer of a control, Amazon's classifiers the one chosen (`label`), and
+        /// others that of a question.
+        const INNER: [&str; 10] = [
+            "choices", "taxonomy", "label", "labels", "text", "rating", "number", "datetime",
+            "selected", "value",
         ];
         if object.is_empty() {
             return Self::Nothing;

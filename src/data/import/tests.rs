@@ -402,7 +402,8 @@ fn answers_of_crowd_elements_are_what_is_chosen() {
         imported(file, Wanted::Labels, &settings)
             .map(|found| rows_of(&found.source).into_iter().map(|row| row.2).collect::<Vec<_>>())
     };
-    // Several boxes, none of them, a single one, a text, a number; a form that is no list.
+    // Several boxes, none of them, a single one, a text, a number; a form that is no list; classifiers of one label
+    // and of several.
     let boxes = json!({"a": true, "b": false, "c": true});
     let forms = [
         json!([{"q": boxes}]),
@@ -411,10 +412,13 @@ fn answers_of_crowd_elements_are_what_is_chosen() {
         json!([{"q": {"on": true}}]),
         json!([{"q": "some words"}]),
         json!({"q": 4}),
+        json!([{"q": {"label": "dog"}}]),
+        json!([{"q": {"labels": ["dog", "cat"]}}]),
     ];
     let mut found = read(None, &forms).unwrap();
     found.sort();
-    assert_eq!(found, ["4", "a; c", "none", "not agree", "q", "some words"]);
+    let expected = ["4", "a; c", "cat; dog", "dog", "none", "not agree", "q", "some words"];
+    assert_eq!(found, expected);
     let two = [json!([{"q": {"a": true}, "other": "x"}])];
     let error = read(None, &two).unwrap_err().to_string();
     assert!(error.contains("several answers") && error.contains("other, q"), "{error}");
