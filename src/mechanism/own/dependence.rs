@@ -6,6 +6,9 @@
 //! mean over all of them must be multiplied by, and what their evidence must be divided by (the design effect
 //! of Kish, Survey Sampling, 1965).
 
+/// Share of the squares that rounding may leave about the mean of equal residuals.
+const ROUNDING: f64 = 1e-12;
+
 /// Sums of squares of residuals of workers, about the mean of each.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Dependence {
@@ -33,7 +36,12 @@ impl Dependence {
                 (of_task, left) = (0.0, questions);
             }
         }
-        let squares = (squares - sum * sum / count).max(0.0);
+        let all = squares;
+        let squares = (all - sum * sum / count).max(0.0);
+        if squares <= ROUNDING * all {
+            // Who always says the same tells nothing.
+            return Self { squares, ..Self::default() };
+        }
         let by_task = (by_task - questions * sum * sum / count).max(0.0);
         // Residuals about their mean differ a little less than they would, and their sums less so.
         let alone = squares * (count - questions) / f64::max(count - 1.0, 1.0);
@@ -72,8 +80,9 @@ mod tests {
         assert!(has_effect(effect, 2.0, &[&some]));
         // About the mean: one more everywhere is the same, and of two workers squares add up.
         assert!(has_effect(effect, 2.0, &[&some, &some.map(|one| one + 1.0)]));
-        // Nothing tells: one task, or no residual.
+        // Nothing tells: one task, no residual, or the same everywhere, of which rounding leaves 1e-17.
         assert!(has_effect(2.0, 2.0, &[&[1.0, -1.0]]) && has_effect(3.0, 3.0, &[]));
+        assert!(has_effect(3.0, 3.0, &[&[0.1; 6], &[0.7; 9]]));
         // One question a task is that.
         assert!(has_effect(1.0, 1.0, &[&same]) && has_effect(1.0, 1.0, &[]));
     }
