@@ -430,6 +430,33 @@ fn answers_of_crowd_elements_are_what_is_chosen() {
 }
 
 #[test]
+fn tasks_of_several_workflows_are_several_questions() {
+    let row = |workflow: &str, user: &str, task: &str, value: &str| {
+        let said = json!([{"task": task, "value": value}]).to_string().replace('"', "\"\"");
+        format!("1,{user},{workflow},\"{said}\",s1\n")
+    };
+    let header = "classification_id,user_name,workflow_id,annotations,subject_ids\n";
+    let read = |question: Option<&str>, rows: &[String]| {
+        let file = source("z.csv", format!("{header}{}", rows.concat()).as_bytes()).unwrap();
+        let mut settings = ImportSettings::default();
+        settings.columns.extend(question.map(|name| ("label".to_owned(), name.to_owned())));
+        imported(file, Wanted::Labels, &settings)
+    };
+    let one = |user: &str, label: &str| vec![("s1".to_owned(), user.to_owned(), label.to_owned())];
+    let two = [row("7", "ann", "T0", "yes"), row("8", "ben", "T0", "blue")];
+    let error = read(None, &two).unwrap_err().to_string();
+    assert!(error.contains("7/T0, 8/T0"), "{error}");
+    let found = read(Some("8/T0"), &two).unwrap();
+    assert_eq!(rows_of(&found.source), one("ben", "blue"));
+    let left_out = found.note.unwrap().left_out;
+    assert_eq!(left_out, [("classifications of another workflow".to_owned(), 1)].into());
+    // One workflow, or another task: their names stay.
+    assert_eq!(rows_of(&read(None, &two[..1]).unwrap().source), one("ann", "yes"));
+    let two = [row("7", "ann", "T0", "yes"), row("8", "ben", "T1", "blue")];
+    assert_eq!(rows_of(&read(Some("T1"), &two).unwrap().source), one("ben", "blue"));
+}
+
+#[test]
 fn lists_and_objects_are_no_text_however_long() {
     let long: Vec<f64> = (0..60).map(|n| f64::from(n) / 64.0).collect();
     let row = |id: &str| {

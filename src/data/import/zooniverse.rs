@@ -3,7 +3,7 @@
 //! After panoptes, `app/models/...` is not needed: the columns and the JSON are those that
 //! aggregation-for-caesar reads (`panoptes_aggregation/scripts/extract_panoptes_csv.py`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -25,19 +25,44 @@ impl Importer for Zooniverse {
 
     fn read(&self, request: &Request<'_>, output: &mut Output) -> Result<(), ImportError> {
         let (records, task, worker) = Records::by(request, ["subject_ids", "user_name"])?;
-        let mut questions = BTreeSet::new();
+        // Every workflow of a project counts its tasks from T0.
+        let mut workflows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         records.look(&mut |record| {
-            questions.extend(annotations(record).into_iter().map(|(task, _)| task));
+            for (task, _) in annotations(record) {
+                workflows.entry(task).or_default().insert(workflow(record));
+            }
             true
         });
-        let question = request.question(&questions.into_iter().collect::<Vec<_>>())?;
+        let questions: BTreeMap<String, (&String, Option<&String>)> = workflows
+            .iter()
+            .flat_map(|(task, of)| {
+                let is_alone = of.len() == 1;
+                of.iter().map(move |workflow| {
+                    let name = format!("{workflow}/{task}");
+                    if is_alone {
+                        (task.clone(), (task, None))
+                    } else {
+                        (name, (task, Some(workflow)))
+                    }
+                })
+            })
+            .collect();
+        let question = request.question(&questions.keys().cloned().collect::<Vec<_>>())?;
+        let (asked, only) = questions[&question];
         output.text_fields = vec![question.clone()];
         records.each(output, |record, output| {
-            let found = annotations(record).into_iter().find(|(task, _)| *task == question);
+            if only.is_some_and(|only| *only != workflow(record)) {
+                return output.leave_out("classifications of another workflow");
+            }
+            let found = annotations(record).into_iter().find(|(task, _)| task == asked);
             let answer = request.answered(found.as_ref().map(|(_, value)| value));
             output.person(&NOUNS, record.name(&task), record.name(&worker), answer);
         })
     }
+}
+
+fn workflow(record: &Record<'_>) -> String {
+    record.get("workflow_id").unwrap_or_default().to_owned()
 }
 
 /// The answers of a classification by task of the workflow.
