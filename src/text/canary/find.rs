@@ -1,7 +1,7 @@
 //! Which phrases of a dictionary stand in a text, letter for letter or all but one word.
 
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::sync::OnceLock;
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -70,58 +70,109 @@ pub(crate) struct Finder {
     /// Numbers of the words of the dictionary.
     vocabulary: HashMap<String, u32>,
     phrases: Vec<Vec<u32>>,
-    /// Phrases by a hash of their words.
-    whole: HashMap<u64, Vec<u32>>,
-    /// Phrases by a hash of their words but one and of its place.
-    but_one: Vec<(u64, u32)>,
+    whole: Index,
+    /// By all words but one, an entry for each place; made once a text has most words of a phrase.
+    but_one: OnceLock<Index>,
     /// The numbers of words that phrases have.
     lengths: BTreeSet<usize>,
 }
 
-type Hasher = BuildHasherDefault<DefaultHasher>;
+/// Phrases by a hash of their words, in ascending order.
+#[derive(Debug)]
+struct Index(Vec<(u64, u32)>);
+
+impl Index {
+    fn new(mut entries: Vec<(u64, u32)>) -> Self {
+        // On this thread alone: a task of the pool that waits for others while it fills a `OnceLock` may be given
+        // one that waits for it.
+        entries.sort_unstable();
+        Self(entries)
+    }
+
+    fn with(&self, key: u64) -> impl Iterator<Item = u32> {
+        let first = self.0.partition_point(|(other, _)| *other < key);
+        self.0[first..]
+            .iter()
+            .take_while(move |(other, _)| *other == key)
+            .map(|(_, phrase)| *phrase)
+    }
+}
 
 /// What stands for the word that may differ, and for a word that no phrase has.
 const ANY: u32 = u32::MAX;
 
-fn hash(words: &[u32], changed: usize) -> u64 {
-    let mut words = words.to_vec();
-    if let Some(word) = words.get_mut(changed) {
-        *word = ANY;
-    }
-    Hasher::default().hash_one((words, changed))
+/// A word at its place, mixed (the last steps of `SplitMix64`): a window is the sum of its words.
+fn mixed(word: u32, place: usize) -> u64 {
+    let mut bits = ((place as u64) << 32 | u64::from(word)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+fn hash(words: &[u32]) -> u64 {
+    let each = words.iter().enumerate().map(|(place, &word)| mixed(word, place));
+    each.fold(0, u64::wrapping_add)
+}
+
+/// The hash of words of which one may be any.
+fn but_one(whole: u64, words: &[u32], place: usize) -> u64 {
+    whole.wrapping_sub(mixed(words[place], place)).wrapping_add(mixed(ANY, place))
+}
+
+/// The words of all phrases by number, and the numbers.
+fn numbered(phrases: &[String]) -> (Vec<Vec<u32>>, HashMap<String, u32>) {
+    let mut vocabulary = HashMap::new();
+    let mut numbers = |text: &str| -> Vec<u32> {
+        let number = |word: String| {
+            let next = u32::try_from(vocabulary.len()).expect("fewer than 2^32 words");
+            *vocabulary.entry(word).or_insert(next)
+        };
+        words(text).into_iter().map(number).collect()
+    };
+    // Phrases are put together of few pieces. In plain letters and without markup no piece changes its neighbour.
+    let mut pieces: HashMap<&str, Vec<u32>> = HashMap::new();
+    let phrases = phrases
+        .iter()
+        .map(|phrase| {
+            if !phrase.is_ascii() || phrase.contains(['<', '&']) {
+                return numbers(phrase);
+            }
+            let mut all = Vec::new();
+            for piece in phrase.split(' ') {
+                all.extend_from_slice(pieces.entry(piece).or_insert_with(|| numbers(piece)));
+            }
+            all
+        })
+        .collect();
+    (phrases, vocabulary)
 }
 
 impl Finder {
     /// Indexes a dictionary; takes some 30 MB for a hundred thousand phrases.
     pub(crate) fn new(dictionary: &Dictionary) -> Self {
-        let mut vocabulary = HashMap::new();
-        let phrases: Vec<Vec<u32>> = dictionary
-            .phrases()
-            .iter()
-            .map(|phrase| {
-                let number = |word: String| {
-                    let next = u32::try_from(vocabulary.len()).expect("fewer than 2^32 words");
-                    *vocabulary.entry(word).or_insert(next)
-                };
-                words(phrase).into_iter().map(number).collect()
-            })
-            .collect();
-        let mut whole: HashMap<u64, Vec<u32>> = HashMap::with_capacity(phrases.len());
-        let mut but_one = Vec::new();
-        for (number, phrase) in (0..).zip(&phrases) {
-            whole.entry(hash(phrase, ANY as usize)).or_default().push(number);
-            but_one.extend((0..phrase.len()).map(|place| (hash(phrase, place), number)));
-        }
-        but_one.sort_unstable();
+        let (phrases, vocabulary) = numbered(dictionary.phrases());
+        let whole = (0..).zip(&phrases).map(|(number, phrase)| (hash(phrase), number));
+        let whole = Index::new(whole.collect());
         let lengths = phrases.iter().map(Vec::len).collect();
-        Self { vocabulary, phrases, whole, but_one, lengths }
+        Self { vocabulary, phrases, whole, but_one: OnceLock::new(), lengths }
+    }
+
+    fn by_all_but_one(&self) -> &Index {
+        self.but_one.get_or_init(|| {
+            let mut entries = Vec::with_capacity(self.phrases.iter().map(Vec::len).sum());
+            for (number, phrase) in (0..).zip(&self.phrases) {
+                let whole = hash(phrase);
+                let keys = (0..phrase.len()).map(|place| but_one(whole, phrase, place));
+                entries.extend(keys.map(|key| (key, number)));
+            }
+            Index::new(entries)
+        })
     }
 
     /// The number of a phrase, written in whatever case and spacing.
     pub(crate) fn number(&self, phrase: &str) -> Option<u32> {
         let words: Vec<u32> = words(phrase).iter().map(|word| self.number_of(word)).collect();
-        let found = self.whole.get(&hash(&words, ANY as usize))?;
-        found.iter().copied().find(|&number| self.phrases[number as usize] == words)
+        self.whole.with(hash(&words)).find(|&number| self.phrases[number as usize] == words)
     }
 
     /// All phrases in a text. Linear in its words, but where it has phrases or nearly so.
@@ -179,16 +230,15 @@ impl Finder {
     }
 
     fn look_at(&self, window: &[u32], found: &mut Found) {
-        let whole = self.whole.get(&hash(window, ANY as usize)).into_iter().flatten();
-        found.exact.extend(whole.filter(|&&number| self.phrases[number as usize] == window));
+        let key = hash(window);
+        let whole = self.whole.with(key);
+        found.exact.extend(whole.filter(|&number| self.phrases[number as usize] == window));
         let unknown = window.iter().position(|&word| word == ANY);
         // A word that no phrase has can only be the changed one.
         let places = unknown.map_or(0..window.len(), |place| place..place + 1);
         for place in places {
-            let key = hash(window, place);
-            let first = self.but_one.partition_point(|(other, _)| *other < key);
-            let candidates = self.but_one[first..].iter().take_while(|(other, _)| *other == key);
-            found.near.extend(candidates.map(|(_, number)| *number).filter(|&number| {
+            let candidates = self.by_all_but_one().with(but_one(key, window, place));
+            found.near.extend(candidates.filter(|&number| {
                 let phrase = &self.phrases[number as usize];
                 let differ = phrase.iter().zip(window).filter(|(a, b)| a != b).count();
                 phrase.len() == window.len() && differ == 1

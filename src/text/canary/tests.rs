@@ -104,6 +104,21 @@ fn the_finder_finds_what_a_search_of_every_window_finds() {
 }
 
 #[test]
+fn a_phrase_has_the_number_of_its_words_however_it_is_written() {
+    let lines = "it's a 'quoted - part' of  what,they\tsay\nthe <b>bold</b> part of this &amp; that\n\
+                 na\u{ef}ve \u{fb01}gures of the paper\nTHE LAST, self-evident one.\n";
+    for dictionary in [Dictionary::from_lines(lines).unwrap(), Dictionary::bundled()] {
+        let finder = Finder::new(&dictionary);
+        for (number, phrase) in (0..)
+            .zip(dictionary.phrases())
+            .step_by(if dictionary.phrases().len() > 10 { 101 } else { 1 })
+        {
+            assert_eq!(finder.number(phrase), Some(number), "{phrase}");
+        }
+    }
+}
+
+#[test]
 fn case_quotes_hyphens_breaks_and_ligatures_do_not_matter() {
     let dictionary = Dictionary::from_lines("the self-evident \"office\" of it\n").unwrap();
     let finder = Finder::new(&dictionary);
