@@ -395,17 +395,42 @@ pub(crate) fn cache_size(folder: &Path) -> Result<u64, CacheError> {
     })
 }
 
-/// Removes the cache in `folder`, and nothing else that may be there; works on a damaged one.
+/// Removes the cache in `folder`, and nothing else that may be there; works on a damaged one. Where a run uses it, only
+/// the answers go, so that those still to come are kept.
 ///
 /// # Errors
 ///
-/// [`CacheError::Folder`].
+/// [`CacheError::Folder`], or [`CacheError::Database`] where a run that uses it does not let go of it.
 pub(crate) fn clear_cache(folder: &Path) -> Result<(), CacheError> {
+    if is_in_use(&folder.join(CACHE_FILE)) {
+        let cache = AnswerCache::open_to_write(folder)?;
+        // Writes the file anew, so that nothing of an answer is left in it.
+        let cleared = cache
+            .lock()
+            .execute_batch("DELETE FROM answers; VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
+        return cleared.map_err(|source| cache.failed(source));
+    }
     cache_files(folder).try_for_each(|path| match fs::remove_file(&path) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(source) => Err(CacheError::Folder { path, source }),
     })
+}
+
+/// Whether somebody else has the file open: only who is alone with it may give up its write-ahead log.
+fn is_in_use(path: &Path) -> bool {
+    let give_up = || -> rusqlite::Result<()> {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(Duration::ZERO)?;
+        connection.pragma_update(None, "journal_mode", "DELETE")
+    };
+    let is_busy = |error: rusqlite::Error| {
+        matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+        )
+    };
+    path.exists() && give_up().is_err_and(is_busy)
 }
 
 /// The database and the files that `SQLite` keeps beside it.
@@ -789,6 +814,25 @@ mod tests {
         assert_eq!(cache_size(folder.path()).unwrap(), 0);
         assert!(AnswerCache::open(folder.path()).is_ok());
         assert!(folder.path().join("other").exists());
+    }
+
+    #[test]
+    fn what_a_run_stores_after_its_cache_was_cleared_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = AnswerCache::open(folder.path()).unwrap();
+        run.put("a", "m", &answer("before it was cleared")).unwrap();
+        clear_cache(folder.path()).unwrap();
+        assert_eq!(run.get("a").unwrap(), None);
+        for name in ["", "-wal"].map(|ending| format!("{CACHE_FILE}{ending}")) {
+            let bytes = fs::read(folder.path().join(&name)).unwrap();
+            let left = bytes.windows(6).any(|window| window == b"before");
+            assert!(!left, "{name} still has the answer");
+        }
+        run.put("b", "m", &answer("after")).unwrap();
+        assert_eq!(AnswerCache::open(folder.path()).unwrap().len().unwrap(), 1);
+        drop(run);
+        clear_cache(folder.path()).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]
