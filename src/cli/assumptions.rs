@@ -69,7 +69,7 @@ pub(super) fn run(args: &AssumptionsArgs, common: &Common) -> Result<ExitStatus>
         seed: common.seed,
     };
     check_read_once(args.z.iter().chain([&args.labels]))?;
-    let how = (args.reading, &args.exports);
+    let how = (args.reading.into(), &args.exports);
     let set = read_label_files(&args.labels, &args.z, None, how, common)?;
     if set.z.sources.is_empty() {
         let file = args.labels.display();

@@ -64,7 +64,7 @@ pub(super) struct ReadingArgs {
 
 impl From<ReadingArgs> for LabelReading {
     fn from(args: ReadingArgs) -> Self {
-        Self { duplicates: args.duplicates.into(), exact_labels: args.exact_labels }
+        Self { duplicates: args.duplicates.into(), exact_labels: args.exact_labels, sets: false }
     }
 }
 
@@ -104,7 +104,7 @@ pub(super) fn read_label_files(
     labels: &Path,
     z: &[PathBuf],
     truth: Option<&Path>,
-    (reading, exports): (ReadingArgs, &ExportArgs),
+    (reading, exports): (LabelReading, &ExportArgs),
     common: &Common,
 ) -> Result<Labels> {
     let settings = exports.settings()?;

@@ -18,6 +18,7 @@ use super::page::PageArgs;
 use super::progress::{Terminal, doing, open};
 use super::shown_labels::shown;
 use super::workers::WorkersArgs;
+use crate::data::label_reader::LabelReading;
 use crate::data::ordered_labels::LabelScale;
 use crate::mechanism::{
     GivenScores, LearnFrom, MAX_ITERATIONS, MechanismName, ScoringFunction, SeveralSources,
@@ -104,7 +105,7 @@ pub(super) struct ScoreLabelsArgs {
     /// Labels that are not on the scale are missing. Of more than 21 different numbers ten bins are made.
     #[arg(long, value_name = "SCALE", allow_hyphen_values = true, help_heading = "Input")]
     scale: Option<LabelScale>,
-    /// Labels are sets (`cat; dog`, or a JSON list): one question a label, in any order
+    /// Labels are sets (`cat; dog`, a JSON list, `[]`): one question a label, in any order
     #[arg(long, hide_short_help = true)]
     multi: bool,
     /// Of the program caz-sql
@@ -164,7 +165,8 @@ pub(super) fn run(args: &ScoreLabelsArgs, common: &Common) -> Result<ExitStatus>
     )?;
     let mut settings = args.settings(common.seed);
     args.check(&settings)?;
-    let how = (args.reading, &args.exports);
+    let reading = LabelReading { sets: args.multi, ..args.reading.into() };
+    let how = (reading, &args.exports);
     let mut set = read_label_files(&args.labels, &args.z, args.truth.as_deref(), how, common)?;
     // An export may hold labels by an LLM where no file of Z is named.
     settings.mechanism = chosen(&args.mechanism, &MechanismName::usable(!set.z.sources.is_empty()));

@@ -70,11 +70,14 @@ pub struct LabelReading {
     /// differ only in case, white space or Unicode form are one label, and `NaN`, `null`, `n/a`,
     /// `#N/A` and `<NA>` stand for a label that is missing.
     pub exact_labels: bool,
+    /// Labels are sets, of which `[]` is the one without a label and not a label that is missing.
+    #[serde(skip)]
+    pub sets: bool,
 }
 
 impl From<Duplicates> for LabelReading {
     fn from(duplicates: Duplicates) -> Self {
-        Self { duplicates, exact_labels: false }
+        Self { duplicates, ..Self::default() }
     }
 }
 
@@ -107,9 +110,10 @@ pub fn read_labels(
     files: &LabelFiles<'_>,
     reading: impl Into<LabelReading>,
 ) -> Result<LoadedLabels, DataError> {
-    let LabelReading { duplicates, exact_labels } = reading.into();
+    let reading = reading.into();
+    let duplicates = reading.duplicates;
     let mut problems = Problems::new();
-    let mut spelling = Spelling::new(exact_labels);
+    let mut spelling = Spelling::new(reading);
     let (table, read) = read_crowd(files.labels, duplicates, &mut spelling, &mut problems);
     let mut loader = Loader {
         all_labels: table.labels().clone(),
@@ -163,7 +167,7 @@ fn read_crowd(
     if let Some((mut names, mut parts)) = read_plain_reports(source, &[TASK, WORKER, LABEL]) {
         let count = |parts: &[Vec<LabelReport>]| parts.iter().map(Vec::len).sum::<usize>();
         let rows = count(&parts);
-        let mut folding = Spelling::new(spelling.exact());
+        let mut folding = Spelling::new(spelling.reading());
         folding.fold_reports(&mut names.labels, &mut parts);
         let labelled = count(&parts);
         if duplicates == Duplicates::First {

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 pub(crate) use super::answers::says_nothing;
 use super::answers::{Answered, set};
 use super::ids::{Ids, alike, same_to_people};
+use super::label_reader::LabelReading;
 use super::labels::{Label, LabelReport};
 use super::warning::{Warning, first_names};
 use crate::data::nouns::{COUNT, SAY, WERE, counted, verb};
@@ -19,8 +20,7 @@ use crate::error::Remedy;
 /// How labels are compared, and what was made of them so far.
 #[derive(Debug, Default)]
 pub(super) struct Spelling {
-    /// Labels are compared as they are written, and every word is a label.
-    exact: bool,
+    reading: LabelReading,
     missing: usize,
     missing_words: BTreeSet<String>,
     /// Other spellings by the one that stands for them.
@@ -28,12 +28,17 @@ pub(super) struct Spelling {
 }
 
 impl Spelling {
-    pub(super) fn new(exact: bool) -> Self {
-        Self { exact, ..Self::default() }
+    pub(super) fn new(reading: LabelReading) -> Self {
+        Self { reading, ..Self::default() }
     }
 
-    pub(super) fn exact(&self) -> bool {
-        self.exact
+    pub(super) fn reading(&self) -> LabelReading {
+        self.reading
+    }
+
+    fn is_none(&self, label: &str) -> bool {
+        let is_label = self.reading.exact_labels || self.reading.sets && label.trim() == "[]";
+        !is_label && says_nothing(label)
     }
 
     pub(super) fn has_missing(&self) -> bool {
@@ -42,7 +47,7 @@ impl Spelling {
 
     /// Whether `label` says that there is none, on one row; counts it.
     pub(super) fn is_missing(&mut self, label: &str) -> bool {
-        let missing = !self.exact && says_nothing(label);
+        let missing = self.is_none(label);
         if missing {
             self.count_missing(label, 1);
         }
@@ -58,10 +63,10 @@ impl Spelling {
 
     /// Drops reports without a label, and gives every other label one spelling.
     pub(super) fn fold_reports(&mut self, labels: &mut Ids, parts: &mut [Vec<LabelReport>]) {
-        if self.exact {
+        if self.reading.exact_labels {
             return;
         }
-        let nothing: Vec<bool> = labels.names().iter().map(|name| says_nothing(name)).collect();
+        let nothing: Vec<bool> = labels.names().iter().map(|name| self.is_none(name)).collect();
         if nothing.contains(&true) {
             let mut rows = vec![0; nothing.len()];
             for reports in &mut *parts {
@@ -96,7 +101,7 @@ impl Spelling {
     /// name and number; of others that are spelt alike the spelling without capitals stands for
     /// all, or else the first by code points, so that the order of rows decides nothing.
     pub(super) fn fold(&mut self, names: &Ids, own: usize) -> (Ids, Vec<Label>) {
-        let exact = self.exact;
+        let exact = self.reading.exact_labels;
         let key_of = |name: &str| if exact { name.to_owned() } else { same_to_people(name) };
         // A set of choices in its one order, however it is written.
         let plain: Vec<Cow<'_, str>> = names
@@ -229,7 +234,7 @@ mod tests {
     }
 
     fn folded(names: &[&str], own: usize) -> (Vec<String>, Vec<Label>, Vec<Warning>) {
-        let mut spelling = Spelling::new(false);
+        let mut spelling = Spelling::new(LabelReading::default());
         let (ids, new) = spelling.fold(&names.iter().collect(), own);
         (ids.names().to_vec(), new, spelling.warnings().collect())
     }
@@ -271,7 +276,8 @@ mod tests {
 
     #[test]
     fn exact_labels_are_left_alone() {
-        let mut spelling = Spelling::new(true);
+        let mut spelling =
+            Spelling::new(LabelReading { exact_labels: true, ..LabelReading::default() });
         let names: Ids = ["Yes", "yes", "NaN"].iter().collect();
         assert_eq!(spelling.fold(&names, 0), (names.clone(), vec![0, 1, 2]));
         assert!(!spelling.is_missing("NaN"));
@@ -280,7 +286,7 @@ mod tests {
 
     #[test]
     fn words_for_nothing_are_missing_and_categories_are_not() {
-        let mut spelling = Spelling::new(false);
+        let mut spelling = Spelling::new(LabelReading::default());
         for word in ["NaN", "nan", "NULL", "n/a", "N/A", "#N/A", "<NA>", "\u{ff2e}\u{ff41}\u{ff2e}"]
         {
             assert!(spelling.is_missing(word), "{word}");

@@ -142,7 +142,11 @@ fn choices(text: &str, separator: Option<char>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::data::label_reader::{LabelFiles, LabelReading};
+    use crate::data::source::Source;
     use crate::data::{LabelRow, ZLabelRow};
 
     #[test]
@@ -183,6 +187,29 @@ mod tests {
         let set = set.split_choices().unwrap();
         assert_eq!(set.table.tasks().names()[..2], ["q/big", "q/cat"]);
         assert!(set.table.tasks().names().contains(&"q/cat, dog".to_owned()));
+    }
+
+    #[test]
+    fn a_set_without_a_label_says_no_to_each_and_a_word_for_nothing_says_nothing() {
+        let labels = "task,worker,label\nq,a,cat;dog\nq,b,[]\nr,a,dog\nr,b,n/a\n";
+        let z = "task,label\nq,[]\nr,null\n";
+        let csv = |text: &str| Source::from_reader(Path::new("z.csv"), text.as_bytes()).unwrap();
+        let (labels, z) = (csv(labels), csv(z));
+        let files = LabelFiles { labels: &labels, z: &[z], truth: None };
+        let of = |sets: bool| {
+            let reading = LabelReading { sets, ..LabelReading::default() };
+            Labels::from_sources(&files, reading).unwrap().split_choices().unwrap()
+        };
+        let set = of(true);
+        assert_eq!(set.table.tasks().names(), ["q/cat", "q/dog", "r/cat", "r/dog"]);
+        assert_eq!(set.table.of_task(0).labels, [1, 0]);
+        assert_eq!(set.table.of_task(1).labels, [1, 0]);
+        assert_eq!(set.table.of_task(2).labels, [0]);
+        assert_eq!(set.z.sources[0].conditioning(), [Some(0), Some(0), None, None]);
+        let missing = set.warnings.iter().find(|warning| warning.code == "labels_missing").unwrap();
+        assert_eq!(missing.count, 2);
+        // Where labels are no sets nothing in brackets is no label.
+        assert_eq!(of(false).table.of_task(0).labels, [1]);
     }
 
     #[test]

@@ -71,7 +71,7 @@ pub(super) fn run(args: &OwnLabelsArgs, common: &Common) -> Result<ExitStatus> {
         min_tasks: args.min_tasks,
         seed: common.seed,
     };
-    let reading = (args.reading, &args.exports);
+    let reading = (args.reading.into(), &args.exports);
     let set = read_label_files(&args.labels, &args.z, None, reading, common)?;
     emit(&own_labels(set, &settings, &Terminal::new(common))?.report(), common)?;
     Ok(ExitStatus::Done)

@@ -361,11 +361,11 @@ fn plain_files_of_z_go_the_fast_way() {
 /// What is wrong where the fast way reads anything but what the slow way does, or nothing of what is `plain`.
 fn both_ways(labels: &Source, plain: bool) -> Result<(), TestCaseError> {
     let mut problems = Problems::new();
-    let mut spelling = Spelling::new(false);
+    let mut spelling = Spelling::new(LabelReading::default());
     let (slow, read) = read_crowd_by_row(labels, Duplicates::Last, &mut spelling, &mut problems);
     if let Some((mut names, mut reports)) = read_plain_reports(labels, &[TASK, WORKER, LABEL]) {
         prop_assert_eq!(reports.concat().len() as u64, read.rows);
-        let mut fast = Spelling::new(false);
+        let mut fast = Spelling::new(LabelReading::default());
         fast.fold_reports(&mut names.labels, &mut reports);
         prop_assert_eq!(problems.is_empty(), !reports.concat().is_empty());
         prop_assert_eq!(table_by_name(names, reports), slow);
