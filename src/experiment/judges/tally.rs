@@ -280,11 +280,9 @@ pub(crate) fn sums_of(judge: &Judge, pair: &Pair, judged: &Judged) -> Sums {
         sums[FAMILY + 1] = f64::from(u8::from(gold == own));
         sums[FAMILY + 2] = 1.0;
     }
-    for (cost, value) in judged.cost.iter().enumerate() {
-        if let Some(value) = value {
-            sums[COST + 2 * cost] = *value;
-            sums[COST + 2 * cost + 1] = readable;
-        }
+    for (cost, (sum, verdicts)) in judged.cost.iter().enumerate() {
+        sums[COST + 2 * cost] = *sum;
+        sums[COST + 2 * cost + 1] = *verdicts;
     }
     sums
 }

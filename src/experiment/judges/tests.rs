@@ -71,6 +71,17 @@ fn measures_by_hand() {
 }
 
 #[test]
+fn what_a_verdict_costs_is_of_those_that_say_so() {
+    let verdicts = "item,judge,order,winner,seconds,tokens\n1,j,ab,a,10,5\n1,j,ba,a,,5\n\
+        2,j,ab,a,14,5\n2,j,ba,,,5\n";
+    let run = studied(verdicts, Some(PAIRS), &settings());
+    near(value(&run, "j", "seconds_per_verdict"), 12.0);
+    assert_eq!(run.row("j", "seconds_per_verdict").unwrap().items, 2);
+    // One that cannot be read was paid for, too.
+    near(value(&run, "j", "tokens_per_verdict"), 20.0 / 3.0);
+}
+
+#[test]
 fn pairs_that_a_judge_leaves_out_are_missing() {
     let verdicts = "item,judge,winner,winner_swapped\n\
         1,j,a,a\n1,k,a,a\n2,k,a,b\n3,k,a,a\n4,k,a,b\n5,k,a,a\n";

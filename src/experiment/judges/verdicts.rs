@@ -73,8 +73,8 @@ pub(crate) struct Judged {
     /// With side a first, with side b first: not asked, missing, or a verdict.
     #[expect(clippy::option_option, reason = "not asked, missing, or a verdict")]
     pub orders: [Option<Option<Side>>; 2],
-    /// Sums over both orders; `None` where no row says so.
-    pub cost: [Option<f64>; COSTS.len()],
+    /// Sums over the rows that say so, and the readable verdicts of these.
+    pub cost: [(f64, f64); COSTS.len()],
     /// Scores of the sides, with side a first and with side b first.
     pub scores: [Option<[f64; 2]>; 2],
 }
@@ -431,8 +431,12 @@ fn gather(
         for (there, new) in judged.scores.iter_mut().zip(scores) {
             *there = there.or(new);
         }
-        for (there, new) in judged.cost.iter_mut().zip(cost) {
-            *there = there.map_or(new, |sum| Some(sum + new.unwrap_or(0.0)));
+        let readable = orders.iter().copied().flatten().flatten().count() as f64;
+        for ((sum, verdicts), new) in judged.cost.iter_mut().zip(cost) {
+            if let Some(new) = new {
+                *sum += new;
+                *verdicts += readable;
+            }
         }
     }
     (pairs, judges.into_values().collect())
