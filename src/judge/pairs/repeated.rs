@@ -23,10 +23,9 @@ pub(crate) enum Worth {
     Calls(u64),
 }
 
-/// Calls that come closest to `tokens` if each costs `one`.
-pub(crate) fn calls_worth(tokens: u64, one: u64) -> u64 {
-    let one = one.max(1);
-    ((tokens + one / 2) / one).clamp(1, MOST_CALLS)
+/// Whether the tokens that are left come closer to nothing with another call, which costs `one`.
+pub(crate) fn is_worth_a_call(left: u64, one: u64) -> bool {
+    left + one / 2 >= one
 }
 
 impl PairStrategy for Repeated {
@@ -40,11 +39,19 @@ impl PairStrategy for Repeated {
         let before = floor.cost().usage.total();
         let (mut sums, mut read) = ([0.0; 2], 0.0);
         let mut failed = None;
-        let mut wanted = 1;
-        let mut call = 0;
-        while u64::from(call) < wanted {
-            let spent = floor.cost().usage.total() - before;
-            let is_first = read == 0.0;
+        // An answer that cannot be read is asked for again, so that its call costs more than another will.
+        let mut least = u64::MAX;
+        let mut spent = 0;
+        for call in 0.. {
+            let is_wanted = match self.worth {
+                Worth::Calls(calls) => u64::from(call) < calls.max(1),
+                Worth::Tokens(tokens) => {
+                    call == 0 || is_worth_a_call(tokens.saturating_sub(spent), least)
+                }
+            };
+            if !is_wanted || u64::from(call) == MOST_CALLS {
+                break;
+            }
             match floor.judged(prompt, &texts, &[], call) {
                 Ok(judged) => {
                     sums.iter_mut().zip(judged.scores).for_each(|(sum, score)| *sum += score);
@@ -53,18 +60,10 @@ impl PairStrategy for Repeated {
                 Err(Stop::Role(failure)) => failed = Some(failure),
                 Err(stop) => return Err(stop),
             }
-            // One that cannot be read, asked for again and again, costs more than those to come.
-            if call == 0 || (is_first && read > 0.0) {
-                wanted = match self.worth {
-                    Worth::Calls(calls) => calls,
-                    Worth::Tokens(tokens) => {
-                        let one = floor.cost().usage.total() - before - spent;
-                        let calls = calls_worth(tokens.saturating_sub(spent), one);
-                        (u64::from(call) + calls).min(MOST_CALLS)
-                    }
-                };
-            }
-            call += 1;
+            // Servers need not say what an answer cost.
+            let cost = (floor.cost().usage.total() - before).saturating_sub(spent).max(1);
+            least = least.min(cost);
+            spent += cost;
         }
         match failed {
             Some(failure) if read == 0.0 => Err(Stop::Role(failure)),

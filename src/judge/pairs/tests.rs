@@ -3,7 +3,7 @@ use std::sync::Mutex;
 use super::jury::jury;
 use super::more::More;
 use super::rehearsal::Rehearsal;
-use super::repeated::{Repeated, Worth, calls_worth};
+use super::repeated::{Repeated, Worth, is_worth_a_call};
 use super::samre::{Samre, StopRule};
 use super::single::Single;
 use super::*;
@@ -328,11 +328,9 @@ fn a_jury_votes_beside_the_judge_and_needs_its_quorum() {
 
 #[test]
 fn the_control_costs_what_the_debate_costs() {
-    assert_eq!(calls_worth(900, 100), 9);
-    assert_eq!(calls_worth(949, 100), 9);
-    assert_eq!(calls_worth(951, 100), 10);
-    assert_eq!(calls_worth(0, 100), 1);
-    assert_eq!(calls_worth(5, 0), 5);
+    for (left, is_worth) in [(0, false), (49, false), (50, true), (51, true), (100, true)] {
+        assert_eq!(is_worth_a_call(left, 100), is_worth, "{left}");
+    }
     let repeated = |worth| Repeated { name: "repeated-more".into(), worth };
     let calls = Mutex::new(0);
     let (debate, asked) = held(&repeated(Worth::Tokens(410)), Order::Ab, move |_, _| {
@@ -360,6 +358,14 @@ fn the_control_costs_what_the_debate_costs() {
         if *calls <= 2 { "?".into() } else { scores(10, 9) }
     });
     assert_eq!(asked.len(), 11);
+    // Nor is what it costs later spent twice: of 900 tokens nine answers, whichever of them cannot be read.
+    let calls = Mutex::new(0);
+    let (_, asked) = held(&repeated(Worth::Tokens(900)), Order::Ab, move |_, _| {
+        let mut calls = calls.lock().unwrap();
+        *calls += 1;
+        if *calls == 4 { "?".into() } else { scores(10, 9) }
+    });
+    assert_eq!(asked.len(), 9);
 }
 
 #[test]
