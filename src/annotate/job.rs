@@ -258,6 +258,11 @@ impl Job<'_> {
             stopped,
         };
         annotation.about = self.about(&annotation);
+        if let Some(prices) = asked.prices {
+            let Spent { prompt_tokens, completion_tokens, .. } = annotation.spent;
+            let price = prices.of(prompt_tokens, completion_tokens);
+            annotation.about.insert("price".into(), price.into());
+        }
         annotation.about.extend(summarise(&extras));
         annotation
     }

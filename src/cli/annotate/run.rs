@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::args::OutputArgs;
 use super::output::row_format;
@@ -17,6 +17,7 @@ use crate::cli::progress::Terminal;
 use crate::cli::remedy::phrase;
 use crate::cli::waiting::while_waiting;
 use crate::data::observer::Observer;
+use crate::data::warning::Warning;
 use crate::error::{Error, ErrorKind, Result};
 use crate::judge::JudgeError;
 use crate::llm::{ChatError, ChatRequest};
@@ -111,8 +112,17 @@ impl<'a> Output<'a> {
         let kept = self.common.output.as_ref().filter(|path| path.exists());
         let is_useless = annotation.done == 0 && failed;
         let is_written = !is_useless || !rows.is_empty() && kept.is_none();
+        let failures: Vec<Row> =
+            annotation.failures.iter().map(|failed| failed.row(phrase)).collect();
         if is_written {
-            let write = |out: &mut dyn Write| self.format.write(columns, rows, about, out);
+            let warning = |allows: &&str| {
+                Warning::new("server_allows", 1, format!("the server allows {allows}"))
+            };
+            let warnings: Vec<Warning> = annotation.concessions.iter().map(warning).collect();
+            let mut about = about.clone();
+            about.insert("warnings".into(), json!(warnings));
+            about.insert("errors".into(), json!(failures));
+            let write = |out: &mut dyn Write| self.format.write(columns, rows, &about, out);
             match &self.common.output {
                 Some(path) => write_output(path, write)?,
                 None => print(write)?,
@@ -121,8 +131,6 @@ impl<'a> Output<'a> {
             let kept = if kept.is_some() { "is left as it was" } else { "was not written" };
             say(self.common, &format!("nothing to write: `{}` {kept}", path.display()));
         }
-        let failures: Vec<Row> =
-            annotation.failures.iter().map(|failed| failed.row(phrase)).collect();
         self.write_errors(&failures)?;
         if let Some(path) = &self.args.summary {
             write_output(path, |out| {
