@@ -15,7 +15,7 @@ use super::reviews::DuplicatesChoice;
 use crate::data::import::Wanted;
 use crate::data::labellers::{ClusterSource, LabellerFiles};
 use crate::data::scale::ScaleChoice;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::metrics::agreement::bootstrap::DRAWS;
 use crate::metrics::alternative_annotator::LEAST_ITEMS;
 use crate::report::Report;
@@ -177,14 +177,18 @@ pub(super) fn run(args: &AgreeArgs, common: &Common) -> Result<ExitStatus> {
     let broken = run.broken_bounds()?;
     let report = run.report();
     args.page.write(common, &report, || Ok(run.page()))?;
-    match format {
-        OutputFormat::Table => emit(&run.summary(), common)?,
-        _ => emit(&report, common)?,
-    }
+    let written = match format {
+        OutputFormat::Table => emit(&run.summary(), common),
+        _ => emit(&report, common),
+    };
     for sentence in &broken {
         say(common, &format!("bound broken: {sentence}"));
     }
-    Ok(if broken.is_empty() { ExitStatus::Done } else { ExitStatus::GateFailed })
+    match written {
+        // Whoever reads the first rows only still asked for the bounds.
+        Err(error) if broken.is_empty() || error.kind() != ErrorKind::ClosedPipe => Err(error),
+        _ => Ok(if broken.is_empty() { ExitStatus::Done } else { ExitStatus::GateFailed }),
+    }
 }
 
 /// A page that is its table.
