@@ -494,6 +494,12 @@ fn columns_of_z_are_named_beside_those_of_the_labels() {
     let result: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(result["inputs"][1]["rows"], 2, "{result}");
     assert_eq!(result["settings"]["z_columns"], json!({"label": "gpt"}));
+    // One that Z has not is no column to fall back from.
+    folder.write("own.csv", table("task,label,alt", &["1,x,y", "2,y,y"]));
+    folder
+        .write("own-labels.csv", table("task,worker,label", &["1,a,x", "1,b,x", "2,a,y", "2,b,x"]));
+    let asked = ["labels", "own-labels.csv", "--z", "own.csv", "--z-column", "label=atl"];
+    folder.caz(&asked).failed(3, &["no Z has a column atl; there are alt, label, task"]);
 }
 
 #[test]

@@ -31,6 +31,14 @@ pub enum ImportError {
         /// The keys that would count.
         known: String,
     },
+    /// Columns were named for Z, and no file of Z has them.
+    #[error("no Z has a column {columns}; there are {known}")]
+    NotInZ {
+        /// What was named.
+        columns: String,
+        /// The columns that there are.
+        known: String,
+    },
     /// The file is of a kind that is not read.
     #[error("`{file}` is {what}; {instead}")]
     Refused {

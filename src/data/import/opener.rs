@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::catalogue::is_general;
+use super::charset::decoded;
 use super::error::ImportError;
 use super::note::{ImportNote, Imports};
+use super::peek::Peek;
 use super::reading::{Asked, has_rows, imported_as};
 use super::settings::{COLUMN_KEYS, ImportSettings, Wanted};
+use crate::data::near::{folded, listed};
 use crate::data::problem::DataError;
 use crate::data::source::Source;
 use crate::data::warning::Warning;
@@ -30,6 +33,8 @@ pub(crate) struct Opener {
     /// What the files that were opened were wanted for, and whether one was of a system's own form.
     wanted: Vec<Wanted>,
     has_system: bool,
+    /// The columns of Z, where some are named.
+    of_z: BTreeSet<String>,
     exact: bool,
 }
 
@@ -108,7 +113,16 @@ impl Opener {
         self.wanted.push(wanted);
         let (settings, keep, exact) = (&self.settings, &self.keep[..], self.exact);
         let asked = Asked { wanted, settings, beside, keep, exact };
+        let is_z = beside && wanted.is_llm() && !settings.z_columns.is_empty();
+        if is_z {
+            let bytes = decoded(&source.bytes).0;
+            self.of_z.extend(Peek::new(&bytes).names().map(str::to_owned));
+        }
         let imported = imported_as(source, &asked)?;
+        if is_z && imported.note.as_ref().is_some_and(|note| !is_general(note.format)) {
+            // Questions of a form are no columns, and it has been asked for them.
+            self.of_z.extend(settings.z_columns.values().cloned());
+        }
         self.warnings.extend(imported.note.iter().map(ImportNote::warning));
         self.warnings.extend(imported.warnings);
         self.has_system |= imported.note.as_ref().is_some_and(|note| !is_general(note.format));
@@ -127,7 +141,8 @@ impl Opener {
     /// # Errors
     ///
     /// [`ImportError::UselessKeys`] if the settings name a column that none of the files opened
-    /// could have: it would change nothing, which is not what was meant.
+    /// could have: it would change nothing, which is not what was meant. [`ImportError::NotInZ`] if no Z has
+    /// one that they name for Z.
     pub(crate) fn finish(self) -> Result<(Imports, Vec<Warning>), ImportError> {
         let taken = self.keys();
         let useless: Vec<String> = self
@@ -141,6 +156,14 @@ impl Opener {
         if !self.wanted.is_empty() && !useless.is_empty() {
             let (keys, known) = (useless.join(", "), taken.join(", "));
             return Err(ImportError::UselessKeys { keys, known });
+        }
+        let is_of_z = |name: &str| self.of_z.iter().any(|other| folded(other) == folded(name));
+        let named = self.settings.z_columns.values().filter(|name| !is_of_z(name));
+        let missing: Vec<String> = named.cloned().collect();
+        if !self.of_z.is_empty() && !missing.is_empty() {
+            let known: Vec<String> = self.of_z.into_iter().collect();
+            let (columns, known) = (listed(&missing), listed(&known));
+            return Err(ImportError::NotInZ { columns, known });
         }
         Ok((Imports { settings: self.settings, imported: self.notes }, self.warnings))
     }
