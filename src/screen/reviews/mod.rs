@@ -146,6 +146,7 @@ pub(crate) fn reviews_with(
     let mut scorer = Scorer::new(set, plain);
     let mut own_embedder = None;
     if let Some((own, embedder)) = own {
+        warnings.extend(own::other_embedder(settings));
         scorer = scorer.with_own(own);
         own_embedder = Some(embedder);
     }

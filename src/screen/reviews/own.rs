@@ -49,11 +49,7 @@ pub(super) fn scores(
     let planted = plant(set, &checks, &own);
     let Some(texts) = planted.texts(set) else { return Ok(None) };
     let count = texts.len() as u64;
-    let specs = settings.embedding.embedder.iter().chain(&settings.beside);
-    let specs = specs.filter(|spec| spec.is_read_by_own());
-    // Of several, word weights: they tell most.
-    let spec =
-        specs.min_by_key(|spec| **spec != EmbedderSpec::Tfidf).unwrap_or(&EmbedderSpec::Tfidf);
+    let spec = embedder(settings);
     let (vectors, name) = if *spec == EmbedderSpec::Tfidf {
         let progress = asking.observer.stage("weighing words", count);
         let Some(vectors) = tfidf_vectors(set, &planted, &*progress)? else { return Ok(None) };
@@ -70,6 +66,25 @@ pub(super) fn scores(
     let wanted = |reviewer| asking.other_papers && one.is_none_or(|one| one == reviewer);
     let scores = own_scores(set, &planted, vectors, &own, &wanted, &*progress)?;
     Ok(Some((scores, name)))
+}
+
+/// The embedder that own takes of those that are named.
+fn embedder(settings: &ReviewsSettings) -> &EmbedderSpec {
+    let specs = settings.embedding.embedder.iter().chain(&settings.beside);
+    let specs = specs.filter(|spec| spec.is_read_by_own());
+    // Of several, word weights: they tell most.
+    specs.min_by_key(|spec| **spec != EmbedderSpec::Tfidf).unwrap_or(&EmbedderSpec::Tfidf)
+}
+
+/// Whoever names an embedder may believe that own goes by it.
+pub(super) fn other_embedder(settings: &ReviewsSettings) -> Option<Warning> {
+    let (first, own) = (settings.embedding.embedder.as_ref()?, embedder(settings));
+    (first != own || !settings.beside.is_empty()).then(|| {
+        let message = format!(
+            "own, its flags and p_own are by the embedder {own}; only closeness and other scores are by {first}"
+        );
+        Warning::new("own_other_embedder", 1, message)
+    })
 }
 
 /// Vectors of all texts by an embedder on this machine.
