@@ -1,7 +1,6 @@
 //! `caz cache`: where the answers of language models are kept.
 
 use std::env;
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use crate::error::Result;
@@ -9,7 +8,7 @@ use clap::{Args, Subcommand};
 
 use super::common::Common;
 use super::exit::{ExitStatus, MissingError};
-use super::output::say;
+use super::output::{say, write_text};
 use crate::llm::AnswerCache;
 use crate::llm::cache::{CACHE_FILE, cache_size, clear_cache};
 
@@ -50,8 +49,7 @@ pub(super) fn run(args: &CacheArgs, common: &Common) -> Result<ExitStatus> {
             return Ok(ExitStatus::Done);
         }
     };
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{line}")?;
+    write_text(&format!("{line}\n"), common)?;
     Ok(ExitStatus::Done)
 }
 

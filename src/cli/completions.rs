@@ -22,11 +22,14 @@ pub(super) struct CompletionsArgs {
 }
 
 /// Runs `caz completions`.
-pub(super) fn completions(args: &CompletionsArgs) -> Result<ExitStatus> {
+pub(super) fn completions(args: &CompletionsArgs, common: &Common) -> Result<ExitStatus> {
     let mut command = arranged(Cli::command());
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "caz", &mut script);
-    write_stdout(|out| out.write_all(&script))?;
+    match &common.output {
+        Some(path) => write_public_output(path, |out| out.write_all(&script))?,
+        None => write_stdout(|out| out.write_all(&script))?,
+    }
     Ok(ExitStatus::Done)
 }
 

@@ -19,7 +19,7 @@ use crate::screen::vectors::{VectorFormat, vectors};
 ///
 /// The output has the identifiers of the input and a column `vector`, so that
 /// `caz reviews --embedder given` can read it. Of aspects and of a judge it has `judgments`, values
-/// by category, instead; in CSV a column for each category. NPY files hold one row per text, in the order of
+/// by category, instead; in CSV a column for each category, which no command reads. NPY files hold one row per text, in the order of
 /// the input, 64-bit floats; NPZ files the same as the array `vector` beside an array for each identifier,
 /// and are read back as given vectors, as those are that `numpy.savez` writes. JSON has the settings and the
 /// hash of the input, too.
@@ -46,7 +46,7 @@ pub(super) fn run(args: &EmbedArgs, common: &Common) -> Result<ExitStatus> {
     for warning in run.warnings() {
         say(common, &format!("warning: {}", warning.message));
     }
-    if format == VectorFormat::Csv {
+    if format == VectorFormat::Csv && run.dimensions().is_none() {
         let advice = "in CSV a vector is one text, numbers with spaces between; programs read JSON \
                       lines (.jsonl) as lists of numbers";
         say(common, &format!("note: {advice}"));

@@ -44,8 +44,8 @@ pub(super) struct EmbeddingArgs {
     /// category of a rubric (aspects19). `openai:` sends every text to an embedding model on the
     /// server named by --base-url. `given` takes the vectors or judgments that are in the files;
     /// it is the default where no text is.
-    /// The score own of `caz reviews` takes several on this machine side by side, such as
-    /// `tfidf,static`; every other score takes the first. `caz experiment embeddings` compares several.
+    /// In `caz reviews` the column closeness and all scores but own take the first that is named. own takes tfidf,
+    /// unless only static or bert is named. `caz experiment embeddings` compares several.
     /// [default: static; for the scores own and combined of `caz reviews` tfidf; experiment
     /// embeddings: tfidf,static,aspects]
     #[arg(long, value_name = "E", value_delimiter = ',')]

@@ -17,15 +17,17 @@ const ADVANCED: &str = "Advanced";
 
 /// Common options that cannot matter, by the words that a command begins with; the first that fits
 /// counts. They are still taken, so that a script may give them to all commands alike.
-const WITHOUT: [(&str, &[&str]); 14] = [
+const WITHOUT: [(&str, &[&str]); 16] = [
     (
         "completions",
-        &["format", "output", "seed", "threads", "quiet", "no_progress", "color", "offline", "ca"],
+        &["format", "seed", "threads", "quiet", "no_progress", "color", "offline", "ca"],
     ),
     ("man", &["format", "seed", "threads", "quiet", "no_progress", "color", "offline", "ca"]),
     ("doctor", &["seed", "threads", "no_progress", "offline", "ca"]),
+    ("prompts show", &["format", "seed", "threads", "no_progress", "offline", "ca"]),
+    ("prompts render", &["format", "seed", "threads", "no_progress", "offline", "ca"]),
     ("prompts", &["seed", "threads", "no_progress", "offline", "ca"]),
-    ("cache", &["seed", "threads", "no_progress", "offline", "ca"]),
+    ("cache", &["format", "seed", "threads", "no_progress", "offline", "ca"]),
     ("models", &["seed"]),
     ("import", &["seed", "offline", "ca"]),
     ("labels", &["offline", "ca"]),
@@ -54,7 +56,10 @@ const EXAMPLES: [(&str, &str); 19] = [
   caz import answers.csv --wide worker --output labels.jsonl",
     ),
     ("simulate", "  caz simulate crowd --crowd workers=40,tasks=200 --output crowd"),
-    ("experiment", "  caz experiment detection labels.csv --z llm-labels.csv --report page.html"),
+    (
+        "experiment",
+        "  caz experiment detection labels.csv --z llm-labels.csv --crowd copy-z --report page.html",
+    ),
     ("experiment prompts", "  caz experiment prompts labels.csv --gold gold.csv --scale 0..2"),
     ("models", "  caz models list"),
     ("models list", "  caz models list"),
@@ -82,12 +87,12 @@ const EXAMPLES: [(&str, &str); 19] = [
     ),
     (
         "annotate",
-        "  caz annotate reviews papers.jsonl --prompt review-json --model M --output z.jsonl",
+        "  caz annotate reviews papers.jsonl --prompt review-1 --model M --output z.jsonl",
     ),
     ("prompts", "  caz prompts list"),
     ("prompts list", "  caz prompts list"),
-    ("prompts show", "  caz prompts show review-json"),
-    ("prompts render", "  caz prompts render review-json --text paper.txt"),
+    ("prompts show", "  caz prompts show review-1"),
+    ("prompts render", "  caz prompts render review-1 papers.jsonl --output paste.txt"),
     ("cache", "  caz cache size"),
     ("cache ", "  caz cache size\n  caz cache clear"),
 ];

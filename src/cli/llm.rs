@@ -44,7 +44,7 @@ pub(super) struct LlmArgs {
     /// Refuse models that are not in a file or on a server of this machine
     #[arg(long, hide_short_help = true)]
     pub confidential: bool,
-    /// Sampling temperature [default: 0; 0.7 where several samples are asked for]
+    /// Sampling temperature [default: 0; 0.7 where several samples are asked for; of answers that of the prompt]
     #[arg(long, value_name = "T", hide_short_help = true)]
     pub temperature: Option<f64>,
     /// Most tokens of an answer; one that is cut off is asked for once more with twice as many

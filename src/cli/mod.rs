@@ -206,7 +206,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitStatus> {
         #[cfg(feature = "hub")]
         Command::Models(args) => models::run(args, common),
         Command::Doctor(args) => doctor::run(args, common),
-        Command::Completions(args) => completions::completions(args),
+        Command::Completions(args) => completions::completions(args, common),
         Command::Man => completions::man(common),
         #[cfg(feature = "llm")]
         Command::Annotate(args) => annotate::run(args, common),

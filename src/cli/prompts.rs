@@ -1,6 +1,5 @@
 //! `caz prompts`: the prompts and rubrics that come with caz, and what they look like filled in.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -9,7 +8,7 @@ use serde_json::Map;
 
 use super::common::{Common, ending_of};
 use super::exit::{ExitStatus, UsageError};
-use super::output::{emit, print, write_output};
+use super::output::{emit, write_text};
 use super::pdf::read;
 use super::progress::open;
 use crate::annotate::reviews::check_texts;
@@ -72,18 +71,11 @@ enum Action {
 pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
     match &args.action {
         Action::List => emit(&list()?, common)?,
-        Action::Show { name } => {
-            let text = source(name)?;
-            std::io::stdout().lock().write_all(text.as_bytes())?;
-        }
+        Action::Show { name } => write_text(&source(name)?, common)?,
         Action::Render { name, items: Some(items), .. } => {
             let prompt = Prompt::load(name)?;
             let texts = texts_of(items, prompt.kind(), common)?;
-            let text = to_paste(&prompt, &texts)?;
-            match &common.output {
-                Some(path) => write_output(path, |out| out.write_all(text.as_bytes()))?,
-                None => print(|out| out.write_all(text.as_bytes()))?,
-            }
+            write_text(&to_paste(&prompt, &texts)?, common)?;
         }
         Action::Render { name, texts, rubric, features, task, items: None } => {
             let prompt = Prompt::load(name)?;
@@ -96,7 +88,7 @@ pub(super) fn run(args: &PromptsArgs, common: &Common) -> Result<ExitStatus> {
             };
             let given = texts.iter().map(|pair| assignment(pair)).collect::<Result<Vec<_>>>()?;
             let messages = preview(&prompt, &given, &task)?;
-            std::io::stdout().lock().write_all(blocks(&messages).as_bytes())?;
+            write_text(&blocks(&messages), common)?;
         }
     }
     Ok(ExitStatus::Done)

@@ -66,10 +66,10 @@ pub(super) struct ReviewsArgs {
     /// Subtract the mean review before projecting; auto: for text, not for judgments
     #[arg(long, value_enum, default_value_t, help_heading = "Advanced")]
     center: Centering,
-    /// How several LLM reviews of one paper are used together
+    /// How several LLM reviews of one paper are used together, but by own
     #[arg(long, value_enum, default_value_t, help_heading = "Advanced")]
     z_combine: ZCombine,
-    /// Fewer papers than this give the flag `too_few`
+    /// Fewer papers than this give the flag `too_few`, which own has not
     #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Advanced")]
     min_papers: usize,
     /// Rate of false alarms behind the flag `look`; false discovery rate of `informative`
@@ -87,12 +87,12 @@ pub(super) struct ReviewsArgs {
     /// Say what these LLM reviews could find here, by kind of text, and flag nobody
     #[arg(long, conflicts_with_all = ["explain", "report", "workers", "by"], help_heading = "Output", hide_short_help = true)]
     dry_run: bool,
-    /// The plan of `caz canary make`: flag look who repeats a paper's phrases
+    /// The plan of `caz canary make`: flag look who repeats all of a paper's phrases
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     canaries: Option<PathBuf>,
     #[command(flatten)]
     workers: WorkersArgs,
-    /// Reviewers that a table on a terminal shows by each score, worst first; files have all
+    /// Reviewers that a table on standard output shows by each score, worst first; files have all
     #[arg(
         long,
         value_name = "N",

@@ -101,6 +101,9 @@ fn vectors_as_csv_say_what_reads_better() {
     let run = folder.caz(&["embed", "t.csv", "--output", "v.csv"]).succeeded();
     assert!(run.stderr.contains("JSON lines"), "{}", run.stderr);
     assert_eq!(folder.caz(&["embed", "t.csv", "--output", "v.jsonl"]).succeeded().stderr, "");
+    // With a column for each category there is no vector to speak of.
+    let of_aspects = ["embed", "t.csv", "--embedder", "aspects", "--output", "a.csv"];
+    assert_eq!(folder.caz(&of_aspects).succeeded().stderr, "");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::experiment::crowd::CrowdExperiment;
 /// paper.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example: caz experiment detection labels.csv --z llm-labels.csv --figures figures")]
+Example: caz experiment detection labels.csv --z llm-labels.csv --crowd copy-z --figures figures")]
 pub(super) struct DetectionArgs {
     #[command(flatten)]
     crowd: CrowdArgs,

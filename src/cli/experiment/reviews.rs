@@ -34,7 +34,7 @@ use crate::experiment::reviews::{
 /// below the 5 % quantile of the others, with rewritten and with own texts (low, `low_before`).
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example: caz experiment reviews reviews.jsonl --z llm-reviews.jsonl --venue k=5,8 --embedder tfidf")]
+Example: caz experiment reviews reviews.jsonl --z llm-reviews.jsonl --venue k=2,3,copy-z --embedder tfidf")]
 pub(super) struct ExperimentReviewsArgs {
     #[command(flatten)]
     input: ReviewFiles,

@@ -16,7 +16,7 @@ use crate::experiment::sample_size::{COVERAGES, LLM_SHARE};
 /// for comparison.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example: caz experiment sample-size labels.csv --z llm-labels.csv --mechanism ca_z,ca")]
+Example: caz experiment sample-size labels.csv --z llm-labels.csv --crowd copy-z --mechanism ca_z,ca")]
 pub(super) struct SampleSizeArgs {
     #[command(flatten)]
     crowd: CrowdArgs,

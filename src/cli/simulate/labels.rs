@@ -18,7 +18,7 @@ use crate::simulate::run::LabelsSettings;
 /// of the kind llm hand in a sample of the LLM that is not in z.csv.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example: caz simulate labels labels.csv --z llm-labels.csv --crowd llm=.1,random=.05 --output simulated
+Example: caz simulate labels labels.csv --z llm-labels.csv --crowd llm=.1,random=.05,copy-z --output simulated
          caz labels simulated/labels.csv --z simulated/z.csv")]
 pub(super) struct SimulateLabelsArgs {
     #[command(flatten)]

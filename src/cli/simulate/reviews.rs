@@ -16,10 +16,10 @@ use crate::simulate::run::ReviewsSettings;
 /// Writes three files into the folder: reviews.jsonl (paper, reviewer, text), z.jsonl (the LLM
 /// reviews that the chair holds) and truth.csv (reviewer, kind: human, llm, `off_topic` or
 /// `off_topic_llm`; and whether a person's texts were rewritten, where that was asked for). Every human review stands for at most one reviewer on its own paper; LLM reviews
-/// that are handed in are not those in z.jsonl. Z is the first source unless z-source is given.
+/// that are handed in are not those in z.jsonl. Z is the first source by name unless z-source is given.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example: caz simulate reviews reviews.jsonl --z llm.jsonl --venue k=5,llm=.05 --output simulated
+Example: caz simulate reviews reviews.jsonl --z llm.jsonl --venue k=2,llm=.2,copy-z --output simulated
          caz reviews simulated/reviews.jsonl --z simulated/z.jsonl --score combined")]
 pub(super) struct SimulateReviewsArgs {
     #[command(flatten)]
