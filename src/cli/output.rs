@@ -136,8 +136,8 @@ pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
     write_stdout(|out| out.write_all(printable_lines(&text).as_bytes()))
 }
 
-#[cfg(feature = "llm")]
 /// A text that is the whole result: into `--output`, else as [`print`] does.
+#[cfg(feature = "llm")]
 pub(super) fn write_text(text: &str, common: &Common) -> Result<()> {
     match &common.output {
         Some(path) => write_output(path, |out| out.write_all(text.as_bytes())),

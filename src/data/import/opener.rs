@@ -119,13 +119,14 @@ impl Opener {
             self.of_z.extend(Peek::new(&bytes).names().map(str::to_owned));
         }
         let imported = imported_as(source, &asked)?;
-        if is_z && imported.note.as_ref().is_some_and(|note| !is_general(note.format)) {
+        let is_system = imported.note.as_ref().is_some_and(|note| !is_general(note.format));
+        if is_z && is_system {
             // Questions of a form are no columns, and it has been asked for them.
             self.of_z.extend(settings.z_columns.values().cloned());
         }
         self.warnings.extend(imported.note.iter().map(ImportNote::warning));
         self.warnings.extend(imported.warnings);
-        self.has_system |= imported.note.as_ref().is_some_and(|note| !is_general(note.format));
+        self.has_system |= is_system;
         self.notes.extend(imported.note);
         self.llm.extend(imported.llm);
         Ok(imported.source)

@@ -3,7 +3,7 @@
 use super::{Decision, Floor, PairStrategy, Stop};
 
 /// More calls than any debate costs.
-const MOST_CALLS: u64 = 100;
+const MOST_CALLS: u32 = 100;
 
 /// Independent single calls, their scores averaged.
 #[derive(Debug, Clone)]
@@ -42,14 +42,12 @@ impl PairStrategy for Repeated {
         // An answer that cannot be read is asked for again, so that its call costs more than another will.
         let mut least = u64::MAX;
         let mut spent = 0;
-        for call in 0.. {
+        for call in 0..MOST_CALLS {
             let is_wanted = match self.worth {
-                Worth::Calls(calls) => u64::from(call) < calls.max(1),
-                Worth::Tokens(tokens) => {
-                    call == 0 || is_worth_a_call(tokens.saturating_sub(spent), least)
-                }
+                Worth::Calls(calls) => u64::from(call) < calls,
+                Worth::Tokens(tokens) => is_worth_a_call(tokens.saturating_sub(spent), least),
             };
-            if !is_wanted || u64::from(call) == MOST_CALLS {
+            if call > 0 && !is_wanted {
                 break;
             }
             match floor.judged(prompt, &texts, &[], call) {

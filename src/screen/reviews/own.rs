@@ -81,7 +81,7 @@ pub(super) fn other_embedder(settings: &ReviewsSettings) -> Option<Warning> {
     let (first, own) = (settings.embedding.embedder.as_ref()?, embedder(settings));
     (first != own || !settings.beside.is_empty()).then(|| {
         let message = format!(
-            "own, its flags and p_own are by the embedder {own}; only closeness and other scores are by {first}"
+            "own, its flags and p_own are by the embedder {own}, closeness and other scores by {first}"
         );
         Warning::new("own_other_embedder", 1, message)
     })
